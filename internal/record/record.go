@@ -1,0 +1,128 @@
+// Package record holds the few types that every part of Quoll agrees on: what
+// a key's value is (State), and which write produced it (Version). It has no
+// behaviour beyond comparison and no dependency beyond the standard library.
+package record
+
+// Ballot identifies a term: the period in which one process is the home of a
+// slot. Ballots are ordered by Counter, then by Incarnation. The zero Ballot is
+// lower than any that a process uses.
+type Ballot struct {
+	Counter uint64
+	// Incarnation is unique per process start (rule R3). Its low 16 bits are the
+	// ID of the ring member that uses it, so that a replica can tell from a
+	// promise who leads the slot.
+	Incarnation uint64
+}
+
+// NewIncarnation builds an incarnation from a number that is unique per process
+// start (random, or a counter in a simulator) and the member's ID.
+func NewIncarnation(unique uint64, member uint16) uint64 {
+	return unique<<16 | uint64(member)
+}
+
+// Member returns the ID of the ring member that uses the ballot.
+func (b Ballot) Member() uint16 { return uint16(b.Incarnation) }
+
+// IsZero reports whether b is the zero Ballot.
+func (b Ballot) IsZero() bool { return b == Ballot{} }
+
+// Less reports whether b is ordered before c.
+func (b Ballot) Less(c Ballot) bool {
+	return b.Counter < c.Counter || b.Counter == c.Counter && b.Incarnation < c.Incarnation
+}
+
+// Version orders all writes of a slot: by term, then by position in the term.
+// One version names one state of a key for ever. The zero Version means
+// "absent": the key was never written here.
+type Version struct {
+	Ballot Ballot
+	Seq    uint64
+}
+
+// IsZero reports whether v is the zero Version.
+func (v Version) IsZero() bool { return v == Version{} }
+
+// Less reports whether v is ordered before w.
+func (v Version) Less(w Version) bool {
+	return v.Ballot.Less(w.Ballot) || v.Ballot == w.Ballot && v.Seq < w.Seq
+}
+
+// Max returns the later of v and w.
+func Max(v, w Version) Version {
+	if v.Less(w) {
+		return w
+	}
+	return v
+}
+
+// Type is the data type of a key. The zero Type is a deleted key.
+type Type uint8
+
+// The data types. The numbers are stored and sent: append only.
+const (
+	None   Type = 0
+	String Type = 1
+)
+
+// String returns the name that the TYPE command shows.
+func (t Type) String() string {
+	switch t {
+	case None:
+		return "none"
+	case String:
+		return "string"
+	}
+	return "unknown"
+}
+
+// State is what a key holds. The zero State is a deleted (or never set) key; a
+// Record that holds it is a tombstone.
+type State struct {
+	Type Type
+	// ExpireAt is the absolute expiry in Unix milliseconds, 0 for none.
+	ExpireAt int64
+	// Value is immutable once it is part of a State that was handed on: a new
+	// value is a new slice.
+	Value []byte
+}
+
+// Live reports whether the state is a value rather than a deletion. It does
+// not look at the expiry.
+func (s State) Live() bool { return s.Type != None }
+
+// Expired reports whether the state has an expiry that is not after now (Unix
+// milliseconds).
+func (s State) Expired(now int64) bool { return s.ExpireAt != 0 && now >= s.ExpireAt }
+
+// Record is a state and the version that names it.
+type Record struct {
+	Version Version
+	State   State
+}
+
+// EffectKind says how a command changes the state of its key.
+type EffectKind uint8
+
+// The kinds of effects.
+const (
+	// Unchanged: the command is a read, or turned out to have no effect.
+	Unchanged EffectKind = iota
+	// Replaced: the new state replaces the old one.
+	Replaced
+	// Changed: Delta turns the old state into the new one, and is much smaller
+	// than the new state.
+	Changed
+)
+
+// Effect is what a command does to the state of its key. It is decided once, at
+// the home, and is deterministic from then on: "now" and random choices are
+// already in it.
+type Effect struct {
+	Kind EffectKind
+	// State is the whole new state (Replaced and Changed). Its Value is owned by
+	// the effect: it aliases neither the command's arguments nor the old state,
+	// unless it is the very same value.
+	State State
+	// Delta (Changed only) is understood by the data type that made it.
+	Delta []byte
+}

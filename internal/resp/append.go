@@ -1,0 +1,124 @@
+package resp
+
+import (
+	"math"
+	"strconv"
+)
+
+// OK is the simple string reply that most writes give.
+const OK = "+OK\r\n"
+
+// AppendSimple appends a simple string. s must not contain CR or LF.
+func AppendSimple(dst []byte, s string) []byte {
+	dst = append(dst, '+')
+	dst = append(dst, s...)
+	return append(dst, '\r', '\n')
+}
+
+// AppendError appends an error reply. text begins with the error word ("ERR ...").
+// CR and LF in it become spaces, so that a client's bytes in an error text cannot
+// forge a reply.
+func AppendError(dst []byte, text string) []byte {
+	dst = append(dst, '-')
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '\r' || c == '\n' {
+			c = ' '
+		}
+		dst = append(dst, c)
+	}
+	return append(dst, '\r', '\n')
+}
+
+// AppendInt appends an integer reply.
+func AppendInt(dst []byte, n int64) []byte {
+	dst = append(dst, ':')
+	dst = strconv.AppendInt(dst, n, 10)
+	return append(dst, '\r', '\n')
+}
+
+// AppendBulk appends a bulk string.
+func AppendBulk[T ~string | ~[]byte](dst []byte, value T) []byte {
+	dst = append(dst, '$')
+	dst = strconv.AppendInt(dst, int64(len(value)), 10)
+	dst = append(dst, '\r', '\n')
+	dst = append(dst, value...)
+	return append(dst, '\r', '\n')
+}
+
+// AppendNull appends the null reply of RESP2 ($-1) or RESP3 (_).
+func AppendNull(dst []byte, resp3 bool) []byte {
+	if resp3 {
+		return append(dst, "_\r\n"...)
+	}
+	return append(dst, "$-1\r\n"...)
+}
+
+// AppendNullArray appends the null array of RESP2 (*-1) or the null of RESP3 (_).
+func AppendNullArray(dst []byte, resp3 bool) []byte {
+	if resp3 {
+		return append(dst, "_\r\n"...)
+	}
+	return append(dst, "*-1\r\n"...)
+}
+
+// AppendArray appends the header of an array of n replies.
+func AppendArray(dst []byte, n int) []byte { return appendHeader(dst, '*', n) }
+
+// AppendMap appends the header of a map of n pairs: in RESP2 an array of 2n.
+func AppendMap(dst []byte, n int, resp3 bool) []byte {
+	if resp3 {
+		return appendHeader(dst, '%', n)
+	}
+	return appendHeader(dst, '*', 2*n)
+}
+
+// AppendSet appends the header of a set of n replies: in RESP2 an array.
+func AppendSet(dst []byte, n int, resp3 bool) []byte {
+	if resp3 {
+		return appendHeader(dst, '~', n)
+	}
+	return appendHeader(dst, '*', n)
+}
+
+// AppendVerbatim appends text as a verbatim string of format txt, in RESP2 as a bulk string.
+func AppendVerbatim(dst []byte, text string, resp3 bool) []byte {
+	if !resp3 {
+		return AppendBulk(dst, text)
+	}
+	dst = appendHeader(dst, '=', len(text)+4)
+	dst = append(dst, "txt:"...)
+	dst = append(dst, text...)
+	return append(dst, '\r', '\n')
+}
+
+// AppendDouble appends a double, in RESP2 as a bulk string.
+func AppendDouble(dst []byte, f float64, resp3 bool) []byte {
+	text := FormatDouble(f)
+	if !resp3 {
+		return AppendBulk(dst, text)
+	}
+	dst = append(dst, ',')
+	dst = append(dst, text...)
+	return append(dst, '\r', '\n')
+}
+
+// FormatDouble writes a double as Redis does: inf, -inf, nan, else the shortest
+// form with 17 significant digits at most.
+func FormatDouble(f float64) string {
+	switch {
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
+	case math.IsNaN(f):
+		return "nan"
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+func appendHeader(dst []byte, kind byte, n int) []byte {
+	dst = append(dst, kind)
+	dst = strconv.AppendInt(dst, int64(n), 10)
+	return append(dst, '\r', '\n')
+}

@@ -1,0 +1,112 @@
+// Package engine defines what a node needs of a store, and nothing of how it is
+// done. Implementations live in the packages below it; all pass the suite in
+// enginetest.
+//
+// # Staging and committing
+//
+// A durable engine shares one fsync between many writes, and the replication
+// protocol must not show anybody what a power cut could take back (rule R2). So
+// every write is staged, which is cheap and visible at once to Get and Scan, and
+// Commit reports when what was staged before the call is durable. Whoever read or
+// wrote through an Engine withholds every reply that depends on it until a Commit
+// issued afterwards has called back. Staged writes become durable in the order in
+// which they were staged; after a crash a prefix of them is there.
+//
+// # Concurrency
+//
+// Calls that name the same slot are serialised by the caller. Calls for different
+// slots, Commit and Totals may run at the same time.
+package engine
+
+import (
+	"errors"
+
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// ErrCorrupt is returned (wrapped) for data that cannot be read as it was
+// written. The caller stops voting for what it touches; it never takes it for
+// "absent".
+var ErrCorrupt = errors.New("engine: corrupt data")
+
+// ErrClosed is returned by calls on a closed engine.
+var ErrClosed = errors.New("engine: closed")
+
+// SlotMeta is the durable state of a slot as a whole (rules R1, R3, R13).
+type SlotMeta struct {
+	// Epoch is the highest ring epoch this replica has acted under.
+	Epoch uint64
+	// Promised is the highest ballot this replica has promised.
+	Promised record.Ballot
+	// Floor is the highest version of a purged tombstone.
+	Floor record.Version
+	// Cleared is the version of the last slot-wide clear: every key of the slot
+	// that has no newer record is a tombstone of this version.
+	Cleared record.Version
+}
+
+// Position orders the keys of a slot for Scan. It is a 48-bit hash of the key,
+// the same in every engine and on every node, so that scans of several replicas
+// can be merged.
+type Position uint64
+
+// EndPosition is above every Position.
+const EndPosition Position = 1 << 48
+
+// SlotStats counts what a slot holds.
+type SlotStats struct {
+	// Live and Tombstones count records by whether their state is live (an expired
+	// record that nobody has looked at yet is live).
+	Live, Tombstones uint64
+	// Bytes is the length of the live keys and values.
+	Bytes uint64
+	// Digest is the sum of a 64-bit mix of the versions of the live records. Two
+	// replicas with equal Live and Digest hold the same live records: a version
+	// names one state of one key.
+	Digest uint64
+}
+
+// Engine stores the records and the slot states of one node.
+type Engine interface {
+	// Slot returns the state of a slot, zero if there is none.
+	Slot(slot uint16) (SlotMeta, error)
+
+	// PutSlot stages the state of a slot.
+	PutSlot(slot uint16, meta SlotMeta) error
+
+	// Get returns the record of a key, and whether there is one. Its Value is
+	// immutable and remains valid for as long as the caller keeps it.
+	Get(slot uint16, key []byte) (record.Record, bool, error)
+
+	// Put stages a record. It takes over rec.State.Value, which nobody may change
+	// afterwards; key is copied.
+	Put(slot uint16, key []byte, rec record.Record) error
+
+	// Delete stages the removal of a record (not a tombstone: the record is gone).
+	Delete(slot uint16, key []byte) error
+
+	// Clear stages the removal of every record of the slot whose version is not
+	// above meta.Cleared, together with meta.
+	Clear(slot uint16, meta SlotMeta) error
+
+	// Scan calls visit for the records of a slot, tombstones too, in ascending
+	// order of Position starting at from. Keys with the same Position come in any
+	// order. It ends when visit returns false or the slot is done. key is borrowed
+	// for the call; the record's Value is as with Get. visit must not call the
+	// engine.
+	Scan(slot uint16, from Position, visit func(pos Position, key []byte, rec record.Record) bool) error
+
+	// Stats counts what a slot holds, in constant time.
+	Stats(slot uint16) (SlotStats, error)
+
+	// Totals sums Stats over all slots without blocking writers for long.
+	Totals() (SlotStats, error)
+
+	// Commit makes everything staged before the call durable and then calls done
+	// exactly once, from any goroutine, maybe before Commit returns. An error is
+	// final: the engine is not to be used any more.
+	Commit(done func(error))
+
+	// Close commits, releases everything and waits for the engine's goroutines.
+	Close() error
+}
