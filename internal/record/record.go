@@ -126,3 +126,16 @@ type Effect struct {
 	// Delta (Changed only) is understood by the data type that made it.
 	Delta []byte
 }
+
+// SlotMeta is the durable state of a slot as a whole (rules R1, R3, R13).
+type SlotMeta struct {
+	// Epoch is the highest ring epoch this replica has acted under.
+	Epoch uint64
+	// Promised is the highest ballot this replica has promised.
+	Promised Ballot
+	// Floor is the highest version of a purged tombstone.
+	Floor Version
+	// Cleared is the version of the last slot-wide clear: every key of the slot
+	// that has no newer record is a tombstone of this version.
+	Cleared Version
+}

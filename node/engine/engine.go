@@ -32,19 +32,6 @@ var ErrCorrupt = errors.New("engine: corrupt data")
 // ErrClosed is returned by calls on a closed engine.
 var ErrClosed = errors.New("engine: closed")
 
-// SlotMeta is the durable state of a slot as a whole (rules R1, R3, R13).
-type SlotMeta struct {
-	// Epoch is the highest ring epoch this replica has acted under.
-	Epoch uint64
-	// Promised is the highest ballot this replica has promised.
-	Promised record.Ballot
-	// Floor is the highest version of a purged tombstone.
-	Floor record.Version
-	// Cleared is the version of the last slot-wide clear: every key of the slot
-	// that has no newer record is a tombstone of this version.
-	Cleared record.Version
-}
-
 // Position orders the keys of a slot for Scan. It is a 48-bit hash of the key,
 // the same in every engine and on every node, so that scans of several replicas
 // can be merged.
@@ -69,10 +56,10 @@ type SlotStats struct {
 // Engine stores the records and the slot states of one node.
 type Engine interface {
 	// Slot returns the state of a slot, zero if there is none.
-	Slot(slot uint16) (SlotMeta, error)
+	Slot(slot uint16) (record.SlotMeta, error)
 
 	// PutSlot stages the state of a slot.
-	PutSlot(slot uint16, meta SlotMeta) error
+	PutSlot(slot uint16, meta record.SlotMeta) error
 
 	// Get returns the record of a key, and whether there is one. Its Value is
 	// immutable and remains valid for as long as the caller keeps it.
@@ -87,7 +74,7 @@ type Engine interface {
 
 	// Clear stages the removal of every record of the slot whose version is not
 	// above meta.Cleared, together with meta.
-	Clear(slot uint16, meta SlotMeta) error
+	Clear(slot uint16, meta record.SlotMeta) error
 
 	// Scan calls visit for the records of a slot, tombstones too, in ascending
 	// order of Position starting at from. Keys with the same Position come in any
