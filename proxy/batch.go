@@ -1,0 +1,93 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// Outcome says what became of an operation.
+type Outcome uint8
+
+// The outcomes. Only NoEffect may be answered with an error word on which client
+// libraries retry by themselves.
+const (
+	// Done: executed exactly once; Reply is what the command answered (which may
+	// be an error of the command, such as WRONGTYPE).
+	Done Outcome = iota
+	// NoEffect: not executed, and never will be. Reply is an error that says why.
+	NoEffect
+	// Unknown: it may or may not have taken effect, or take effect yet. Reply is an
+	// -UNKNOWN error.
+	Unknown
+)
+
+// Op is one command on one key on its way through the cluster.
+type Op struct {
+	// Req is what is to be executed. Its arguments are borrowed until Execute returns.
+	Req command.Request
+	// Write sends the operation through the slot's home; otherwise a quorum read is
+	// tried first.
+	Write bool
+
+	// Outcome and Reply are set by Execute. Reply is a complete RESP reply; it
+	// belongs to the batch and is valid until the batch is Reset.
+	Outcome Outcome
+	Reply   []byte
+}
+
+// Batch is what one read of a client's socket delivered, as operations on one
+// key each. It is reused: in steady state a batch allocates nothing.
+type Batch struct {
+	Ops []Op
+
+	state batchState
+}
+
+// Reset empties the batch for reuse. Replies of its operations are invalid then.
+func (b *Batch) Reset() {
+	clear(b.Ops)
+	b.Ops = b.Ops[:0]
+}
+
+// Add appends an operation and returns its index. Req.Args is borrowed.
+func (b *Batch) Add(req command.Request, write bool) int {
+	b.Ops = append(b.Ops, Op{Req: req, Write: write})
+	return len(b.Ops) - 1
+}
+
+// Cursor is a place in an iteration over the whole cluster: slot<<48 | position.
+// Zero is both the start and the end, as in Redis' SCAN.
+type Cursor uint64
+
+// ScanEntry is one live key found by a scan.
+type ScanEntry struct {
+	Key  []byte
+	Type record.Type
+}
+
+// Cluster is what a session needs of the replicated store behind it. The
+// coordinator implements it over links to the nodes; tests implement it in memory.
+type Cluster interface {
+	// Execute runs all operations of the batch and returns when each has its
+	// outcome and reply, after the operation time-out at the latest. Operations on the
+	// same key take effect in the order of the batch.
+	Execute(b *Batch)
+
+	// Scan returns the live keys from the cursor on, about count of them (more or
+	// fewer, maybe none), and the cursor to go on from, zero at the end. A key that is
+	// there during the whole iteration is returned at least once; one that was never
+	// there during it is not returned. The keys are the caller's.
+	Scan(ctx context.Context, from Cursor, count int) ([]ScanEntry, Cursor, error)
+
+	// DBSize counts the live keys. It is exact while nobody writes.
+	DBSize(ctx context.Context) (int64, error)
+
+	// FlushAll deletes every key, atomically per slot. An error says whether some slots
+	// may have been cleared.
+	FlushAll(ctx context.Context) error
+
+	// RandomKey returns some live key, nil if there is none.
+	RandomKey(ctx context.Context) ([]byte, error)
+}
