@@ -1,0 +1,75 @@
+package register
+
+import "github.com/quolldb/quoll/internal/record"
+
+// clearState is what a home knows of slot-wide clears in its current term. A
+// clear writes a tombstone to every key of the slot, under one version.
+type clearState struct {
+	version record.Version     // newest clear proposed in this term, zero if none
+	acked   [MaxMembers]uint64 // highest seq of a clear that a member holds
+	queue   []*Request
+	waiting []waiter
+	sent    int64
+	settled bool
+}
+
+func (c *clearState) active() bool {
+	return len(c.queue)+len(c.waiting) > 0 || !c.version.IsZero() && !c.settled
+}
+
+// held reports whether a quorum holds a clear of seq or later.
+func (c *clearState) held(config *Config, seq uint64) bool {
+	var s set
+	for i := range config.members {
+		if c.acked[i] >= seq {
+			s.add(i)
+		}
+	}
+	return config.quorum(s)
+}
+
+// advanceClear proposes the clears that wait. Requests in doubt come first: their
+// fate could not be told afterwards.
+func (h *Home) advanceClear() {
+	for h.phase == leading && len(h.clear.queue) > 0 && h.doubt == 0 {
+		r := h.clear.queue[0]
+		h.clear.queue = h.clear.queue[1:]
+		start := len(r.replies)
+		r.replies, _ = h.env.Execute(r.replies, record.State{}, &r.cmd, h.env.Now())
+		h.proposeClear(r, start)
+	}
+}
+
+func (h *Home) proposeClear(r *Request, start int) {
+	h.env.Count(Cleared)
+	h.seq++
+	c := &h.clear
+	c.version, c.settled, c.sent = record.Version{Ballot: h.ballot, Seq: h.seq}, false, h.env.Mono()
+	r.attempted(c.version, start, len(r.replies))
+	c.waiting = append(c.waiting, waiter{request: r, start: start, end: len(r.replies), needSeq: h.seq})
+	for _, ks := range h.sorted() { // the clear is the newest write of every key
+		ks.known, ks.agreed, ks.present, ks.reading, ks.exact = true, false, false, nil, 0
+		ks.head = record.Record{Version: c.version}
+	}
+	h.broadcast(&Message{Kind: Clear, Version: c.version})
+	for _, ks := range h.sorted() {
+		if h.phase == leading {
+			h.advance(ks)
+		}
+	}
+}
+
+// settleClear answers the clears that a quorum holds.
+func (h *Home) settleClear() {
+	c := &h.clear
+	rest := c.waiting[:0]
+	for _, w := range c.waiting {
+		if c.held(h.config, w.needSeq) {
+			h.finish(w)
+		} else {
+			rest = append(rest, w)
+		}
+	}
+	c.waiting = rest
+	c.settled = c.held(h.config, c.version.Seq)
+}

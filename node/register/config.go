@@ -1,0 +1,70 @@
+package register
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// MaxMembers bounds the replicas of a slot, old and new ones of a joint epoch
+// counted together.
+const MaxMembers = 16
+
+// Config is the replica set of a slot in one epoch. It is immutable.
+type Config struct {
+	epoch   uint64
+	members []uint16 // old and new, the preferred home first
+	old     set
+	next    set // empty unless joint
+}
+
+// set is a set of members, by their index in Config.members.
+type set uint32
+
+func (s *set) add(i int)     { *s |= 1 << i }
+func (s set) has(i int) bool { return s&(1<<i) != 0 }
+func (s set) size() int      { return bits.OnesCount32(uint32(s)) }
+
+// NewConfig returns the configuration of an epoch. members are distinct, the
+// preferred home first. next is nil, or the members that a joint epoch changes
+// to (R16). It panics when the members are none or more than MaxMembers.
+func NewConfig(epoch uint64, members, next []uint16) *Config {
+	c := &Config{epoch: epoch, members: slices.Clone(members)}
+	for i := range members {
+		c.old.add(i)
+	}
+	for _, id := range next {
+		i := slices.Index(c.members, id)
+		if i < 0 {
+			i = len(c.members)
+			c.members = append(c.members, id)
+		}
+		c.next.add(i)
+	}
+	if len(c.members) == 0 || len(c.members) > MaxMembers {
+		panic("register: a slot needs 1 to 16 members")
+	}
+	return c
+}
+
+// Epoch returns the ring epoch of the configuration.
+func (c *Config) Epoch() uint64 { return c.epoch }
+
+// Members returns all members, the preferred home first. The slice is shared.
+func (c *Config) Members() []uint16 { return c.members }
+
+// Joint reports whether the epoch is a joint one (R16).
+func (c *Config) Joint() bool { return c.next != 0 }
+
+// index returns the place of a member, -1 for a stranger.
+func (c *Config) index(id uint16) int { return slices.Index(c.members, id) }
+
+// quorum reports whether s holds a majority of the members and, while joint,
+// also of the next ones (R16).
+func (c *Config) quorum(s set) bool {
+	return majority(s, c.old) && (c.next == 0 || majority(s, c.next))
+}
+
+// all reports whether s holds every member.
+func (c *Config) all(s set) bool { return s&(c.old|c.next) == c.old|c.next }
+
+func majority(s, of set) bool { return (s & of).size() > of.size()/2 }

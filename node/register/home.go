@@ -1,0 +1,337 @@
+package register
+
+import (
+	"slices"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// Env is what a home needs of the world. Its methods do not call back.
+type Env interface {
+	// Now is the wall clock in Unix milliseconds; it decides expiry (R12).
+	Now() int64
+	// Mono is a monotonic clock in milliseconds, for time-outs.
+	Mono() int64
+	// Rand returns a number in [0, n), to spread retries.
+	Rand(n int64) int64
+	// Alive reports whether a member is thought to answer. It touches liveness only.
+	Alive(member uint16) bool
+	// Stable reports whether a member has been alive for so long that a slot may be
+	// handed back to it.
+	Stable(member uint16) bool
+	// Send sends a message to another member, or loses it. m is borrowed.
+	Send(m *Message)
+	// Loopback delivers the reply of the process' own replica to HandleReply, as
+	// soon as what is staged is durable. m is borrowed.
+	Loopback(m *Message)
+	// Answer answers a request, exactly once, as soon as what is staged is durable.
+	Answer(r *Request, a Answer)
+	// Count counts an event of the protocol, for metrics and simulators.
+	Count(e Event)
+	// Execute runs a command on a state: see datatype.Execute.
+	Execute(dst []byte, st record.State, cmd *command.Request, now int64) ([]byte, record.Effect)
+}
+
+// Timing bounds what a home waits for, in milliseconds.
+type Timing struct {
+	Resend   int64 // unanswered messages are sent again after this
+	Acquire  int64 // a Prepare without a quorum of answers is given up after this
+	Backoff  int64 // the longest pause before a term is acquired again
+	Request  int64 // a request is not kept longer than this
+	Linger   int64 // a tombstone waits this long for the acknowledgement of all members
+	HandBack int64 // handing back a slot may take this long
+}
+
+// DefaultTiming suits a local network and an operation time-out of one second.
+func DefaultTiming() Timing {
+	return Timing{Resend: 100, Acquire: 150, Backoff: 60, Request: 1500, Linger: 1000, HandBack: 200}
+}
+
+type phase uint8
+
+const (
+	idle phase = iota
+	acquiring
+	leading
+)
+
+// Home proposes writes of one slot, in terms that it acquires when there is work.
+type Home struct {
+	env    Env
+	timing *Timing
+	slot   uint16
+	self   uint16
+	config *Config
+	local  *Acceptor
+
+	incarnation uint64
+	counter     uint64 // the highest ballot counter used or seen
+	phase       phase
+	since       int64 // start of acquiring
+	notBefore   int64 // do not acquire again before
+	ballot      record.Ballot
+	seq         uint64
+	round       uint64
+	promises    set
+	refused     set
+	answered    [MaxMembers]uint64 // highest round that a member answered in this term
+	failed      error
+
+	keys  map[string]*keyState
+	doubt int // requests in doubt, over all keys
+	reads int // waiters that need a round, over all keys
+	clear clearState
+
+	handing     int64 // since when the slot is being handed back, 0 if it is not
+	handedTo    uint16
+	handedUntil int64      // requests are sent to handedTo until then
+	keepUntil   int64      // do not try to hand back again before
+	parked      []*Request // arrived while handing back
+}
+
+// NewHome returns the home of a slot in a process whose incarnation is unique to
+// this start of it (R3). self is the process' member ID; local its replica of the slot.
+func NewHome(env Env, timing *Timing, slot, self uint16, incarnation uint64, config *Config, local *Acceptor) *Home {
+	return &Home{env: env, timing: timing, slot: slot, self: self, config: config, local: local,
+		incarnation: incarnation, counter: local.meta.Promised.Counter, keys: map[string]*keyState{}}
+}
+
+// Err returns the error of the store that ended this home, if any.
+func (h *Home) Err() error { return h.failed }
+
+// Config returns the configuration that the home works under.
+func (h *Home) Config() *Config { return h.config }
+
+// Leading reports whether the home holds a term, as far as it knows.
+func (h *Home) Leading() bool { return h.phase == leading }
+
+// Active reports whether the home needs Tick.
+func (h *Home) Active() bool {
+	return h.phase == acquiring || len(h.keys) > 0 || h.clear.active() || len(h.parked) > 0
+}
+
+// HandleClient executes a request, now or later. force says that the proxy cannot
+// reach the member that leads the slot, or was sent here by it.
+func (h *Home) HandleClient(r *Request, force bool) {
+	r.arrived = h.round
+	switch {
+	case h.failed != nil:
+		h.answer(r, Answer{Outcome: NotDone, Reason: StorageFailed})
+	case h.config.index(h.self) < 0:
+		h.answer(r, Answer{Outcome: NotDone, Reason: NotMember})
+	case h.handing != 0:
+		h.parked = append(h.parked, r)
+	default:
+		hint := h.betterHome(force)
+		switch {
+		case h.handing != 0:
+			h.parked = append(h.parked, r)
+		case hint != 0:
+			h.turnAway(r, hint)
+		default:
+			h.enqueue(r)
+			h.drive()
+		}
+	}
+}
+
+// betterHome returns the member that should execute a request instead of this
+// one, 0 for none.
+func (h *Home) betterHome(force bool) uint16 {
+	if force {
+		return 0
+	}
+	if h.phase == leading {
+		preferred := h.config.members[0]
+		if preferred == h.self || h.env.Mono() < h.keepUntil || !h.env.Stable(preferred) {
+			return 0
+		}
+		h.handing, h.handedTo = h.env.Mono(), preferred
+		if h.drained() {
+			h.finishHandBack()
+		}
+		return preferred
+	}
+	if h.phase != idle || h.doubt > 0 {
+		return 0
+	}
+	leader := h.local.meta.Promised.Member()
+	if h.env.Mono() < h.handedUntil {
+		leader = h.handedTo
+	}
+	if leader != 0 && leader != h.self && h.config.index(leader) >= 0 && h.env.Alive(leader) {
+		return leader
+	}
+	return 0
+}
+
+func (h *Home) turnAway(r *Request, hint uint16) {
+	h.env.Count(TurnedAway)
+	h.answer(r, Answer{Outcome: NotDone, Reason: OtherHome, Hint: hint})
+}
+
+// drained reports whether nothing is in flight.
+func (h *Home) drained() bool {
+	if h.clear.active() {
+		return false
+	}
+	for _, ks := range h.keys {
+		if !h.droppable(ks) {
+			return false
+		}
+	}
+	return true
+}
+
+// finishHandBack gives up the term in favour of the preferred member.
+func (h *Home) finishHandBack() {
+	h.env.Count(HandedBack)
+	h.handing, h.handedUntil = 0, h.env.Mono()+h.timing.Request
+	h.phase = idle
+	clear(h.keys)
+	h.clear, h.reads = clearState{}, 0
+	parked := h.parked
+	h.parked = nil
+	for _, r := range parked {
+		h.turnAway(r, h.handedTo)
+	}
+}
+
+// cancelHandBack keeps the slot after all.
+func (h *Home) cancelHandBack() {
+	parked := h.parked
+	h.handing, h.parked, h.keepUntil = 0, nil, h.env.Mono()+10*h.timing.Request
+	for _, r := range parked {
+		h.enqueue(r)
+	}
+	h.drive()
+}
+
+func (h *Home) enqueue(r *Request) {
+	if r.clear {
+		h.clear.queue = append(h.clear.queue, r)
+		return
+	}
+	ks := h.key(r.key)
+	ks.queue = append(ks.queue, r)
+	if h.phase == leading {
+		h.advance(ks)
+	}
+}
+
+// drive acquires a term if there is work, or evaluates what is queued.
+func (h *Home) drive() {
+	if h.failed != nil {
+		return
+	}
+	if h.phase == idle && h.env.Mono() >= h.notBefore && h.hasWork() {
+		h.acquire()
+	}
+	if h.phase != leading {
+		return
+	}
+	for _, ks := range h.sorted() {
+		if h.phase == leading {
+			h.advance(ks)
+		}
+	}
+	h.advanceClear()
+}
+
+func (h *Home) hasWork() bool {
+	if len(h.clear.queue) > 0 {
+		return true
+	}
+	for _, ks := range h.keys {
+		if len(ks.queue)+len(ks.doubt) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// sorted returns the keys in a fixed order, so that a simulation with the same
+// seed takes the same course. It is off the hot path.
+func (h *Home) sorted() []*keyState {
+	all := make([]*keyState, 0, len(h.keys))
+	for _, ks := range h.keys {
+		all = append(all, ks)
+	}
+	slices.SortFunc(all, func(a, b *keyState) int { return slices.Compare(a.key, b.key) })
+	return all
+}
+
+// lostTerm reports whether the own replica has promised a rival or adopted a newer
+// epoch: nothing is proposed any more then.
+func (h *Home) lostTerm() bool {
+	return h.ballot.Less(h.local.meta.Promised) || h.config.epoch < h.local.meta.Epoch
+}
+
+// acquire asks for a new term (R3).
+func (h *Home) acquire() {
+	h.counter = max(h.counter, h.local.meta.Promised.Counter) + 1
+	h.ballot = record.Ballot{Counter: h.counter, Incarnation: h.incarnation}
+	h.phase, h.since, h.seq = acquiring, h.env.Mono(), 0
+	h.promises, h.refused, h.answered = 0, 0, [MaxMembers]uint64{}
+	h.handedUntil = 0
+	h.broadcast(&Message{Kind: Prepare})
+}
+
+// broadcast starts a new round and sends m to all members. The process' own
+// replica executes it at once; its reply counts when it is durable.
+func (h *Home) broadcast(m *Message) {
+	h.round++
+	m.Slot, m.From, m.Epoch, m.Ballot, m.Round = h.slot, h.self, h.config.epoch, h.ballot, h.round
+	for _, id := range h.config.members {
+		if m.To = id; id != h.self {
+			h.env.Send(m)
+		}
+	}
+	if h.config.index(h.self) >= 0 {
+		h.sendLocal(m)
+	}
+}
+
+// sendLocal executes a message on the own replica. A refusal ends the term at
+// once: from then on the replica does not show what this home proposed last.
+func (h *Home) sendLocal(m *Message) {
+	m.To = h.self
+	var reply Message
+	if err := h.local.Handle(m, &reply); err != nil {
+		h.fail(err)
+		return
+	}
+	if reply.Result != OK && h.phase != idle {
+		h.observe(&reply)
+		h.stepDown()
+		return
+	}
+	h.env.Loopback(&reply)
+}
+
+// observe notes the highest ballot seen (R3).
+func (h *Home) observe(reply *Message) {
+	h.counter = max(h.counter, reply.Promised.Counter)
+}
+
+// fail ends the home: its store does not work.
+func (h *Home) fail(err error) {
+	h.failed = err
+	h.abandon(StorageFailed)
+}
+
+// Learn adopts a newer configuration; a term does not survive an epoch (R15).
+func (h *Home) Learn(c *Config) {
+	if c.epoch <= h.config.epoch {
+		return
+	}
+	h.config = c
+	if h.config.index(h.self) < 0 {
+		h.abandon(EpochChanged)
+		return
+	}
+	if h.phase != idle {
+		h.stepDown()
+	}
+}

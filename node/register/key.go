@@ -1,0 +1,249 @@
+package register
+
+import "github.com/quolldb/quoll/internal/record"
+
+// keyState is what a home knows of one key in its current term. It exists only
+// while something is in flight (see droppable).
+type keyState struct {
+	key     []byte
+	known   bool          // head is valid in this term
+	head    record.Record // newest state proposed or read in this term
+	present bool          // head is a record, not just what the slot's clear left
+	agreed  bool          // a quorum holds head, though it is of an older term
+	held    [MaxMembers]uint64
+	exact   set       // members that acknowledged exactly head (for purge)
+	reading *syncRead // running sync-read, nil if none
+	doubt   []*Request
+	queue   []*Request // not yet evaluated, in order
+	waiting []waiter   // evaluated, not yet answered
+	sent    int64      // when something was sent last
+	settled int64      // when a quorum held a tombstone head first, 0 before
+}
+
+// syncRead collects the replies of a sync-read (R4).
+type syncRead struct {
+	round uint64 // the first one: replies to an earlier sync-read of the key are stale
+	from  set
+	best  record.Record
+	at    set // members that reported exactly best
+	real  bool
+	floor record.Version
+}
+
+// waiter is an evaluated request whose answer depends on acknowledgements.
+type waiter struct {
+	request    *Request
+	start, end int    // of the reply in request.replies
+	needSeq    uint64 // this term's seq that a quorum must hold, 0 for none
+	needRound  uint64 // round that a quorum must have answered, 0 for none
+}
+
+// key returns the state of a key. In a term the home finds again in its own
+// replica what it proposed last: a state that is there under the own ballot was held
+// by a quorum when the keyState was dropped.
+func (h *Home) key(name []byte) *keyState {
+	if ks := h.keys[string(name)]; ks != nil {
+		return ks
+	}
+	ks := &keyState{key: append([]byte(nil), name...)}
+	h.keys[string(ks.key)] = ks
+	if h.phase == leading {
+		h.recall(ks)
+	}
+	return ks
+}
+
+// recall makes the head known from the own replica if this term wrote it.
+func (h *Home) recall(ks *keyState) {
+	rec, present, err := h.local.Read(ks.key)
+	if err != nil {
+		h.fail(err)
+		return
+	}
+	if rec.Version.Ballot != h.ballot {
+		return
+	}
+	ks.known, ks.head, ks.present = true, rec, present
+	ks.agreed = present || h.clear.held(h.config, rec.Version.Seq)
+}
+
+// advance evaluates the queue of one key, in order, on top of its head. Several
+// proposals of one key may be in flight (pipelining).
+func (h *Home) advance(ks *keyState) {
+	for h.phase == leading && len(ks.queue)+len(ks.doubt) > 0 && ks.reading == nil {
+		if h.lostTerm() {
+			h.stepDown()
+			return
+		}
+		if !ks.known && (len(ks.doubt) > 0 || !ks.queue[0].blind) {
+			ks.reading, ks.sent = &syncRead{round: h.round + 1}, h.env.Mono() // (R4)
+			h.broadcast(&Message{Kind: SyncRead, Key: ks.key})
+			return
+		}
+		r := ks.queue[0]
+		ks.queue[0] = nil
+		ks.queue = ks.queue[1:]
+		h.evaluate(ks, r)
+	}
+	if h.phase == leading {
+		h.settle(ks)
+	}
+}
+
+// evaluate runs one request on the head and proposes its effect, or makes it wait
+// until the head is certain.
+func (h *Home) evaluate(ks *keyState, r *Request) {
+	now := h.env.Now()
+	state, expired := ks.head.State, false
+	if state.Live() && state.Expired(now) {
+		state, expired = record.State{}, true
+	}
+	start := len(r.replies)
+	var effect record.Effect
+	r.replies, effect = h.env.Execute(r.replies, state, &r.cmd, now)
+	w := waiter{request: r, start: start, end: len(r.replies)}
+	switch {
+	case effect.Kind != record.Unchanged:
+		if expired {
+			effect.Kind = record.Replaced // a delta is on the state without the expiry
+		}
+	case !ks.known: // a faulty blind write: its error depends on no state
+		h.answer(r, Answer{Outcome: Done, Reply: r.replies[w.start:w.end]})
+		return
+	case expired: // (R12) the deletion is written before nil is answered
+		effect = record.Effect{Kind: record.Replaced, State: state}
+	default:
+		h.wait(ks, w)
+		return
+	}
+	w.needSeq = h.seq + 1
+	r.attempted(record.Version{Ballot: h.ballot, Seq: h.seq + 1}, w.start, w.end)
+	ks.waiting = append(ks.waiting, w)
+	h.propose(ks, effect)
+}
+
+// wait lets a read, or a command without effect, wait until the head is held by a
+// quorum and a round that was sent after the request arrived is answered (R9).
+func (h *Home) wait(ks *keyState, w waiter) {
+	w.needRound = w.request.arrived + 1
+	inTerm := ks.head.Version.Ballot == h.ballot
+	if inTerm {
+		w.needSeq = ks.head.Version.Seq
+	} else if !ks.agreed {
+		w.needSeq = h.seq + 1
+	}
+	if ks.agreed {
+		w.needSeq = 0
+	}
+	ks.waiting = append(ks.waiting, w)
+	h.reads++
+	switch {
+	case !inTerm && !ks.agreed: // same state, this term's version
+		h.env.Count(WroteBack)
+		h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State})
+	case h.round < w.needRound:
+		ks.sent = h.env.Mono()
+		h.broadcast(&Message{Kind: Confirm})
+	}
+}
+
+// propose issues the next version of the term for a key (R6, R7). The effect's
+// state is the whole new state in any case.
+func (h *Home) propose(ks *keyState, effect record.Effect) {
+	h.seq++
+	m := Message{Kind: Accept, Key: ks.key, Version: record.Version{Ballot: h.ballot, Seq: h.seq}, State: effect.State}
+	switch {
+	case !ks.known:
+		h.env.Count(BlindOnCold)
+	case effect.Kind == record.Changed:
+		h.env.Count(DeltaSent)
+		m.IsDelta, m.Base, m.Delta = true, ks.head.Version, effect.Delta
+	}
+	if len(ks.waiting) > 1 {
+		h.env.Count(Pipelined)
+	}
+	ks.known, ks.agreed, ks.present, ks.exact, ks.settled = true, false, true, 0, 0
+	ks.head = record.Record{Version: m.Version, State: effect.State}
+	ks.sent = h.env.Mono()
+	h.broadcast(&m)
+}
+
+// holds reports whether a quorum holds seq of this term, for this key: by an
+// accept of the key or by a clear of the slot, never by another key's (R8).
+func (h *Home) holds(ks *keyState, seq uint64) bool {
+	var s set
+	for i := range h.config.members {
+		if max(ks.held[i], h.clear.acked[i]) >= seq {
+			s.add(i)
+		}
+	}
+	return h.config.quorum(s)
+}
+
+// confirmed reports whether a quorum answered a round of this term.
+func (h *Home) confirmed(round uint64) bool {
+	var s set
+	for i := range h.config.members {
+		if h.answered[i] >= round {
+			s.add(i)
+		}
+	}
+	return h.config.quorum(s)
+}
+
+// settle answers every waiter of a key whose conditions hold (R8, R9), and
+// forgets the key when nothing is left.
+func (h *Home) settle(ks *keyState) {
+	rest := ks.waiting[:0]
+	for _, w := range ks.waiting {
+		if (w.needSeq == 0 || h.holds(ks, w.needSeq)) && (w.needRound == 0 || h.confirmed(w.needRound)) {
+			h.finish(w)
+		} else {
+			rest = append(rest, w)
+		}
+	}
+	clear(ks.waiting[len(rest):])
+	ks.waiting = rest
+	if h.droppable(ks) && !h.lingers(ks) {
+		delete(h.keys, string(ks.key))
+	}
+}
+
+// droppable reports whether the home may forget the key: nothing waits, and what
+// its own replica shows under the own ballot is held by a quorum.
+func (h *Home) droppable(ks *keyState) bool {
+	if len(ks.waiting)+len(ks.queue)+len(ks.doubt) > 0 || ks.reading != nil {
+		return false
+	}
+	return !ks.known || ks.agreed || ks.head.Version.Ballot != h.ballot || h.holds(ks, ks.head.Version.Seq)
+}
+
+// lingers reports whether a tombstone waits for the acknowledgement of all
+// members, so that it can be purged (R13).
+func (h *Home) lingers(ks *keyState) bool {
+	if h.phase != leading || !ks.known || !ks.present || ks.head.State.Live() ||
+		ks.head.Version.Ballot != h.ballot || h.config.Joint() || h.config.all(ks.exact) {
+		return false
+	}
+	now := h.env.Mono()
+	if ks.settled == 0 {
+		ks.settled = now
+	}
+	return now-ks.settled < h.timing.Linger
+}
+
+// finish answers a waiter with its reply.
+func (h *Home) finish(w waiter) {
+	if w.needRound != 0 {
+		h.reads--
+	}
+	h.answer(w.request, Answer{Outcome: Done, Reply: w.request.replies[w.start:w.end]})
+}
+
+func (h *Home) answer(r *Request, a Answer) {
+	if a.Outcome == Unknown {
+		h.env.Count(AnsweredUnknown)
+	}
+	h.env.Answer(r, a)
+	r.free()
+}

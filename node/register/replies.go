@@ -1,0 +1,176 @@
+package register
+
+import "github.com/quolldb/quoll/internal/record"
+
+// HandleReply processes a replica's reply. Replies of another term or epoch are
+// ignored. A StaleEpoch reply is the caller's business: it learns the newer
+// configuration and calls Learn.
+func (h *Home) HandleReply(m *Message) {
+	h.observe(m)
+	if m.Result == StaleEpoch || h.phase == idle || m.Ballot != h.ballot || m.Epoch != h.config.epoch {
+		return
+	}
+	i := h.config.index(m.From)
+	if i < 0 {
+		return
+	}
+	if m.Result == StaleBallot {
+		h.refused.add(i)
+		if !h.config.quorum((h.config.old | h.config.next) &^ h.refused) {
+			h.stepDown()
+		}
+		return
+	}
+	if m.Kind == Prepare {
+		h.promises.add(i)
+		if h.phase == acquiring && h.config.quorum(h.promises) {
+			h.lead()
+		}
+		return
+	}
+	if m.Kind == Purge {
+		return
+	}
+	newer := m.Round > h.answered[i]
+	if newer {
+		h.answered[i] = m.Round
+	}
+	switch m.Kind {
+	case SyncRead:
+		h.syncReadReply(i, m)
+	case Accept:
+		h.acceptReply(i, m)
+	case Clear:
+		h.clear.acked[i] = max(h.clear.acked[i], m.Held.Seq)
+		h.settleClear()
+	}
+	if m.Kind == Confirm || m.Kind == Clear {
+		h.settleAll()
+		return
+	}
+	if ks := h.keys[string(m.Key)]; ks != nil && h.phase == leading {
+		h.settle(ks)
+	}
+	if newer && h.reads > 0 { // a read waits for a round, whatever it was about (R9)
+		h.settleAll()
+		return
+	}
+	h.drain()
+}
+
+func (h *Home) settleAll() {
+	for _, ks := range h.sorted() {
+		if h.phase == leading {
+			h.settle(ks)
+		}
+	}
+	h.drain()
+}
+
+// drain finishes handing back as soon as nothing is in flight.
+func (h *Home) drain() {
+	if h.handing != 0 && h.phase == leading && h.drained() {
+		h.finishHandBack()
+	}
+}
+
+func (h *Home) lead() {
+	h.phase = leading
+	h.env.Count(TermAcquired)
+	h.drive()
+}
+
+func (h *Home) acceptReply(i int, m *Message) {
+	ks := h.keys[string(m.Key)]
+	switch m.Result {
+	case OK:
+		if ks == nil {
+			return
+		}
+		ks.held[i] = max(ks.held[i], m.Held.Seq)
+		if m.Held == ks.head.Version && ks.present {
+			ks.exact.add(i)
+			h.purge(ks)
+		}
+	case NeedFull: // the head contains every earlier proposal (R7)
+		h.env.Count(NeededFull)
+		if ks == nil {
+			ks = h.key(m.Key)
+		}
+		h.sendHead(ks, m.From)
+	case BelowFloor: // (R14) same state, new version
+		if ks != nil && ks.known && ks.present && ks.head.Version.Ballot == h.ballot && !m.Floor.Less(ks.head.Version) {
+			h.env.Count(FloorHit)
+			h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State})
+		}
+	}
+}
+
+// purge tells the members to drop a tombstone that all of them acknowledged,
+// under one final epoch (R13).
+func (h *Home) purge(ks *keyState) {
+	if ks.head.State.Live() || h.config.Joint() || !h.config.all(ks.exact) {
+		return
+	}
+	h.env.Count(Purged)
+	h.broadcast(&Message{Kind: Purge, Key: ks.key, Version: ks.head.Version})
+}
+
+// sendHead sends the full state of the head to one member, if this term wrote it.
+func (h *Home) sendHead(ks *keyState, to uint16) {
+	if !ks.known || ks.head.Version.Ballot != h.ballot {
+		return
+	}
+	m := Message{Kind: Accept, Slot: h.slot, From: h.self, To: to, Epoch: h.config.epoch, Ballot: h.ballot,
+		Round: h.round, Key: ks.key, Version: ks.head.Version, State: ks.head.State}
+	if !ks.present {
+		m.Kind, m.Key, m.Version, m.State = Clear, nil, h.clear.version, record.State{}
+	}
+	if to == h.self {
+		h.sendLocal(&m)
+		return
+	}
+	h.env.Send(&m)
+}
+
+// syncReadReply collects the answers of a quorum and adopts the highest version
+// as the head (R4).
+func (h *Home) syncReadReply(i int, m *Message) {
+	ks := h.keys[string(m.Key)]
+	if ks == nil || ks.reading == nil || m.Round < ks.reading.round {
+		return
+	}
+	sr := ks.reading
+	sr.from.add(i)
+	sr.floor = record.Max(sr.floor, m.Floor)
+	switch {
+	case sr.best.Version.Less(m.Held) || sr.at == 0:
+		sr.best = record.Record{Version: m.Held, State: cloneState(m.Found)}
+		sr.at, sr.real = 0, m.Present
+		sr.at.add(i)
+	case sr.best.Version == m.Held:
+		sr.at.add(i)
+		sr.real = sr.real || m.Present
+	}
+	if !h.config.quorum(sr.from) {
+		return
+	}
+	ks.known, ks.present, ks.reading = true, sr.real, nil
+	ks.head, ks.agreed = sr.best, h.config.quorum(sr.at)
+	if ks.agreed {
+		h.env.Count(SyncReadAgreed)
+	} else {
+		h.env.Count(SyncReadDiffered)
+	}
+	h.resolve(ks, sr.floor)
+	if h.phase == leading {
+		h.advance(ks)
+		h.advanceClear()
+	}
+}
+
+// cloneState copies the borrowed value.
+func cloneState(st record.State) record.State {
+	st.Value = append([]byte(nil), st.Value...)
+	return st
+}

@@ -1,0 +1,126 @@
+package register
+
+import (
+	"sync"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// Outcome is how a home answers a request.
+type Outcome uint8
+
+// The outcomes. The numbers are part of the peer protocol.
+const (
+	// Done: executed exactly once, the reply is valid.
+	Done Outcome = 0
+	// NotDone: has not been executed and never will be: it may be retried anywhere.
+	NotDone Outcome = 1
+	// Unknown: it may or may not have taken effect, or take effect yet (R11).
+	Unknown Outcome = 2
+)
+
+// Reason explains a NotDone or Unknown answer.
+type Reason uint8
+
+// The reasons. The numbers are part of the peer protocol.
+const (
+	ReasonNone      Reason = 0
+	NotMember       Reason = 1 // this process is no replica of the slot
+	OtherHome       Reason = 2 // another member leads the slot: Answer.Hint
+	Expired         Reason = 3 // waited too long, never executed
+	LostTerm        Reason = 4 // another home took the term; Hint may name it
+	Overloaded      Reason = 5 // too many requests wait
+	NoQuorum        Reason = 6 // no majority of the slot's replicas answers
+	EpochChanged    Reason = 7 // the ring changed
+	StorageFailed   Reason = 8 // the replica's store failed; it does not vote any more
+	NotVoting       Reason = 9 // the cluster is forming, or the node has lost its state
+	ExecutionFailed Reason = 10
+)
+
+// Request is a client command at a home. The channel from proxy to home delivers
+// a request at most once (R11).
+type Request struct {
+	// Origin is the caller's; it says where the answer goes.
+	Origin   any
+	OriginID uint64
+	// Born is when the request arrived, in the caller's monotonic milliseconds.
+	Born int64
+
+	cmd      command.Request
+	key      []byte
+	blind    bool
+	clear    bool
+	buf      []byte    // backs key and arguments
+	replies  []byte    // backs the attempts' replies
+	arrived  uint64    // home's round counter at arrival
+	attempts []attempt // every version ever sent that contains this command
+	parked   bool
+}
+
+// attempt is a version that contains the command, and what it would reply.
+type attempt struct {
+	version    record.Version
+	start, end int // of the reply in Request.replies
+}
+
+var requestPool = sync.Pool{New: func() any { return new(Request) }}
+
+// NewRequest returns a request with a copy of the command. It goes back to a pool
+// once it has been answered: the caller of Home keeps no reference to it.
+func NewRequest(cmd *command.Request, origin any, originID uint64, born int64) *Request {
+	r := requestPool.Get().(*Request)
+	r.Origin, r.OriginID, r.Born = origin, originID, born
+	size := 0
+	for _, arg := range cmd.Args {
+		size += len(arg)
+	}
+	if cap(r.buf) < size {
+		r.buf = make([]byte, 0, size)
+	}
+	buf, args := r.buf[:0], r.cmd.Args[:0]
+	for _, arg := range cmd.Args {
+		start := len(buf)
+		buf = append(buf, arg...)
+		args = append(args, buf[start:len(buf):len(buf)])
+	}
+	r.buf, r.cmd = buf, command.Request{Op: cmd.Op, RESP3: cmd.RESP3, Args: args}
+	r.clear = cmd.Op == command.OpClear
+	r.key, r.blind = nil, false
+	if !r.clear && len(args) > 1 {
+		r.key, r.blind = args[1], command.Blind(&r.cmd)
+	}
+	return r
+}
+
+// maxPooled bounds the buffers that wait in the pool.
+const maxPooled = 64 << 10
+
+func (r *Request) free() {
+	buf, replies, args, attempts := r.buf, r.replies, r.cmd.Args, r.attempts
+	if cap(buf) > maxPooled {
+		buf = nil
+	}
+	if cap(replies) > maxPooled {
+		replies = nil
+	}
+	clear(args)
+	*r = Request{buf: buf[:0], replies: replies[:0], attempts: attempts[:0]}
+	r.cmd.Args = args[:0]
+	requestPool.Put(r)
+}
+
+// attempted records that version contains the command and answers reply.
+func (r *Request) attempted(version record.Version, start, end int) {
+	r.attempts = append(r.attempts, attempt{version, start, end})
+}
+
+// Answer is what a home says of a request.
+type Answer struct {
+	Outcome Outcome
+	Reason  Reason
+	// Hint is the member that the request should be sent to instead, 0 for none.
+	Hint uint16
+	// Reply is the RESP reply (Done). It is borrowed.
+	Reply []byte
+}

@@ -1,0 +1,138 @@
+package register
+
+import "github.com/quolldb/quoll/internal/record"
+
+// resolve decides the fate of requests that were sent in an earlier term of this
+// process, given the version that the sync-read found (R11). The identity write makes the
+// decision final: no version of an earlier term can be adopted after it.
+func (h *Home) resolve(ks *keyState, floor record.Version) {
+	doubt := ks.doubt
+	if len(doubt) == 0 {
+		return
+	}
+	ks.doubt = nil
+	h.doubt -= len(doubt)
+	found := ks.head.Version
+	next := record.Version{Ballot: h.ballot, Seq: h.seq + 1}
+	var redo []*Request
+	for _, r := range doubt {
+		first := r.attempts[0].version
+		match, sameTerm := matching(r.attempts, found)
+		foreign := !sameTerm && first.Ballot.Less(found.Ballot)
+		purged := !ks.present && found.Less(first) && !floor.Less(first)
+		switch {
+		case match != nil:
+			h.env.Count(ResolvedIncluded)
+			ks.waiting = append(ks.waiting, waiter{request: r, start: match.start, end: match.end, needSeq: next.Seq})
+			r.attempted(next, match.start, match.end)
+		case foreign || purged:
+			h.env.Count(ResolvedUnknown)
+			h.answer(r, Answer{Outcome: Unknown, Reason: LostTerm})
+		default:
+			h.env.Count(ResolvedRedo)
+			r.arrived = h.round
+			redo = append(redo, r)
+		}
+	}
+	ks.queue = append(redo, ks.queue...)
+	if len(redo)+len(ks.waiting) > 0 {
+		h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State})
+	}
+}
+
+// matching returns the newest attempt that the found version contains, and whether
+// found was written in a term in which there was an attempt.
+func matching(attempts []attempt, found record.Version) (match *attempt, sameTerm bool) {
+	for i := range attempts {
+		if attempts[i].version.Ballot != found.Ballot {
+			continue
+		}
+		sameTerm = true
+		if !found.Less(attempts[i].version) {
+			match = &attempts[i]
+		}
+	}
+	return match, sameTerm
+}
+
+// stepDown gives up the term. Requests that were sent stay in doubt (R11); the
+// others are turned away, so that their proxy can go to the home that won.
+func (h *Home) stepDown() {
+	h.env.Count(SteppedDown)
+	old := h.sorted()
+	h.phase, h.handing, h.reads = idle, 0, 0
+	h.keys = map[string]*keyState{}
+	h.notBefore = h.env.Mono() + h.backoff()
+	hint := h.local.meta.Promised.Member()
+	if hint == h.self || h.config.index(hint) < 0 {
+		hint = 0
+	}
+	for _, ks := range old {
+		doubt := ks.doubt
+		h.doubt -= len(ks.doubt)
+		for _, w := range ks.waiting {
+			doubt = append(doubt, w.request)
+		}
+		for _, r := range append(doubt, ks.queue...) {
+			h.release(r, hint)
+		}
+	}
+	c := h.clear
+	h.clear = clearState{}
+	for _, w := range c.waiting { // a clear cannot be looked up by a sync-read of one key
+		h.answer(w.request, Answer{Outcome: Unknown, Reason: LostTerm})
+	}
+	parked := h.parked
+	h.parked = nil
+	for _, r := range append(c.queue, parked...) {
+		h.release(r, hint)
+	}
+}
+
+// release keeps a request in doubt if it was ever sent, else turns it away.
+func (h *Home) release(r *Request, hint uint16) {
+	switch {
+	case len(r.attempts) == 0:
+		h.answer(r, Answer{Outcome: NotDone, Reason: LostTerm, Hint: hint})
+	case h.failed != nil || h.config.index(h.self) < 0 || h.expired(r):
+		h.answer(r, Answer{Outcome: Unknown, Reason: LostTerm})
+	default:
+		h.doubt++
+		ks := h.key(r.key)
+		ks.doubt = append(ks.doubt, r)
+	}
+}
+
+func (h *Home) expired(r *Request) bool { return h.env.Mono()-r.Born > h.timing.Request }
+
+// backoff is short and random, so that rival homes do not meet again and again.
+func (h *Home) backoff() int64 { return 1 + h.env.Rand(h.timing.Backoff) }
+
+// abandon answers everything and forgets the term for good.
+func (h *Home) abandon(reason Reason) {
+	old := h.sorted()
+	c, parked := h.clear, h.parked
+	h.phase, h.handing, h.doubt, h.reads = idle, 0, 0, 0
+	h.keys, h.clear, h.parked = map[string]*keyState{}, clearState{}, nil
+	finish := func(r *Request) {
+		outcome := NotDone
+		if len(r.attempts) > 0 {
+			outcome = Unknown
+		}
+		h.answer(r, Answer{Outcome: outcome, Reason: reason})
+	}
+	for _, ks := range old {
+		for _, w := range ks.waiting {
+			finish(w.request)
+		}
+		for _, r := range append(ks.doubt, ks.queue...) {
+			finish(r)
+		}
+	}
+	for _, w := range c.waiting {
+		finish(w.request)
+	}
+	for _, r := range append(c.queue, parked...) {
+		finish(r)
+	}
+}

@@ -1,0 +1,164 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// cmd is a client's command: its name as in commands, its key ("" for flush) and
+// an argument that is unique in the history.
+type cmd struct {
+	Name, Key, Arg string
+	TTL            int64
+}
+
+// ops gives each toy command a number of the real table; only flush is treated by
+// the register in a way of its own. SETEX is written so that command.Blind knows it.
+var ops = map[string]command.Op{
+	"get": command.OpGet, "set": command.OpSet, "setex": command.OpPSetEX, "append": command.OpAppend,
+	"setnx": command.OpSetNX, "persist": command.OpPersist, "del": command.OpDel, "getset": command.OpGetSet,
+	"flush": command.OpClear,
+}
+
+func (c cmd) request() *command.Request {
+	args := [][]byte{[]byte(c.Name), []byte(c.Key), []byte(c.Arg)}
+	if c.Name == "setex" {
+		args = [][]byte{[]byte("psetex"), []byte(c.Key), fmt.Append(nil, c.TTL), []byte(c.Arg)}
+	}
+	return &command.Request{Op: ops[c.Name], Args: args}
+}
+
+func parse(req *command.Request) cmd {
+	c := cmd{Name: string(req.Args[0]), Key: string(req.Args[1]), Arg: string(req.Args[2])}
+	if c.Name == "psetex" {
+		c.Name, c.Arg = "setex", string(req.Args[3])
+		_, _ = fmt.Sscan(string(req.Args[2]), &c.TTL)
+	}
+	return c
+}
+
+// apply is the deterministic meaning of a command, shared by the register and the
+// model. now is added to relative expiries.
+func apply(st record.State, c cmd, now int64) (record.State, string) {
+	old := show(st)
+	str := func(value string) record.State {
+		return record.State{Type: record.String, Value: []byte(value)}
+	}
+	switch c.Name {
+	case "get":
+		return st, old
+	case "set":
+		return str(c.Arg), "ok"
+	case "setex":
+		next := str(c.Arg)
+		next.ExpireAt = now + c.TTL
+		return next, "ok"
+	case "getset":
+		return str(c.Arg), old
+	case "append":
+		next := str(string(st.Value) + c.Arg)
+		next.ExpireAt = st.ExpireAt
+		return next, string(next.Value)
+	case "setnx":
+		if st.Live() {
+			return st, "0"
+		}
+		return str(c.Arg), "1"
+	case "persist":
+		if !st.Live() || st.ExpireAt == 0 {
+			return st, "0"
+		}
+		st.ExpireAt = 0
+		return st, "1"
+	case "del":
+		if !st.Live() {
+			return st, "0"
+		}
+		return record.State{}, "1"
+	case "flush":
+		return record.State{}, "ok"
+	}
+	panic("unknown command " + c.Name)
+}
+
+func show(st record.State) string {
+	if !st.Live() {
+		return "nil"
+	}
+	return string(st.Value)
+}
+
+// execute is the register's view of apply. Appends travel as deltas.
+func execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
+	c := parse(req)
+	next, reply := apply(st, c, now)
+	dst = append(dst, reply...)
+	unchanged := next.Live() == st.Live() && next.ExpireAt == st.ExpireAt && string(next.Value) == string(st.Value)
+	switch {
+	case c.Name == "append" && st.Live():
+		return dst, record.Effect{Kind: record.Changed, State: next, Delta: []byte(c.Arg)}
+	case unchanged && c.Name != "set" && c.Name != "setex" && c.Name != "getset":
+		return dst, record.Effect{}
+	}
+	return dst, record.Effect{Kind: record.Replaced, State: next}
+}
+
+var errDelta = errors.New("sim: delta on a deleted key")
+
+func applyDelta(st record.State, delta []byte) (record.State, error) {
+	if !st.Live() {
+		return st, errDelta
+	}
+	st.Value = append(append([]byte(nil), st.Value...), delta...)
+	return st, nil
+}
+
+// modelState is a state as the checker compares it.
+type modelState struct {
+	live, expires bool
+	value         string
+}
+
+// model is a register per key. A key with expiry may disappear at any moment, but
+// a disappearance that was observed is final.
+var model = (&porcupine.NondeterministicModel{
+	Init: func() []any { return []any{modelState{}} },
+	Step: func(state, input, output any) []any {
+		starts := []modelState{state.(modelState)}
+		if starts[0].expires {
+			starts = append(starts, modelState{})
+		}
+		var result []any
+		for _, start := range starts {
+			st := record.State{Value: []byte(start.value)}
+			if start.live {
+				st.Type = record.String
+			}
+			if start.expires {
+				st.ExpireAt = 1
+			}
+			next, reply := apply(st, input.(cmd), 1)
+			if output == unknown || output == reply {
+				result = append(result, modelState{next.Live(), next.ExpireAt != 0, string(next.Value)})
+			}
+		}
+		return result
+	},
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		parts := make([][]porcupine.Operation, len(keyNames))
+		for _, op := range history {
+			for i, key := range keyNames {
+				if c := op.Input.(cmd); c.Key == key || c.Name == "flush" {
+					parts[i] = append(parts[i], op)
+				}
+			}
+		}
+		return parts
+	},
+	Equal: func(a, b any) bool { return a == b },
+}).ToModel()

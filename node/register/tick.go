@@ -1,0 +1,123 @@
+package register
+
+// Tick sends again what is unanswered, gives up what took too long, and acquires
+// the term again after a pause. It is to be called every few ten milliseconds while the home
+// is Active.
+func (h *Home) Tick() {
+	now := h.env.Mono()
+	h.dropExpired()
+	switch {
+	case h.failed != nil:
+	case h.phase == acquiring && now-h.since > h.timing.Acquire:
+		h.phase = idle
+		h.notBefore = now + h.backoff()
+	case h.phase == idle:
+		h.drive()
+	case h.phase == leading:
+		h.resend(now)
+		if h.handing != 0 && now-h.handing > h.timing.HandBack {
+			h.cancelHandBack()
+		}
+	}
+}
+
+// resend repeats what a quorum has not answered, and forgets keys.
+func (h *Home) resend(now int64) {
+	confirm := false
+	for _, ks := range h.sorted() {
+		if h.phase != leading {
+			return
+		}
+		if h.droppable(ks) {
+			h.settle(ks) // a tombstone that waited long enough is forgotten here
+			continue
+		}
+		if now-ks.sent < h.timing.Resend {
+			continue
+		}
+		ks.sent = now
+		h.env.Count(Resent)
+		if ks.reading != nil {
+			h.broadcast(&Message{Kind: SyncRead, Key: ks.key})
+			continue
+		}
+		confirm = confirm || len(ks.waiting) > 0
+		h.resendHead(ks)
+	}
+	c := &h.clear
+	if h.phase == leading && c.active() && now-c.sent >= h.timing.Resend && !c.version.IsZero() {
+		c.sent = now
+		h.env.Count(Resent)
+		h.broadcast(&Message{Kind: Clear, Version: c.version})
+	}
+	if confirm && h.phase == leading {
+		h.broadcast(&Message{Kind: Confirm})
+	}
+}
+
+// resendHead sends the head to the members that have not acknowledged it.
+func (h *Home) resendHead(ks *keyState) {
+	if ks.head.Version.Ballot != h.ballot {
+		return
+	}
+	for i, id := range h.config.members {
+		if h.phase == leading && max(ks.held[i], h.clear.acked[i]) < ks.head.Version.Seq {
+			h.sendHead(ks, id)
+		}
+	}
+}
+
+// dropExpired answers requests whose proxy has given up on them. A proposal stays
+// in flight without them.
+func (h *Home) dropExpired() {
+	for _, ks := range h.sorted() {
+		doubt := len(ks.doubt)
+		ks.doubt = h.sweep(ks.doubt)
+		h.doubt -= doubt - len(ks.doubt)
+		ks.queue = h.sweep(ks.queue)
+		ks.waiting = h.sweepWaiting(ks.waiting)
+		if h.phase == idle && len(ks.doubt)+len(ks.queue) == 0 {
+			delete(h.keys, string(ks.key))
+		}
+	}
+	h.clear.queue = h.sweep(h.clear.queue)
+	h.clear.waiting = h.sweepWaiting(h.clear.waiting)
+	h.parked = h.sweep(h.parked)
+}
+
+func (h *Home) sweep(requests []*Request) []*Request {
+	kept := requests[:0]
+	for _, r := range requests {
+		if !h.expired(r) {
+			kept = append(kept, r)
+			continue
+		}
+		h.timeOut(r)
+	}
+	clear(requests[len(kept):])
+	return kept
+}
+
+func (h *Home) sweepWaiting(waiting []waiter) []waiter {
+	kept := waiting[:0]
+	for _, w := range waiting {
+		if !h.expired(w.request) {
+			kept = append(kept, w)
+			continue
+		}
+		if w.needRound != 0 {
+			h.reads--
+		}
+		h.timeOut(w.request)
+	}
+	clear(waiting[len(kept):])
+	return kept
+}
+
+func (h *Home) timeOut(r *Request) {
+	if len(r.attempts) > 0 {
+		h.answer(r, Answer{Outcome: Unknown, Reason: NoQuorum})
+		return
+	}
+	h.answer(r, Answer{Outcome: NotDone, Reason: NoQuorum})
+}
