@@ -1,0 +1,52 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// clusterType is the type of the flag --initial-cluster: in the file it may also be
+// a list or a mapping.
+const clusterType = "cluster"
+
+type clusterValue string
+
+func (v *clusterValue) Set(text string) error { *v = clusterValue(text); return nil }
+func (v *clusterValue) String() string        { return string(*v) }
+func (v *clusterValue) Type() string          { return clusterType }
+
+// Member is one node of the initial cluster.
+type Member struct {
+	Name string
+	// Address is the peer address that the others reach it at.
+	Address string
+}
+
+// ParseCluster reads "name=host:port,name=host:port". Names and addresses are
+// distinct. Spaces around entries do not matter.
+func ParseCluster(text string) ([]Member, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, errors.New("is required: name=host:port of every node, e.g. a=10.0.0.1:7000,b=10.0.0.2:7000,c=10.0.0.3:7000")
+	}
+	var members []Member
+	seen := map[string]bool{}
+	for entry := range strings.SplitSeq(text, ",") {
+		name, address, ok := strings.Cut(strings.TrimSpace(entry), "=")
+		if !ok {
+			return nil, fmt.Errorf("%q is not name=host:port", entry)
+		}
+		if err := checkName(name); err != nil {
+			return nil, fmt.Errorf("in %q: %w", entry, err)
+		}
+		if err := checkDial(address); err != nil {
+			return nil, fmt.Errorf("in %q: %w", entry, err)
+		}
+		if seen[name] || seen["="+address] {
+			return nil, fmt.Errorf("%q repeats a name or an address", entry)
+		}
+		seen[name], seen["="+address] = true, true
+		members = append(members, Member{Name: name, Address: address})
+	}
+	return members, nil
+}

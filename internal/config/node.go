@@ -1,0 +1,196 @@
+package config
+
+import (
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// DefaultAdmin is where nodes and proxies serve the admin API unless told
+// otherwise, and where `quoll ring` looks for it.
+const DefaultAdmin = "127.0.0.1:7100"
+
+// Node is what can be set about `quoll node`.
+type Node struct {
+	// Name is the node's name in InitialCluster. Required.
+	Name string
+	// ClusterName keeps apart clusters that could reach each other.
+	ClusterName string
+	// Peer is where the node listens for proxies and other nodes (TCP).
+	Peer string
+	// AdvertisePeer is where others reach Peer. Load fills it: the address in
+	// InitialCluster, else Peer; it stays empty when Peer is a port of the system's choice.
+	AdvertisePeer string
+	// Gossip is where the node listens for memberlist (TCP and UDP). Load fills it:
+	// the host of Peer, the port after Peer's.
+	Gossip string
+	// AdvertiseGossip is where others reach Gossip. Load fills it: Gossip, with the
+	// host of AdvertisePeer if Gossip is on all interfaces; empty when the port is 0.
+	AdvertiseGossip string
+	// Admin is where the admin API is served (HTTP).
+	Admin string
+	// Rack names what fails together with this node. Replicas of a slot go to
+	// different racks where possible. May be empty.
+	Rack string
+	// Weight is the node's share of the slots relative to the others' weights, 1 to 1000.
+	Weight int
+	// Engine stores the records. Only "memory" for now.
+	Engine string
+	// InitialCluster is name=host:port of every node, the same on all of them; see
+	// ParseCluster.
+	InitialCluster string
+	// Replicas is the number of nodes that hold each key.
+	Replicas int
+	// Secret is shared by all nodes and proxies of the cluster; it guards the peer,
+	// gossip and admin ports. Load fills it from SecretFile if that is given.
+	Secret     Secret
+	SecretFile string
+	// Insecure allows ports that other machines can reach without a secret.
+	Insecure bool
+	// OperationTimeout bounds how long the node works on one operation.
+	OperationTimeout time.Duration
+	// MaxConnections bounds the peer connections.
+	MaxConnections int
+	// MaxPending bounds the bytes of requests that are received but not answered.
+	MaxPending Size
+	LogLevel   slog.Level
+	// LogFormat is "text" or "json".
+	LogFormat string
+}
+
+// DefaultNode returns the defaults. A node also needs a Name and an InitialCluster.
+func DefaultNode() Node {
+	return Node{
+		ClusterName:      "quoll",
+		Peer:             "127.0.0.1:7000",
+		Admin:            DefaultAdmin,
+		Weight:           1,
+		Engine:           "memory",
+		Replicas:         3,
+		OperationTimeout: time.Second,
+		MaxConnections:   1024,
+		MaxPending:       256 * MiB,
+		LogFormat:        "text",
+	}
+}
+
+// Bind implements Config.
+func (n *Node) Bind(fs *pflag.FlagSet) {
+	bindFile(fs)
+	fs.StringVar(&n.Name, "name", n.Name, "`name` of this node in --initial-cluster (required)")
+	fs.StringVar(&n.ClusterName, "cluster-name", n.ClusterName, "`name` of the cluster; nodes and proxies of another one are refused")
+	fs.StringVar(&n.Peer, "peer", n.Peer, "`host:port` to listen on for proxies and other nodes (TCP)")
+	fs.StringVar(&n.AdvertisePeer, "advertise-peer", n.AdvertisePeer, "`host:port` at which others reach --peer (default: the address in --initial-cluster)")
+	fs.StringVar(&n.Gossip, "gossip", n.Gossip, "`host:port` to listen on for gossip (TCP and UDP) (default: the host of --peer, the port after it)")
+	fs.StringVar(&n.AdvertiseGossip, "advertise-gossip", n.AdvertiseGossip, "`host:port` at which others reach --gossip (default: the host of --advertise-peer if --gossip is on all interfaces)")
+	fs.StringVar(&n.Admin, "admin", n.Admin, "`host:port` to serve the admin API and metrics on (HTTP)")
+	fs.StringVar(&n.Rack, "rack", n.Rack, "`name` of what fails together with this node (rack, zone); replicas go to different ones")
+	fs.IntVar(&n.Weight, "weight", n.Weight, "share of the slots relative to the other nodes' weights, 1 to 1000")
+	fs.StringVar(&n.Engine, "engine", n.Engine, "store of the records: memory")
+	fs.Var((*clusterValue)(&n.InitialCluster), "initial-cluster", "`name=host:port,...`: the peer address of every node, the same on all nodes (required)")
+	fs.IntVar(&n.Replicas, "replicas", n.Replicas, "number of nodes that hold each key, the same on all nodes")
+	bindSecret(fs, &n.Secret, &n.SecretFile)
+	fs.BoolVar(&n.Insecure, "insecure", n.Insecure, "allow ports that other machines can reach without a secret")
+	fs.DurationVar(&n.OperationTimeout, "operation-timeout", n.OperationTimeout, "longest time to work on one operation")
+	fs.IntVar(&n.MaxConnections, "max-connections", n.MaxConnections, "largest number of peer connections")
+	fs.Var(&n.MaxPending, "max-pending", "most bytes of requests that are received but not answered")
+	bindLog(fs, &n.LogLevel, &n.LogFormat)
+}
+
+// Validate implements Config.
+func (n *Node) Validate() error {
+	var f Faults
+	f.name("name", n.Name)
+	f.name("cluster-name", n.ClusterName)
+	f.listen("peer", n.Peer)
+	if n.AdvertisePeer != "" {
+		f.dial("advertise-peer", n.AdvertisePeer)
+	}
+	f.listen("gossip", n.Gossip)
+	if n.AdvertiseGossip != "" {
+		f.dial("advertise-gossip", n.AdvertiseGossip)
+	}
+	f.listen("admin", n.Admin)
+	if n.Rack != "" {
+		f.name("rack", n.Rack)
+	}
+	if n.Weight < 1 || n.Weight > 1000 {
+		f.add("weight", "%d is out of range: from 1 to 1000", n.Weight)
+	}
+	f.engine("engine", n.Engine)
+	n.validateCluster(&f)
+	f.protect("peer", n.Peer, "secret", n.Secret, n.Insecure)
+	f.protect("gossip", n.Gossip, "secret", n.Secret, n.Insecure)
+	f.protect("admin", n.Admin, "secret", n.Secret, n.Insecure)
+	f.timeout("operation-timeout", n.OperationTimeout)
+	f.atLeast("max-connections", n.MaxConnections, 1)
+	f.between("max-pending", n.MaxPending, MiB, TiB)
+	f.format("log-format", n.LogFormat)
+	return f.err()
+}
+
+func (n *Node) validateCluster(f *Faults) {
+	f.replicas(n.Replicas)
+	members, err := ParseCluster(n.InitialCluster)
+	if err != nil {
+		f.add("initial-cluster", "%v", err)
+		return
+	}
+	if n.Replicas > len(members) {
+		f.add("replicas", "%d replicas need as many nodes, but --initial-cluster names %d", n.Replicas, len(members))
+	}
+	if n.Name != "" && addressOf(members, n.Name) == "" {
+		f.add("initial-cluster", "does not name this node, %q", n.Name)
+	}
+}
+
+func (f *Faults) engine(field, engine string) {
+	switch engine {
+	case "memory":
+	case "badger":
+		f.add(field, `"badger" comes with a later release: use memory`)
+	default:
+		f.add(field, "%q is not an engine: use memory", engine)
+	}
+}
+
+// complete implements Config.
+func (n *Node) complete() {
+	if port := portOf(n.Peer); n.Gossip == "" && port < math.MaxUint16 {
+		if port > 0 {
+			port++
+		}
+		n.Gossip = withPort(n.Peer, port)
+	}
+	if n.AdvertisePeer == "" {
+		members, _ := ParseCluster(n.InitialCluster)
+		n.AdvertisePeer = addressOf(members, n.Name)
+	}
+	if n.AdvertisePeer == "" && portOf(n.Peer) != 0 {
+		n.AdvertisePeer = n.Peer
+	}
+	if port := portOf(n.Gossip); n.AdvertiseGossip == "" && port != 0 {
+		n.AdvertiseGossip = n.Gossip
+		if isWildcard(n.Gossip) {
+			n.AdvertiseGossip = withPort(n.AdvertisePeer, port)
+		}
+	}
+}
+
+func addressOf(members []Member, name string) string {
+	for _, member := range members {
+		if member.Name == name {
+			return member.Address
+		}
+	}
+	return ""
+}
+
+func (n *Node) secretFiles() []secretFile {
+	return []secretFile{{"secret", &n.Secret, n.SecretFile}}
+}
+
+// LogValue implements Config.
+func (n Node) LogValue() slog.Value { return effective(&n) }

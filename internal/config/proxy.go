@@ -1,0 +1,144 @@
+package config
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Proxy is what can be set about `quoll proxy`.
+type Proxy struct {
+	// Listen is where Redis clients connect.
+	Listen string
+	// Nodes is the peer addresses of some nodes; the rest is learnt from them. Load
+	// fills it from InitialCluster if only that is given.
+	Nodes []string
+	// ClusterName is the cluster that the nodes must belong to.
+	ClusterName string
+	// InitialCluster is optional. If given, nodes that were started with another one
+	// are refused.
+	InitialCluster string
+	// Admin is where the admin API is served (HTTP).
+	Admin string
+	// Password is what clients must give, for the user "default". Load fills it from
+	// PasswordFile if that is given. Empty: none is asked for.
+	Password     Secret
+	PasswordFile string
+	// Secret is shared by all nodes and proxies; see Node.
+	Secret     Secret
+	SecretFile string
+	// Insecure allows ports that other machines can reach without password or secret.
+	Insecure bool
+	// OperationTimeout bounds how long a client waits for one command's answer.
+	OperationTimeout time.Duration
+	// MaxClients bounds the client connections.
+	MaxClients int
+	// MaxBulk bounds one argument.
+	MaxBulk Size
+	// MaxArgs bounds the arguments of one command.
+	MaxArgs int
+	// MaxInline bounds an inline command.
+	MaxInline Size
+	// ClientOutputLimit bounds the replies that wait for a client that does not read;
+	// beyond it the client is disconnected.
+	ClientOutputLimit Size
+	// IdleTimeout disconnects clients that send nothing for as long. 0: never.
+	IdleTimeout time.Duration
+	LogLevel    slog.Level
+	// LogFormat is "text" or "json".
+	LogFormat string
+}
+
+// DefaultProxy returns the defaults. A proxy also needs Nodes or an InitialCluster.
+func DefaultProxy() Proxy {
+	return Proxy{
+		Listen:            "127.0.0.1:6379",
+		ClusterName:       "quoll",
+		Admin:             DefaultAdmin,
+		OperationTimeout:  time.Second,
+		MaxClients:        10000,
+		MaxBulk:           64 * MiB,
+		MaxArgs:           1 << 20,
+		MaxInline:         64 * KiB,
+		ClientOutputLimit: 256 * MiB,
+		LogFormat:         "text",
+	}
+}
+
+// Bind implements Config.
+func (p *Proxy) Bind(fs *pflag.FlagSet) {
+	bindFile(fs)
+	fs.StringVar(&p.Listen, "listen", p.Listen, "`host:port` to listen on for Redis clients")
+	fs.StringSliceVar(&p.Nodes, "nodes", p.Nodes, "`host:port,...`: peer addresses of some nodes; the rest is learnt from them")
+	fs.StringVar(&p.ClusterName, "cluster-name", p.ClusterName, "`name` of the cluster that the nodes must belong to")
+	fs.Var((*clusterValue)(&p.InitialCluster), "initial-cluster", "`name=host:port,...` as the nodes were given it; optional, refuses nodes that were given another one")
+	fs.StringVar(&p.Admin, "admin", p.Admin, "`host:port` to serve the admin API and metrics on (HTTP)")
+	bindPassword(fs, &p.Password, &p.PasswordFile)
+	bindSecret(fs, &p.Secret, &p.SecretFile)
+	fs.BoolVar(&p.Insecure, "insecure", p.Insecure, "allow ports that other machines can reach without password or secret")
+	fs.DurationVar(&p.OperationTimeout, "operation-timeout", p.OperationTimeout, "longest time that a client waits for one command's answer")
+	fs.IntVar(&p.MaxClients, "max-clients", p.MaxClients, "largest number of client connections")
+	fs.Var(&p.MaxBulk, "max-bulk", "largest argument of a command")
+	fs.IntVar(&p.MaxArgs, "max-args", p.MaxArgs, "most arguments of one command")
+	fs.Var(&p.MaxInline, "max-inline", "largest inline command")
+	fs.Var(&p.ClientOutputLimit, "client-output-limit", "disconnect a client that leaves more than this unread")
+	fs.DurationVar(&p.IdleTimeout, "idle-timeout", p.IdleTimeout, "disconnect a client that sends nothing for this long; 0 for never")
+	bindLog(fs, &p.LogLevel, &p.LogFormat)
+}
+
+// Validate implements Config.
+func (p *Proxy) Validate() error {
+	var f Faults
+	f.listen("listen", p.Listen)
+	f.protect("listen", p.Listen, "password", p.Password, p.Insecure)
+	p.validateNodes(&f)
+	f.name("cluster-name", p.ClusterName)
+	f.listen("admin", p.Admin)
+	f.protect("admin", p.Admin, "secret", p.Secret, p.Insecure)
+	f.timeout("operation-timeout", p.OperationTimeout)
+	f.atLeast("max-clients", p.MaxClients, 1)
+	// Redis' own limit of a string is 512 MiB.
+	f.between("max-bulk", p.MaxBulk, KiB, 512*MiB)
+	// HELLO 3 AUTH user password SETNAME name has 7.
+	f.atLeast("max-args", p.MaxArgs, 7)
+	f.between("max-inline", p.MaxInline, KiB, 64*MiB)
+	// A reply can be as large as the largest value.
+	f.between("client-output-limit", p.ClientOutputLimit, max(p.MaxBulk, MiB), TiB)
+	if p.IdleTimeout < 0 {
+		f.add("idle-timeout", "%s is negative: give 0 for never", p.IdleTimeout)
+	}
+	f.format("log-format", p.LogFormat)
+	return f.err()
+}
+
+func (p *Proxy) validateNodes(f *Faults) {
+	if p.InitialCluster != "" {
+		if _, err := ParseCluster(p.InitialCluster); err != nil {
+			f.add("initial-cluster", "%v", err)
+		}
+	} else if len(p.Nodes) == 0 {
+		f.add("nodes", "is required: the peer address of one node or more, e.g. 10.0.0.1:7000,10.0.0.2:7000")
+	}
+	for _, node := range p.Nodes {
+		f.dial("nodes", node)
+	}
+}
+
+// complete implements Config.
+func (p *Proxy) complete() {
+	if len(p.Nodes) > 0 {
+		return
+	}
+	members, _ := ParseCluster(p.InitialCluster)
+	for _, member := range members {
+		p.Nodes = append(p.Nodes, member.Address)
+	}
+}
+
+func (p *Proxy) secretFiles() []secretFile {
+	return []secretFile{{"password", &p.Password, p.PasswordFile}, {"secret", &p.Secret, p.SecretFile}}
+}
+
+// LogValue implements Config.
+func (p Proxy) LogValue() slog.Value { return effective(&p) }

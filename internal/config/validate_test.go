@@ -1,0 +1,228 @@
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// minimal is what each command needs to be told.
+var minimal = map[string][]string{
+	"node":   {"--name=a", "--initial-cluster=a=h:7000,b=i:7000,c=j:7000"},
+	"proxy":  {"--nodes=h:7000"},
+	"dev":    {},
+	"client": {},
+}
+
+func load(command string, args ...string) (Config, error) {
+	cfg := commands[command]()
+	fs := flagsOf(cfg)
+	if err := fs.Parse(append(append([]string{}, minimal[command]...), args...)); err != nil {
+		return nil, FlagFault(err)
+	}
+	return cfg, Load(cfg, fs, nil)
+}
+
+func TestDefaultsAreValid(t *testing.T) {
+	for command := range commands {
+		_, err := load(command)
+		require.NoError(t, err, command)
+	}
+}
+
+func TestEachFault(t *testing.T) {
+	for _, tc := range []struct{ command, flag, want string }{
+		{"node", "--name=", "name: a name is required"},
+		{"node", "--name=a b", `name: "a b" is not a name`},
+		{"node", "--name=z", `initial-cluster: does not name this node, "z"`},
+		{"node", "--cluster-name=", "cluster-name: "},
+		{"node", "--peer=7000", `peer: "7000" is not host:port`},
+		{"node", "--peer=127.0.0.1:99999", "has no port between 0 and 65535"},
+		{"node", "--peer=127.0.0.1:65535", `gossip: "" is not host:port`},
+		{"node", "--peer=0.0.0.0:7000", "peer: other machines can reach 0.0.0.0:7000 and no secret is set: give --secret-file (or --secret), or --insecure"},
+		{"node", "--peer=a host:7000", "has no valid host"},
+		{"node", "--gossip=:7001", "gossip: other machines can reach :7001"},
+		{"node", "--gossip=x", "gossip: "},
+		{"node", "--admin=node1.example:7100", "admin: other machines can reach"},
+		{"node", "--admin=x", "admin: "},
+		{"node", "--advertise-peer=0.0.0.0:7000", "advertise-peer: "},
+		{"node", "--advertise-gossip=h:0", "names no port"},
+		{"node", "--rack=a,b", "rack: "},
+		{"node", "--weight=0", "weight: 0 is out of range"},
+		{"node", "--engine=badger", `engine: "badger" comes with a later release`},
+		{"node", "--engine=oak", `engine: "oak" is not an engine`},
+		{"node", "--initial-cluster=", "initial-cluster: is required"},
+		{"node", "--initial-cluster=a", "is not name=host:port"},
+		{"node", "--initial-cluster=a=h:1,a=h:2", "repeats a name or an address"},
+		{"node", "--initial-cluster=a=h:1,b=h:1", "repeats a name or an address"},
+		{"node", "--initial-cluster=a=h:1,=h:2", "a name is required"},
+		{"node", "--initial-cluster=a=:1", "names no host"},
+		{"node", "--replicas=4", "replicas: 4 replicas need as many nodes, but --initial-cluster names 3"},
+		{"node", "--replicas=9", "replicas: 9 is out of range"},
+		{"node", "--secret-file=/nonexistent", "secret-file: cannot be read: open /nonexistent"},
+		{"node", "--secret-file=/dev/null", "secret-file: /dev/null is empty"},
+		{"node", "--operation-timeout=0", "operation-timeout: "},
+		{"node", "--operation-timeout=5", `operation-timeout: "5" is not a duration`},
+		{"node", "--max-connections=0", "max-connections: "},
+		{"node", "--max-pending=1", "max-pending: 1 is out of range: from 1MiB to 1TiB"},
+		{"node", "--max-pending=lots", `max-pending: "lots" is not a size`},
+		{"node", "--log-format=xml", "log-format: "},
+		{"node", "--log-level=loud", `log-level: "loud" is not debug`},
+		{"node", "--insecure=maybe", `insecure: "maybe" is neither true nor false`},
+		{"node", "--weight=many", `weight: "many" is not a whole number`},
+		{"node", "--config=/nonexistent", "config: open /nonexistent"},
+
+		{"proxy", "--listen=:6379", "listen: other machines can reach :6379 and no password is set: give --password-file (or --password)"},
+		{"proxy", "--listen=6379", "listen: "},
+		{"proxy", "--nodes=h:1,:2", "nodes: "},
+		{"proxy", "--initial-cluster=x", "initial-cluster: "},
+		{"proxy", "--admin=0.0.0.0:1", "admin: other machines"},
+		{"proxy", "--max-clients=0", "max-clients: 0 is too small: at least 1"},
+		{"proxy", "--max-bulk=1gb", "max-bulk: "},
+		{"proxy", "--max-args=2", "max-args: "},
+		{"proxy", "--max-inline=1", "max-inline: "},
+		{"proxy", "--client-output-limit=1mb", "client-output-limit: 1MiB is out of range: from 64MiB to 1TiB"},
+		{"proxy", "--idle-timeout=-1s", "idle-timeout: "},
+		{"proxy", "--password-file=/nonexistent", "password-file: "},
+
+		{"dev", "--nodes=0", "nodes: 0 is out of range"},
+		{"dev", "--nodes=1", "replicas: 3 replicas need as many nodes, but there are 1: give --replicas 1 or more --nodes"},
+		{"dev", "--replicas=0", "replicas: 0 is out of range"},
+		{"dev", "--listen=[::]:6379", "listen: other machines"},
+		{"dev", "--admin=:0", "admin: other machines"},
+		{"dev", "--operation-timeout=2h", "operation-timeout: "},
+
+		{"client", "--admin=localhost:0", "admin: "},
+		{"client", "--admin=localhost", "admin: "},
+	} {
+		t.Run(tc.command+tc.flag, func(t *testing.T) {
+			_, err := load(tc.command, tc.flag)
+			require.ErrorAs(t, err, new(Faults))
+			require.ErrorContains(t, err, tc.want)
+		})
+	}
+}
+
+func TestAllFaultsAreReportedAtOnce(t *testing.T) {
+	n := DefaultNode()
+	require.EqualError(t, Load(&n, flagsOf(&n), []string{"QUOLL_WEIGHT=0"}), `name: a name is required
+weight: 0 is out of range: from 1 to 1000
+initial-cluster: is required: name=host:port of every node, e.g. a=10.0.0.1:7000,b=10.0.0.2:7000,c=10.0.0.3:7000`)
+	p := DefaultProxy()
+	require.EqualError(t, Load(&p, flagsOf(&p), nil),
+		"nodes: is required: the peer address of one node or more, e.g. 10.0.0.1:7000,10.0.0.2:7000")
+}
+
+func TestFaultsInEnvironmentAndFileNameTheirPlace(t *testing.T) {
+	path := writeFile(t, "lisen: x\nnodes: {a: b}\nmax-args: many\nmax-bulk:\nmax-clients: 5\nmax-clients: 6\nconfig: x\nhelp: true\nlisten: [a]\n")
+	p := DefaultProxy()
+	fs := flagsOf(&p)
+	require.NoError(t, fs.Parse([]string{"--config", path, "--password-file", path}))
+	err := Load(&p, fs, []string{"QUOLL_LISEN=x", "QUOLL_PASSWORD=a", "QUOLL_REQUIREPASS=b", "QUOLL_HELP=1", "QUOLL_IDLE_TIMEOUT=7"})
+	require.EqualError(t, err, fmt.Sprintf(`QUOLL_HELP: no such environment variable is known to quoll; see --help for the settings
+idle-timeout: "7" is not a duration such as 500ms, 1s or 2m (in QUOLL_IDLE_TIMEOUT)
+QUOLL_LISEN: no such environment variable is known to quoll; see --help for the settings
+QUOLL_REQUIREPASS: QUOLL_PASSWORD sets the same: give one of the two
+lisen: no such setting (%[1]s line 1); see --help for the settings
+nodes: is a mapping, but takes one value (%[1]s line 2)
+max-args: "many" is not a whole number (%[1]s line 3)
+max-bulk: has no value (%[1]s line 4)
+max-clients: given twice in %[1]s, lines 5 and 6
+config: no such setting (%[1]s line 7); see --help for the settings
+help: no such setting (%[1]s line 8); see --help for the settings
+listen: is a list, but takes one value (%[1]s line 9)
+password-file: password is given too: give one of the two`, path))
+}
+
+func TestFilesThatAreNotMappings(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                           "",
+		"# nothing\n":                "",
+		"---\n":                      "",
+		"- a\n":                      "is not a mapping",
+		"a: [":                       "is not valid YAML",
+		"nodes: 3\n---\nnodes: 4\n":  "more than one YAML document",
+		"&a nodes: &b 4\n":           "",
+		"nodes: &b 4\nreplicas: *b ": "",
+		"nodes: [[]]\n":              "is a list, but takes one value",
+	} {
+		d := DefaultDev()
+		fs := flagsOf(&d)
+		require.NoError(t, fs.Parse([]string{"--config", writeFile(t, text)}))
+		if err := Load(&d, fs, nil); want == "" {
+			require.NoError(t, err, text)
+		} else {
+			require.ErrorContains(t, err, want, text)
+		}
+	}
+	require.ErrorContains(t, func() error {
+		d := DefaultDev()
+		fs := flagsOf(&d)
+		require.NoError(t, fs.Parse([]string{"--config", filepath.Join(t.TempDir(), "none")}))
+		return Load(&d, fs, nil)
+	}(), "config: open ")
+}
+
+func TestProtectedModeIsSatisfied(t *testing.T) {
+	for _, args := range [][]string{
+		{"proxy", "--listen=:6379", "--password=x"},
+		{"proxy", "--listen=:6379", "--insecure"},
+		{"proxy", "--listen=localhost:6379"},
+		{"proxy", "--listen=[::1]:6379"},
+		{"proxy", "--admin=:7100", "--secret=x"},
+		{"node", "--peer=:7000", "--secret=x"},
+		{"node", "--admin=:7100", "--insecure"},
+	} {
+		_, err := load(args[0], args[1:]...)
+		require.NoError(t, err, args)
+	}
+}
+
+func TestNodeAddressesAreCompleted(t *testing.T) {
+	for _, tc := range []struct{ args, want []string }{
+		{nil, []string{"h:7000", "127.0.0.1:7001", "127.0.0.1:7001"}},
+		{[]string{"--insecure", "--peer=:9000"}, []string{"h:7000", ":9001", "h:9001"}},
+		{[]string{"--peer=127.0.0.1:0"}, []string{"h:7000", "127.0.0.1:0", ""}},
+		{[]string{"--advertise-peer=p:1", "--gossip=[::]:2", "--insecure"}, []string{"p:1", "[::]:2", "p:2"}},
+		{[]string{"--advertise-gossip=g:3"}, []string{"h:7000", "127.0.0.1:7001", "g:3"}},
+	} {
+		cfg, err := load("node", tc.args...)
+		require.NoError(t, err, tc.args)
+		n := cfg.(*Node)
+		require.Equal(t, tc.want, []string{n.AdvertisePeer, n.Gossip, n.AdvertiseGossip}, tc.args)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]Size{
+		"0": 0, "65536": 64 * KiB, "64mb": 64 * MiB, "64MiB": 64 * MiB, "64 MB": 64 * MiB, "1k": 1000, "2g": 2e9, "7b": 7, "1tib": TiB,
+	} {
+		var s Size
+		require.NoError(t, s.Set(text), text)
+		require.Equal(t, want, s, text)
+	}
+	for _, text := range []string{"", "-1", "1.5mb", "mb", "1 kk", "9223372036854775807kb", "18446744073709551616", "0x10"} {
+		require.Error(t, new(Size).Set(text), text)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s, back := Size(rapid.Int64Range(0, math.MaxInt64).Draw(t, "size")), Size(0)
+		require.NoError(t, back.Set(s.String()))
+		require.Equal(t, s, back)
+	})
+}
+
+func TestSecretHidesFromEveryVerb(t *testing.T) {
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%T"} {
+		require.NotContains(t, fmt.Sprintf(verb, struct{ S Secret }{"hush"}), "hush")
+	}
+	text, err := Secret("hush").MarshalText()
+	require.NoError(t, err)
+	require.Equal(t, "(set)", string(text))
+	require.Empty(t, Secret("").String())
+	require.Equal(t, slog.KindGroup, DefaultNode().LogValue().Kind())
+}
