@@ -39,11 +39,10 @@ func (f *Faults) atLeast(field string, n, least int) {
 	}
 }
 
-// replicas checks a number of replicas. 8 leaves room in a slot's member list, which
-// holds 16, for the old and the new replicas of a change.
+// replicas checks a number of replicas, which package ring bounds too.
 func (f *Faults) replicas(n int) {
-	if n < 1 || n > 8 {
-		f.add("replicas", "%d is out of range: from 1 to 8", n)
+	if n < 1 || n > 7 {
+		f.add("replicas", "%d is out of range: from 1 to 7", n)
 	}
 }
 

@@ -16,20 +16,21 @@ func (v *clusterValue) Set(text string) error { *v = clusterValue(text); return 
 func (v *clusterValue) String() string        { return string(*v) }
 func (v *clusterValue) Type() string          { return clusterType }
 
-// Member is one node of the initial cluster.
-type Member struct {
-	Name string
-	// Address is the peer address that the others reach it at.
-	Address string
+// member is one node of the initial cluster.
+type member struct {
+	name    string
+	address string // where the others reach it
 }
 
-// ParseCluster reads "name=host:port,name=host:port". Names and addresses are
-// distinct. Spaces around entries do not matter.
-func ParseCluster(text string) ([]Member, error) {
+// parseCluster reads "name=host:port,name=host:port". Names and addresses are
+// distinct. Spaces around entries do not matter. Package ring parses the same text
+// into what the cluster is made of; here it is only looked at, so that a fault in it is
+// found together with the others and addresses left out can be taken from it.
+func parseCluster(text string) ([]member, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("is required: name=host:port of every node, e.g. a=10.0.0.1:7000,b=10.0.0.2:7000,c=10.0.0.3:7000")
 	}
-	var members []Member
+	var members []member
 	seen := map[string]bool{}
 	for entry := range strings.SplitSeq(text, ",") {
 		name, address, ok := strings.Cut(strings.TrimSpace(entry), "=")
@@ -46,7 +47,7 @@ func ParseCluster(text string) ([]Member, error) {
 			return nil, fmt.Errorf("%q repeats a name or an address", entry)
 		}
 		seen[name], seen["="+address] = true, true
-		members = append(members, Member{Name: name, Address: address})
+		members = append(members, member{name: name, address: address})
 	}
 	return members, nil
 }

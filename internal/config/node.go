@@ -38,8 +38,7 @@ type Node struct {
 	Weight int
 	// Engine stores the records. Only "memory" for now.
 	Engine string
-	// InitialCluster is name=host:port of every node, the same on all of them; see
-	// ParseCluster.
+	// InitialCluster is "name=host:port,..." of every node, the same on all of them.
 	InitialCluster string
 	// Replicas is the number of nodes that hold each key.
 	Replicas int
@@ -133,7 +132,7 @@ func (n *Node) Validate() error {
 
 func (n *Node) validateCluster(f *Faults) {
 	f.replicas(n.Replicas)
-	members, err := ParseCluster(n.InitialCluster)
+	members, err := parseCluster(n.InitialCluster)
 	if err != nil {
 		f.add("initial-cluster", "%v", err)
 		return
@@ -165,7 +164,7 @@ func (n *Node) complete() {
 		n.Gossip = withPort(n.Peer, port)
 	}
 	if n.AdvertisePeer == "" {
-		members, _ := ParseCluster(n.InitialCluster)
+		members, _ := parseCluster(n.InitialCluster)
 		n.AdvertisePeer = addressOf(members, n.Name)
 	}
 	if n.AdvertisePeer == "" && portOf(n.Peer) != 0 {
@@ -179,10 +178,10 @@ func (n *Node) complete() {
 	}
 }
 
-func addressOf(members []Member, name string) string {
+func addressOf(members []member, name string) string {
 	for _, member := range members {
-		if member.Name == name {
-			return member.Address
+		if member.name == name {
+			return member.address
 		}
 	}
 	return ""

@@ -114,7 +114,7 @@ func (p *Proxy) Validate() error {
 
 func (p *Proxy) validateNodes(f *Faults) {
 	if p.InitialCluster != "" {
-		if _, err := ParseCluster(p.InitialCluster); err != nil {
+		if _, err := parseCluster(p.InitialCluster); err != nil {
 			f.add("initial-cluster", "%v", err)
 		}
 	} else if len(p.Nodes) == 0 {
@@ -130,9 +130,9 @@ func (p *Proxy) complete() {
 	if len(p.Nodes) > 0 {
 		return
 	}
-	members, _ := ParseCluster(p.InitialCluster)
+	members, _ := parseCluster(p.InitialCluster)
 	for _, member := range members {
-		p.Nodes = append(p.Nodes, member.Address)
+		p.Nodes = append(p.Nodes, member.address)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestEachFault(t *testing.T) {
 		{"node", "--initial-cluster=a=h:1,=h:2", "a name is required"},
 		{"node", "--initial-cluster=a=:1", "names no host"},
 		{"node", "--replicas=4", "replicas: 4 replicas need as many nodes, but --initial-cluster names 3"},
-		{"node", "--replicas=9", "replicas: 9 is out of range"},
+		{"node", "--replicas=8", "replicas: 8 is out of range"},
 		{"node", "--secret-file=/nonexistent", "secret-file: cannot be read: open /nonexistent"},
 		{"node", "--secret-file=/dev/null", "secret-file: /dev/null is empty"},
 		{"node", "--operation-timeout=0", "operation-timeout: "},

@@ -1,0 +1,53 @@
+package metrics
+
+import (
+	"log/slog"
+	"net/http"
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Registry is everything that one process shows to Prometheus.
+type Registry struct {
+	prometheus *prometheus.Registry
+}
+
+// New returns a registry with the Go runtime, the process and the build in it.
+func New(version, commit string) *Registry {
+	r := &Registry{prometheus: prometheus.NewRegistry()}
+	r.prometheus.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name:        "quoll_build_info",
+			Help:        "What is running; the value is 1.",
+			ConstLabels: prometheus.Labels{"version": version, "commit": commit, "goversion": runtime.Version()},
+		}, func() float64 { return 1 }),
+	)
+	return r
+}
+
+// Handler serves the metrics to scrapers. A metric that cannot be collected is left
+// out of the answer and logged.
+func (r *Registry) Handler(log *slog.Logger) http.Handler {
+	return promhttp.HandlerFor(r.prometheus, promhttp.HandlerOpts{
+		ErrorHandling:       promhttp.ContinueOnError,
+		ErrorLog:            slog.NewLogLogger(log.Handler(), slog.LevelError),
+		MaxRequestsInFlight: 4,
+	})
+}
+
+// Gauge shows a number that read returns when somebody scrapes. read may be called
+// from several goroutines at once. The name begins with quoll_, and must be new.
+func (r *Registry) Gauge(name, help string, read func() float64) {
+	r.prometheus.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
+}
+
+// Counter shows a number that only grows, as Gauge does. The name ends in _total.
+func (r *Registry) Counter(name, help string, read func() uint64) {
+	r.prometheus.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
+		func() float64 { return float64(read()) }))
+}
