@@ -1,0 +1,114 @@
+package command
+
+// Route says how Quoll executes a command.
+type Route uint8
+
+// The routes.
+const (
+	// RouteUnsupported: Redis 7.0 has the command, Quoll does not yet.
+	RouteUnsupported Route = iota
+	// RouteProxy: the proxy answers by itself.
+	RouteProxy
+	// RouteRead: one key, a quorum read.
+	RouteRead
+	// RouteWrite: one key, through the home of its slot.
+	RouteWrite
+	// RouteSplit: several keys, each executed as a command on one key and the
+	// replies combined; atomic per key, not across keys.
+	RouteSplit
+	// RouteGather: several keys are read, and the answer computed of their values
+	// (LCS).
+	RouteGather
+	// RouteCopy: the state of one key is read and stored under another one of the
+	// same slot (COPY).
+	RouteCopy
+	// RouteCluster: concerns every slot (SCAN, DBSIZE, FLUSHALL, ...).
+	RouteCluster
+)
+
+// Command describes one command or subcommand. The descriptions are shared and
+// must not be changed.
+type Command struct {
+	// Name is in lower case; that of a subcommand is "container|subcommand".
+	Name string
+	// Op is OpNone for subcommands and for commands that are not supported.
+	Op    Op
+	Route Route
+	// Arity is the number of arguments including the name (and the subcommand's
+	// name), negative if it is a minimum.
+	Arity int
+	Flags Flags
+	// Categories are the ACL categories that do not follow from Flags; see ACL.
+	Categories Categories
+	// KeySpecs say where the keys are, in ascending order and without gaps.
+	KeySpecs []KeySpec
+	// Tips tell clients of clusters how to route the command.
+	Tips []string
+	// Subcommands of a container command, those that Quoll supports, by name.
+	Subcommands []*Command
+
+	// Group is the section of the Redis documentation.
+	Group string
+	// Since is the Redis version that introduced the command.
+	Since, Summary, Complexity string
+	// DeprecatedSince and ReplacedBy are empty for commands that are not deprecated.
+	DeprecatedSince, ReplacedBy string
+}
+
+// KeySpec says where a command has keys among its arguments.
+type KeySpec struct {
+	// First is the index of the first key, the command's name being 0. Last is the
+	// index of the last key; a negative one counts from the end, -1 being the last
+	// argument. Step is the distance between two keys.
+	First, Last, Step int
+	Flags             KeyFlags
+	Notes             string
+}
+
+// ArityOK reports whether a command of n arguments, its name included, has an
+// acceptable number of them. The key-value pairs of MSET must be complete: Redis
+// answers with the same error when they are not.
+func (c *Command) ArityOK(n int) bool {
+	if c.Arity >= 0 {
+		return n == c.Arity
+	}
+	if n < -c.Arity {
+		return false
+	}
+	first, last, step := c.Positions()
+	return last != -1 || (n-first)%step == 0
+}
+
+// Positions returns the key positions as COMMAND INFO shows them: last may count
+// from the end, and all are 0 for a command without keys.
+func (c *Command) Positions() (first, last, step int) {
+	if len(c.KeySpecs) == 0 {
+		return 0, 0, 0
+	}
+	head, tail := &c.KeySpecs[0], &c.KeySpecs[len(c.KeySpecs)-1]
+	return head.First, tail.Last, head.Step
+}
+
+// Keys returns the indexes of the first and the last key of a command with argc
+// arguments (which ArityOK accepted), and the distance between keys. All are 0
+// for a command without keys.
+func (c *Command) Keys(argc int) (first, last, step int) {
+	first, last, step = c.Positions()
+	if last < 0 {
+		// With a step above 1 the last key is not the last argument.
+		last = argc + last
+		last -= (last - first) % step
+	}
+	return first, last, step
+}
+
+// Subcommand returns the subcommand of a container command, nil if c has none of
+// that name (in any case).
+func (c *Command) Subcommand(name []byte) *Command {
+	for _, sub := range c.Subcommands {
+		if equalFold(sub.Name[len(c.Name)+1:], name) {
+			return sub
+		}
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package command
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// notInRedis70 are the subcommands that we support and Redis 7.0 does not have:
+// clients of today send them when they connect.
+var notInRedis70 = []string{"client|no-touch", "client|setinfo"}
+
+func TestInfoEqualsRedis(t *testing.T) {
+	redis := startRedis(t)
+	for _, resp3 := range []bool{false, true} {
+		redis.hello(t, resp3)
+		for _, c := range Supported() {
+			mine := mustDecode(t, AppendInfo(nil, c, resp3)).([]any)
+			theirs := redis.do(t, "COMMAND", "INFO", c.Name).([]any)[0].([]any)
+			require.Equal(t, theirs[:9], mine[:9], c.Name)
+
+			real := map[string]any{}
+			for _, sub := range theirs[9].([]any) {
+				real[sub.([]any)[0].(string)] = sub
+			}
+			require.Equal(t, len(c.Subcommands) > 0, len(real) > 0, c.Name)
+			for _, sub := range mine[9].([]any) {
+				if name := sub.([]any)[0].(string); !slices.Contains(notInRedis70, name) {
+					require.Equal(t, real[name], sub, name)
+				}
+			}
+		}
+	}
+}
+
+// Where there are no subcommands the entries are the same byte for byte.
+func TestInfoBytesEqualRedis(t *testing.T) {
+	redis := startRedis(t)
+	for _, resp3 := range []bool{false, true} {
+		redis.hello(t, resp3)
+		for _, name := range []string{"get", "set", "mset", "copy", "lcs", "scan", "auth", "nosuchcommand"} {
+			redis.do(t, "COMMAND", "INFO", name)
+			header := "*1\r\n"
+			require.Equal(t, header+string(AppendInfo(nil, Lookup([]byte(name)), resp3)), redis.raw.String(), name)
+		}
+	}
+}
+
+func TestDocsEqualRedis(t *testing.T) {
+	redis := startRedis(t)
+	for _, resp3 := range []bool{false, true} {
+		redis.hello(t, resp3)
+		for _, c := range Supported() {
+			mine := append([]byte("*2\r\n"), AppendDocs(nil, c, resp3)...)
+			requireSameDocs(t, redis.do(t, "COMMAND", "DOCS", c.Name), mustDecode(t, mine))
+		}
+	}
+	redis.do(t, "COMMAND", "DOCS", "time")
+	require.Equal(t, "%1\r\n"+string(AppendDocs(nil, Lookup([]byte("time")), true)), redis.raw.String())
+}
+
+// requireSameDocs compares two replies of COMMAND DOCS field by field, except for
+// those that we leave out on purpose.
+func requireSameDocs(t *testing.T, theirs, mine any) {
+	t.Helper()
+	all, ours := pairs(theirs), pairs(mine)
+	for name, doc := range ours {
+		if slices.Contains(notInRedis70, name) {
+			continue
+		}
+		want, got := pairs(all[name]), pairs(doc)
+		delete(want, "history")
+		delete(want, "arguments")
+		if want["subcommands"] != nil {
+			requireSameDocs(t, want["subcommands"], got["subcommands"])
+			delete(want, "subcommands")
+			delete(got, "subcommands")
+		}
+		require.Equal(t, want, got, name)
+	}
+}
+
+// pairs makes a map of a flat list of keys and values.
+func pairs(list any) map[string]any {
+	m := map[string]any{}
+	for pair := range slices.Chunk(list.([]any), 2) {
+		m[pair[0].(string)] = pair[1]
+	}
+	return m
+}
+
+func TestNamesAndAritiesEqualRedis(t *testing.T) {
+	redis := startRedis(t)
+	real := map[string]string{}
+	for _, entry := range redis.do(t, "COMMAND").([]any) {
+		fields := entry.([]any)
+		name := fields[0].(string)
+		group := pairs(redis.do(t, "COMMAND", "DOCS", name).([]any)[1])["group"]
+		real[name] = fmt.Sprint(fields[1], " ", group)
+	}
+	mine := map[string]string{}
+	for _, c := range All() {
+		mine[c.Name] = fmt.Sprint(c.Arity, " ", c.Group)
+	}
+	require.Equal(t, real, mine)
+}
+
+// redisServer is a connection to a real redis-server.
+type redisServer struct {
+	conn net.Conn
+	in   *bufio.Reader
+	raw  strings.Builder // the bytes of the last reply
+}
+
+// startRedis starts a redis-server 7.0 for the length of the test, and skips the
+// test where there is none.
+func startRedis(t *testing.T) *redisServer {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("redis-server is not installed: the command table is not compared with the real one")
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := free.Addr().String()
+	require.NoError(t, free.Close())
+	_, port, _ := net.SplitHostPort(addr)
+
+	server := exec.Command(path, "--bind", "127.0.0.1", "--port", port, "--save", "", "--dir", t.TempDir())
+	out, err := server.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, server.Start())
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	log := bufio.NewScanner(out)
+	for log.Scan() && !strings.Contains(log.Text(), "Ready to accept connections") {
+		if strings.Contains(log.Text(), "Redis version=") && !strings.Contains(log.Text(), "version=7.0.") {
+			t.Skip("the redis-server here is not 7.0: ", log.Text())
+		}
+	}
+	require.NoError(t, log.Err())
+
+	conn, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	r := &redisServer{conn: conn}
+	r.in = bufio.NewReader(conn)
+	return r
+}
+
+func (r *redisServer) hello(t *testing.T, resp3 bool) {
+	t.Helper()
+	if resp3 {
+		r.do(t, "HELLO", "3")
+	}
+}
+
+// do sends a command and decodes the reply.
+func (r *redisServer) do(t *testing.T, args ...string) any {
+	t.Helper()
+	_, err := io.WriteString(r.conn, strings.Join(args, " ")+"\r\n")
+	require.NoError(t, err)
+	r.raw.Reset()
+	reply, err := decode(r.in, &r.raw)
+	require.NoError(t, err)
+	return reply
+}
+
+func mustDecode(t *testing.T, reply []byte) any {
+	t.Helper()
+	in := bufio.NewReader(strings.NewReader(string(reply)))
+	value, err := decode(in, io.Discard)
+	require.NoError(t, err)
+	require.Zero(t, in.Buffered(), "bytes behind the reply")
+	return value
+}
+
+// decode reads one reply and copies its bytes to raw. Strings and numbers are
+// strings, simple strings have their "+"; aggregates are lists, those of RESP3
+// (sets, maps) flat and without their type, which the byte comparisons cover.
+func decode(in *bufio.Reader, raw io.Writer) (any, error) {
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return nil, err
+	}
+	_, _ = io.WriteString(raw, line)
+	kind, text := line[0], strings.TrimSuffix(line[1:], "\r\n")
+	switch kind {
+	case '+', ':':
+		return strings.TrimPrefix(string(kind), ":") + text, nil
+	case '_':
+		return nil, nil
+	case '-':
+		return nil, errors.New(text)
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return nil, err
+	}
+	switch kind {
+	case '$':
+		value := make([]byte, n+2)
+		_, err := io.ReadFull(in, value)
+		_, _ = raw.Write(value)
+		return string(value[:n]), err
+	case '%':
+		n *= 2
+	case '*', '~':
+	default:
+		return nil, fmt.Errorf("unexpected reply %q", line)
+	}
+	list := make([]any, n)
+	for i := range list {
+		if list[i], err = decode(in, raw); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,30 @@
+package command
+
+// clusterCommands are what clients of a Redis Cluster ask first; a proxy answers them as
+// one server that holds every slot.
+var clusterCommands = []*Command{
+	{Name: "cluster", Op: OpCluster, Route: RouteProxy, Arity: -2,
+		Since: "3.0.0", Summary: "A container for cluster commands",
+		Complexity: "Depends on subcommand.",
+		Subcommands: []*Command{
+			{Name: "cluster|help", Arity: 2, Flags: FlagLoading | FlagStale,
+				Since: "5.0.0", Summary: "Show helpful text about the different subcommands",
+				Complexity: "O(1)"},
+			{Name: "cluster|info", Arity: 2, Flags: FlagStale,
+				Tips:  []string{"nondeterministic_output"},
+				Since: "3.0.0", Summary: "Provides info about Redis Cluster node state",
+				Complexity: "O(1)"},
+			{Name: "cluster|keyslot", Arity: 3, Flags: FlagStale,
+				Since: "3.0.0", Summary: "Returns the hash slot of the specified key",
+				Complexity: "O(N) where N is the number of bytes in the key"},
+			{Name: "cluster|myid", Arity: 2, Flags: FlagStale,
+				Since: "3.0.0", Summary: "Return the node id",
+				Complexity: "O(1)"},
+		}},
+	{Name: "readonly", Op: OpReadOnly, Route: RouteProxy, Arity: 1, Flags: FlagLoading | FlagStale | FlagFast, Categories: CatConnection,
+		Since: "3.0.0", Summary: "Enables read queries for a connection to a cluster replica node",
+		Complexity: "O(1)"},
+	{Name: "readwrite", Op: OpReadWrite, Route: RouteProxy, Arity: 1, Flags: FlagLoading | FlagStale | FlagFast, Categories: CatConnection,
+		Since: "3.0.0", Summary: "Disables read queries for a connection to a cluster replica node",
+		Complexity: "O(1)"},
+}

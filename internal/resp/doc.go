@@ -1,0 +1,10 @@
+// Package resp speaks RESP, the protocol of Redis clients, in versions 2 and 3:
+// Reader takes requests apart, the Append functions build replies.
+//
+// Both work on the caller's or their own buffers and allocate nothing in steady
+// state. Nothing here trusts a client: every length is capped, and memory grows
+// with the bytes that arrive, never with a length that was only declared.
+//
+// The protocol is described at https://redis.io/docs/reference/protocol-spec/;
+// where that is silent, behaviour and error texts are those of Redis 7.0.
+package resp

@@ -1,0 +1,141 @@
+package resp
+
+import "io"
+
+const (
+	// initialBuffer is what a connection costs while its commands are small.
+	initialBuffer = 16 << 10
+	// keptBuffer is the size up to which a grown buffer is kept. A larger one is
+	// given up as soon as the big command is done.
+	keptBuffer = 64 << 10
+	// keptSpans is the same for the positions of arguments.
+	keptSpans = 1024
+	// maxEmptyReads is how often a source may return nothing before it is given up.
+	maxEmptyReads = 100
+)
+
+// Reader takes the commands of a client out of a byte stream. It owns one buffer:
+// the arguments it returns are views into that, and a command that arrives in
+// pieces is parsed where the last piece ended. A Reader belongs to one goroutine.
+type Reader struct {
+	src    io.Reader
+	limits Limits
+
+	buf     []byte
+	start   int // where the first command that is not complete begins
+	end     int // behind the last byte received
+	readErr error
+
+	request parser
+	fault   error // the protocol error that ended the stream
+}
+
+// NewReader returns a Reader of src within the given limits.
+func NewReader(src io.Reader, limits Limits) *Reader {
+	return &Reader{
+		src:     src,
+		limits:  limits.withDefaults(),
+		buf:     make([]byte, initialBuffer),
+		request: parser{bulk: -1},
+	}
+}
+
+// SetLimits changes the limits. They apply to lengths that are not read yet.
+func (r *Reader) SetLimits(limits Limits) { r.limits = limits.withDefaults() }
+
+// ReadBatch replaces the contents of b by all commands that have arrived
+// completely, MaxBatch at most. It blocks only while there is none, and makes no
+// read when there is one. The arguments are valid until the next call.
+//
+// The error is a *ProtocolError, which stays; io.EOF at the end of the stream, or
+// io.ErrUnexpectedEOF if that is inside a command; else the error of the
+// source. After one that passes, such as a deadline, ReadBatch may be called
+// again. Commands that were complete before the error come first: with an error b
+// is empty.
+func (r *Reader) ReadBatch(b *Batch) error {
+	b.reset(r.shrink())
+	for {
+		r.parseBuffered(b)
+		if b.Len() > 0 {
+			return nil
+		}
+		if r.fault != nil {
+			return r.fault
+		}
+		if err := r.fill(); err != nil {
+			return err
+		}
+	}
+}
+
+// parseBuffered adds the complete commands of the buffer to b, up to the first
+// fault.
+func (r *Reader) parseBuffered(b *Batch) {
+	limit := MaxBatch
+	if r.limits.Unauthenticated {
+		limit = 1
+	}
+	for b.Len() < limit && r.fault == nil {
+		data := r.buf[r.start:r.end]
+		var complete bool
+		if complete, r.fault = r.request.parse(data, &r.limits); !complete {
+			return
+		}
+		if len(r.request.spans) > 0 {
+			b.add(data, r.request.spans)
+		}
+		r.start += r.request.pos
+		r.request.reset()
+	}
+}
+
+// fill reads once more from the source.
+func (r *Reader) fill() error {
+	for range maxEmptyReads {
+		if err := r.readErr; err != nil {
+			r.readErr = nil
+			if err == io.EOF && r.end > r.start {
+				return io.ErrUnexpectedEOF
+			}
+			return err
+		}
+		r.makeRoom()
+		var n int
+		n, r.readErr = r.src.Read(r.buf[r.end:])
+		r.end += n
+		if n > 0 {
+			return nil
+		}
+	}
+	return io.ErrNoProgress
+}
+
+// makeRoom moves the incomplete command to the front of the buffer, and grows the
+// buffer when the command fills half of it and does not fit. The new size is a
+// small multiple of what was received, whatever length was declared.
+func (r *Reader) makeRoom() {
+	if r.start > 0 {
+		r.start, r.end = 0, copy(r.buf, r.buf[r.start:r.end])
+	}
+	received, size := r.end, len(r.buf)
+	known := r.request.known()
+	if received < size/2 || received < known && known <= size {
+		return
+	}
+	grown := make([]byte, max(2*size, min(known, 4*size)))
+	copy(grown, r.buf[:received])
+	r.buf = grown
+}
+
+// shrink gives up a buffer that a big command has made large. It reports whether
+// it did.
+func (r *Reader) shrink() bool {
+	rest := r.buf[r.start:r.end]
+	if len(r.buf) <= keptBuffer || len(rest) > initialBuffer/2 {
+		return false
+	}
+	small := make([]byte, initialBuffer)
+	r.start, r.end = 0, copy(small, rest)
+	r.buf = small
+	return true
+}
