@@ -1,0 +1,53 @@
+package wire
+
+import (
+	"encoding/binary"
+
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// AppendUvarint appends n in 1 to 10 bytes, small numbers in few.
+func AppendUvarint(dst []byte, n uint64) []byte { return binary.AppendUvarint(dst, n) }
+
+// AppendVarint appends n in 1 to 10 bytes, numbers near zero in few.
+func AppendVarint(dst []byte, n int64) []byte { return binary.AppendVarint(dst, n) }
+
+// AppendUint16 appends n in two bytes.
+func AppendUint16(dst []byte, n uint16) []byte { return binary.LittleEndian.AppendUint16(dst, n) }
+
+// AppendUint64 appends n in eight bytes: for numbers that are usually large.
+func AppendUint64(dst []byte, n uint64) []byte { return binary.LittleEndian.AppendUint64(dst, n) }
+
+// AppendBool appends a byte, 1 or 0.
+func AppendBool(dst []byte, b bool) []byte {
+	if b {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
+}
+
+// AppendBytes appends the length of b and b. A nil slice is an empty one.
+func AppendBytes[T ~string | ~[]byte](dst []byte, b T) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(b)))
+	return append(dst, b...)
+}
+
+// AppendBallot appends a ballot: 9 bytes for small counters. Incarnations are
+// random, so they have a fixed size.
+func AppendBallot(dst []byte, b record.Ballot) []byte {
+	dst = AppendUvarint(dst, b.Counter)
+	return AppendUint64(dst, b.Incarnation)
+}
+
+// AppendVersion appends a version: 10 bytes and more.
+func AppendVersion(dst []byte, v record.Version) []byte {
+	dst = AppendBallot(dst, v.Ballot)
+	return AppendUvarint(dst, v.Seq)
+}
+
+// AppendState appends what a key holds.
+func AppendState(dst []byte, s record.State) []byte {
+	dst = append(dst, byte(s.Type))
+	dst = AppendVarint(dst, s.ExpireAt)
+	return AppendBytes(dst, s.Value)
+}

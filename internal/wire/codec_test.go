@@ -1,0 +1,122 @@
+package wire
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// field is one kind of field: append a drawn value, and a check that decodes it.
+type field func(t *rapid.T, dst []byte) ([]byte, func(*Decoder))
+
+func fieldOf[T any](draw *rapid.Generator[T], add func([]byte, T) []byte, get func(*Decoder) T) field {
+	return func(t *rapid.T, dst []byte) ([]byte, func(*Decoder)) {
+		want := draw.Draw(t, "value")
+		return add(dst, want), func(d *Decoder) { require.Equal(t, want, get(d)) }
+	}
+}
+
+func fields() []field {
+	ballot := rapid.Custom(func(t *rapid.T) record.Ballot {
+		return record.Ballot{Counter: rapid.Uint64().Draw(t, "counter"), Incarnation: rapid.Uint64().Draw(t, "incarnation")}
+	})
+	version := rapid.Custom(func(t *rapid.T) record.Version {
+		return record.Version{Ballot: ballot.Draw(t, "ballot"), Seq: rapid.Uint64().Draw(t, "seq")}
+	})
+	value := rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) []byte { return append([]byte{}, b...) })
+	state := rapid.Custom(func(t *rapid.T) record.State {
+		return record.State{
+			Type: record.Type(rapid.Byte().Draw(t, "type")), ExpireAt: rapid.Int64().Draw(t, "expiry"), Value: value.Draw(t, "value"),
+		}
+	})
+	return []field{
+		fieldOf(rapid.Uint64(), AppendUvarint, (*Decoder).Uvarint),
+		fieldOf(rapid.Int64(), AppendVarint, (*Decoder).Varint),
+		fieldOf(rapid.Uint16(), AppendUint16, (*Decoder).Uint16),
+		fieldOf(rapid.Uint64(), AppendUint64, (*Decoder).Uint64),
+		fieldOf(rapid.Bool(), AppendBool, (*Decoder).Bool),
+		fieldOf(rapid.Byte(), func(dst []byte, b byte) []byte { return append(dst, b) }, (*Decoder).Byte),
+		fieldOf(value, AppendBytes[[]byte], (*Decoder).Bytes),
+		fieldOf(ballot, AppendBallot, (*Decoder).Ballot),
+		fieldOf(version, AppendVersion, (*Decoder).Version),
+		fieldOf(state, AppendState, (*Decoder).State),
+	}
+}
+
+func TestWhatIsAppendedIsDecoded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var body []byte
+		var checks []func(*Decoder)
+		for _, f := range rapid.SliceOfN(rapid.SampledFrom(fields()), 0, 10).Draw(t, "fields") {
+			var check func(*Decoder)
+			body, check = f(t, body)
+			checks = append(checks, check)
+		}
+		d := NewDecoder(body)
+		for _, check := range checks {
+			check(&d)
+		}
+		require.NoError(t, d.Done())
+
+		// Cut off anywhere, decoding fails, and says so at the end.
+		if len(body) > 0 {
+			d = NewDecoder(body[:rapid.IntRange(0, len(body)-1).Draw(t, "cut")])
+			d.Uint64()
+			for d.More() {
+				d.Bytes()
+			}
+			d.Uint64()
+			require.ErrorIs(t, d.Done(), ErrMalformed)
+		}
+	})
+}
+
+func TestDecoderFailsForGood(t *testing.T) {
+	d := NewDecoder([]byte{5, 'a', 'b'})
+	require.Nil(t, d.Bytes())
+	require.ErrorIs(t, d.Err(), ErrMalformed)
+	require.Zero(t, d.Byte())
+	require.False(t, d.More())
+	require.ErrorIs(t, d.Done(), ErrMalformed)
+
+	d = NewDecoder([]byte{1, 2})
+	require.True(t, d.Bool())
+	require.ErrorContains(t, d.Done(), "1 bytes too many")
+}
+
+func TestCountIsBoundedByWhatIsThere(t *testing.T) {
+	d := NewDecoder(append(AppendUvarint(nil, 3), make([]byte, 6)...))
+	require.Equal(t, 3, d.Count(2))
+	d = NewDecoder(append(AppendUvarint(nil, 1<<62), make([]byte, 6)...))
+	require.Zero(t, d.Count(1))
+	require.ErrorIs(t, d.Err(), ErrMalformed)
+}
+
+func TestVersionIsCompact(t *testing.T) {
+	v := record.Version{Ballot: record.Ballot{Counter: 3, Incarnation: 1 << 63}, Seq: 100}
+	require.Len(t, AppendVersion(nil, v), 10)
+}
+
+func FuzzDecoder(f *testing.F) {
+	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, AppendState(nil, record.State{Type: record.String, Value: []byte("value")}))
+	f.Add([]byte{5, 5, 5}, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
+	f.Fuzz(func(t *testing.T, calls, body []byte) {
+		d := NewDecoder(body)
+		methods := []func(){
+			func() { d.Byte() }, func() { d.Bool() }, func() { d.Uint16() }, func() { d.Uint64() },
+			func() { d.Uvarint() }, func() { d.Varint() }, func() { d.Bytes() }, func() { d.Version() },
+			func() { d.State() }, func() { require.LessOrEqual(t, d.Count(3), len(body)/3) },
+		}
+		for _, call := range calls {
+			methods[int(call)%len(methods)]()
+		}
+		failed := d.Err() != nil
+		rest := d.Rest()
+		require.False(t, failed && len(rest) > 0)
+		require.LessOrEqual(t, len(rest), len(body))
+		require.Equal(t, failed, d.Done() != nil)
+	})
+}

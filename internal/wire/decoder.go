@@ -1,0 +1,157 @@
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// Decoder takes a body apart, field by field, in the order in which it was
+// appended. The first field that is not there makes it fail for good: from then on
+// every method returns zero, so that a caller may look at Err or Done once, at the
+// end. Nothing it is given makes it panic.
+type Decoder struct {
+	rest []byte
+	err  error
+}
+
+// NewDecoder returns a decoder of body, which it borrows.
+func NewDecoder(body []byte) Decoder { return Decoder{rest: body} }
+
+// Err returns what went wrong so far; it wraps ErrMalformed.
+func (d *Decoder) Err() error { return d.err }
+
+// Done returns an error unless everything went well and nothing is left over.
+func (d *Decoder) Done() error {
+	if d.err == nil && len(d.rest) > 0 {
+		d.err = fmt.Errorf("%w: %d bytes too many", ErrMalformed, len(d.rest))
+	}
+	return d.err
+}
+
+// More reports whether there is something left to decode.
+func (d *Decoder) More() bool { return len(d.rest) > 0 }
+
+// Fail makes the decoder fail, for a caller who finds a value impossible.
+func (d *Decoder) Fail(reason string) {
+	if d.err == nil {
+		d.err = fmt.Errorf("%w: %s", ErrMalformed, reason)
+	}
+	d.rest = nil
+}
+
+// take returns the next n bytes, or nil if there are fewer.
+func (d *Decoder) take(n uint64) []byte {
+	if n > uint64(len(d.rest)) {
+		d.Fail("it ends too early")
+		return nil
+	}
+	field := d.rest[:n:n]
+	d.rest = d.rest[n:]
+	return field
+}
+
+// Byte decodes one byte.
+func (d *Decoder) Byte() byte {
+	if len(d.rest) == 0 {
+		d.Fail("it ends too early")
+		return 0
+	}
+	b := d.rest[0]
+	d.rest = d.rest[1:]
+	return b
+}
+
+// Bool decodes what AppendBool appended.
+func (d *Decoder) Bool() bool {
+	b := d.Byte()
+	if b > 1 {
+		d.Fail("a truth value is neither 0 nor 1")
+	}
+	return b == 1
+}
+
+// Uint16 decodes what AppendUint16 appended.
+func (d *Decoder) Uint16() uint16 {
+	if b := d.take(2); b != nil {
+		return binary.LittleEndian.Uint16(b)
+	}
+	return 0
+}
+
+// Uint64 decodes what AppendUint64 appended.
+func (d *Decoder) Uint64() uint64 {
+	if b := d.take(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+// Uvarint decodes what AppendUvarint appended.
+func (d *Decoder) Uvarint() uint64 {
+	n, size := binary.Uvarint(d.rest)
+	if size <= 0 {
+		d.Fail("a number is cut off or too large")
+		return 0
+	}
+	d.rest = d.rest[size:]
+	return n
+}
+
+// Varint decodes what AppendVarint appended.
+func (d *Decoder) Varint() int64 {
+	n, size := binary.Varint(d.rest)
+	if size <= 0 {
+		d.Fail("a number is cut off or too large")
+		return 0
+	}
+	d.rest = d.rest[size:]
+	return n
+}
+
+// Count decodes a number of elements, appended with AppendUvarint, each of which
+// takes at least size bytes (size > 0). A count that the rest cannot hold is an
+// error: memory may be reserved for what Count returns.
+func (d *Decoder) Count(size int) int {
+	n := d.Uvarint()
+	if n > uint64(len(d.rest)/size) {
+		d.Fail("it has fewer elements than it says")
+		return 0
+	}
+	return int(n)
+}
+
+// Bytes decodes what AppendBytes appended: a view into the body, not a copy.
+func (d *Decoder) Bytes() []byte { return d.take(d.Uvarint()) }
+
+// Rest returns everything that is left, a view into the body.
+func (d *Decoder) Rest() []byte { return d.take(uint64(len(d.rest))) }
+
+// Ballot decodes what AppendBallot appended.
+func (d *Decoder) Ballot() record.Ballot {
+	counter, incarnation := d.Uvarint(), d.Uint64()
+	if d.err != nil {
+		return record.Ballot{}
+	}
+	return record.Ballot{Counter: counter, Incarnation: incarnation}
+}
+
+// Version decodes what AppendVersion appended.
+func (d *Decoder) Version() record.Version {
+	ballot, seq := d.Ballot(), d.Uvarint()
+	if d.err != nil {
+		return record.Version{}
+	}
+	return record.Version{Ballot: ballot, Seq: seq}
+}
+
+// State decodes what AppendState appended. Its Value is a view into the body:
+// whoever keeps the state copies it. An unknown type is passed on, not judged.
+func (d *Decoder) State() record.State {
+	kind, expireAt, value := d.Byte(), d.Varint(), d.Bytes()
+	if d.err != nil {
+		return record.State{}
+	}
+	return record.State{Type: record.Type(kind), ExpireAt: expireAt, Value: value}
+}

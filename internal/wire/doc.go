@@ -1,0 +1,42 @@
+// Package wire is the transport of the peer protocol, which proxies and nodes
+// speak with nodes over TCP. It moves frames; what is in them is the business of
+// the packages above, which get primitives to encode and decode it.
+//
+// A Link is the dialing side: one long-lived connection to one peer that is
+// dialed again whenever it is lost, and that knows whether the peer is alive. A
+// Server is the accepting side. Both write everything that is queued with one
+// system call and deliver every frame that one system call read.
+//
+// # Frames
+//
+//	length uint32 | crc32c(payload) uint32 | payload
+//	payload = type byte | stamp uint32 | body
+//
+// All integers are little-endian, the length is that of the payload. Types below
+// FirstFrameType are the transport's own. Nothing here retries, orders across
+// connections or acknowledges: a frame arrives once or not at all, and frames of
+// one connection arrive in the order in which they were sent.
+//
+// # Handshake
+//
+// A connection begins with a fixed exchange, each side waiting for the other:
+//
+//	dialer  greeting   magic, protocol version, whether it has a secret, nonce
+//	server  greeting   the same
+//	dialer  hello      who it is (JSON) and the proof that it knows the secret
+//	server  hello      the same; or refused, with a reason
+//	dialer  ready      or refused, with a reason
+//
+// The shared secret keeps strangers and other clusters out. It neither encrypts
+// nor authenticates the frames that follow: on a network where somebody can
+// change packets the protocol needs a tunnel.
+//
+// # Stamps and ages
+//
+// A frame carries the millisecond of its sender's clock at which it was built.
+// The receiver compares that with its own clock and takes the smallest
+// difference of the connection as the normal one; what a frame has above it is
+// its age. So requests that lay in the socket buffer of a process that was
+// stopped are recognised when it resumes. An age is an estimate, good for not
+// doing work that nobody waits for any more. Safety must never depend on it.
+package wire

@@ -1,0 +1,35 @@
+package wire
+
+import (
+	"cmp"
+	"log/slog"
+	"time"
+)
+
+// Options are what a Link and a Server have in common. Zero fields get defaults.
+type Options struct {
+	// Secret is what both sides must know; empty for none. It is at least as long as
+	// a good password: it is the key of an HMAC.
+	Secret []byte
+	// MaxFrame is the greatest payload, sent or received, in bytes: 128 MiB, at most
+	// 1 GiB. Everybody who talks to each other should have the same.
+	MaxFrame int
+	// MaxPending bounds the bytes that wait to be written to one connection: 64 MiB.
+	// What is added last may exceed it.
+	MaxPending int
+	// HandshakeTimeout is how long a handshake may take: 5 s.
+	HandshakeTimeout time.Duration
+	// Logger is told of peers that come with the wrong secret, of panics and so on,
+	// and of nothing when all is well: slog.Default().
+	Logger *slog.Logger
+}
+
+const largestFrame = 1 << 30
+
+func (o Options) withDefaults() Options {
+	o.MaxFrame = min(cmp.Or(o.MaxFrame, 128<<20), largestFrame)
+	o.MaxPending = cmp.Or(o.MaxPending, 64<<20)
+	o.HandshakeTimeout = cmp.Or(o.HandshakeTimeout, 5*time.Second)
+	o.Logger = cmp.Or(o.Logger, slog.Default())
+	return o
+}

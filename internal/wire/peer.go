@@ -1,0 +1,111 @@
+package wire
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+// peer is one connection, the same for both sides: a reader, which is the
+// goroutine that calls read, and a writer, which is a goroutine of its own.
+type peer struct {
+	conn   net.Conn
+	in     *frameReader
+	out    *outbox
+	limit  int
+	writer sync.WaitGroup
+
+	mu sync.Mutex
+	// cause is the first reason for the end of the connection.
+	cause error
+}
+
+// receiver is who gets what a peer sends. It is called by the reader only.
+type receiver interface {
+	// frame is given a user's frame; body is borrowed.
+	frame(typ FrameType, body []byte, age time.Duration)
+	// idle is called after frames, when no further one can be had without waiting.
+	idle()
+	// pong is given the body of the answer to a ping.
+	pong(body []byte) error
+}
+
+func newPeer(conn net.Conn, o Options) *peer {
+	return &peer{
+		conn:  conn,
+		in:    newFrameReader(conn, helloLimit),
+		out:   newOutbox(o.MaxPending),
+		limit: o.MaxFrame,
+	}
+}
+
+// start starts the writer.
+func (p *peer) start() {
+	p.writer.Go(func() {
+		if err := p.out.run(p.conn); err != nil {
+			p.fail(fmt.Errorf("wire: writing to the peer: %w", err))
+		}
+	})
+}
+
+// send copies finished frames to the outbox.
+func (p *peer) send(frames []byte) error {
+	if err := checkFrames(frames, p.limit); err != nil {
+		return err
+	}
+	return p.out.add(frames)
+}
+
+// fail ends the connection because of err, without waiting for anything.
+func (p *peer) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cause == nil {
+		p.cause = err
+		p.out.stop(outboxClosed)
+		p.conn.Close()
+	}
+}
+
+// end waits for the writer and returns why the connection ended, which is err
+// unless there was a reason before.
+func (p *peer) end(err error) error {
+	p.fail(err)
+	p.writer.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cause
+}
+
+// read delivers frames until the connection ends, and returns why.
+func (p *peer) read(to receiver) error {
+	delivered := false
+	for {
+		if delivered && !p.in.buffered() {
+			to.idle()
+			delivered = false
+		}
+		f, err := p.in.next()
+		if err != nil {
+			return fmt.Errorf("wire: reading from the peer: %w", err)
+		}
+		if f.typ >= FirstFrameType {
+			to.frame(f.typ, f.body, f.age)
+			delivered = true
+		} else if err := p.control(f, to); err != nil {
+			return err
+		}
+	}
+}
+
+// control handles a frame of the transport itself.
+func (p *peer) control(f frame, to receiver) error {
+	switch {
+	case f.typ == framePing && len(f.body) <= pingLimit:
+		return p.out.add(appendFrame(nil, framePong, f.body))
+	case f.typ == framePong:
+		return to.pong(f.body)
+	}
+	return fmt.Errorf("%w: a frame of type %d with %d bytes out of place", ErrProtocol, f.typ, len(f.body))
+}

@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// ServerConn is one peer's connection to a Server.
+type ServerConn struct {
+	*peer
+	server *Server
+	// Data belongs to the handler, which may set it in Open.
+	Data any
+
+	draining atomic.Bool
+	// heard and quiet belong to the sweeper: when the last byte came, as of the
+	// last round, and for how many rounds that has been so.
+	heard int64
+	quiet int
+}
+
+// SendFrames queues finished frames, which are copied; any goroutine may call it
+// and none waits for the peer. A peer that does not read until ErrBacklog is
+// disconnected. After an error nothing was queued.
+func (c *ServerConn) SendFrames(frames []byte) error {
+	err := c.send(frames)
+	if errors.Is(err, ErrBacklog) {
+		c.fail(err)
+	}
+	return err
+}
+
+// RemoteAddr returns the peer's address.
+func (c *ServerConn) RemoteAddr() net.Addr { return c.conn.RemoteAddr() }
+
+// Close ends the connection without waiting; Handler.Closed follows.
+func (c *ServerConn) Close() { c.fail(ErrClosed) }
+
+// serve is the life of a connection.
+func (c *ServerConn) serve() {
+	defer c.server.remove(c)
+	hello, err := c.shakeHands()
+	if err != nil {
+		c.refused(c.end(err), hello)
+		return
+	}
+	c.start()
+	err = c.receive(hello)
+	if c.draining.Load() && errors.Is(err, os.ErrDeadlineExceeded) {
+		c.out.stop(outboxFinishing)
+		c.writer.Wait()
+		err = ErrClosed
+	}
+	err = c.end(err)
+	if errors.Is(err, ErrPanic) {
+		c.server.cfg.Logger.Error("peer connection closed by a panic: please report this", "peer", hello.Name, "error", err)
+	}
+	if err := c.closed(err); err != nil {
+		c.server.cfg.Logger.Error("panic after a peer connection: please report this", "peer", hello.Name, "error", err)
+	}
+}
+
+func (c *ServerConn) shakeHands() (hello Hello, err error) {
+	defer capturePanic(&err)
+	return c.shake(c.server.cfg.Options, func(h *handshake) (Hello, error) {
+		return h.accept(c.server.cfg.Accept)
+	})
+}
+
+// refused logs a handshake that did not succeed. Somebody who connects and goes
+// away, as a port check does, is not worth a warning; nor is our own shutdown.
+func (c *ServerConn) refused(err error, hello Hello) {
+	level := slog.LevelWarn
+	if errors.Is(err, io.EOF) || errors.Is(err, ErrClosed) || c.draining.Load() {
+		level = slog.LevelDebug
+	}
+	c.server.cfg.Logger.Log(context.Background(), level, "peer connection refused",
+		"remote", c.RemoteAddr(), "role", hello.Role, "peer", hello.Name, "error", err)
+}
+
+// receive announces the connection and delivers what comes on it.
+func (c *ServerConn) receive(hello Hello) (err error) {
+	defer capturePanic(&err)
+	c.server.cfg.Handler.Open(c, hello)
+	// The handshake took away the deadline by which drain ends the reading.
+	if c.draining.Load() {
+		return os.ErrDeadlineExceeded
+	}
+	return c.read(c)
+}
+
+func (c *ServerConn) closed(err error) (failure error) {
+	defer capturePanic(&failure)
+	c.server.cfg.Handler.Closed(c, err)
+	return nil
+}
+
+// drain makes the reader stop. What is queued is still written.
+func (c *ServerConn) drain() {
+	c.draining.Store(true)
+	_ = c.conn.SetReadDeadline(time.Unix(1, 0))
+}
+
+func (c *ServerConn) frame(typ FrameType, body []byte, age time.Duration) {
+	c.server.cfg.Handler.Frame(c, typ, body, age)
+}
+
+func (c *ServerConn) idle() { c.server.cfg.Handler.Idle(c) }
+
+// pong: a server sends no pings.
+func (c *ServerConn) pong([]byte) error {
+	return fmt.Errorf("%w: an answer to no ping", ErrProtocol)
+}

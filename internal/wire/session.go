@@ -1,0 +1,136 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// session is one connection of a Link.
+type session struct {
+	*peer
+	link       *Link
+	generation uint64
+	// answered is the highest ping that was answered; pongs wakes the watcher.
+	answered atomic.Uint64
+	pongs    chan struct{}
+}
+
+// connect makes one connection and stays until it ends. The error says why it
+// ended, or why there was none.
+func (l *Link) connect(ctx context.Context) error {
+	dialing, cancel := context.WithTimeout(ctx, l.cfg.DialTimeout)
+	conn, err := l.cfg.Dial(dialing)
+	cancel()
+	if err != nil {
+		return fmt.Errorf("wire: connecting: %w", err)
+	}
+	p := newPeer(conn, l.cfg.Options)
+	release := context.AfterFunc(ctx, func() { p.fail(ErrClosed) })
+	defer release()
+
+	hello, err := p.shake(l.cfg.Options, func(h *handshake) (Hello, error) {
+		return h.dial(l.cfg.Hello(), l.cfg.Check)
+	})
+	if err != nil {
+		return p.end(err)
+	}
+	l.generation++
+	s := &session{peer: p, link: l, generation: l.generation, pongs: make(chan struct{}, 1)}
+	return s.run(hello)
+}
+
+// run is the life of a connection after its handshake.
+func (s *session) run(hello Hello) error {
+	s.start()
+	s.link.current.Store(s)
+	stop := make(chan struct{})
+	var watcher sync.WaitGroup
+	err := s.receive(hello, func() { watcher.Go(func() { s.watch(stop) }) })
+
+	s.link.current.Store(nil)
+	close(stop)
+	watcher.Wait()
+	err = s.end(err)
+	s.link.setState(Down)
+	if s.link.cfg.OnDown != nil {
+		s.link.cfg.OnDown(s.generation, err)
+	}
+	return err
+}
+
+// receive announces the connection and delivers what comes on it.
+func (s *session) receive(hello Hello, watch func()) (err error) {
+	defer capturePanic(&err)
+	if s.link.cfg.OnUp != nil {
+		s.link.cfg.OnUp(s.generation, hello)
+	}
+	s.link.setState(Up)
+	watch()
+	return s.read(s)
+}
+
+func (s *session) frame(typ FrameType, body []byte, age time.Duration) {
+	if s.link.cfg.OnFrame != nil {
+		s.link.cfg.OnFrame(typ, body, age)
+	}
+}
+
+func (s *session) idle() {
+	if s.link.cfg.OnIdle != nil {
+		s.link.cfg.OnIdle()
+	}
+}
+
+// pong takes the answer to a ping: the time it took, and its number for the watcher.
+func (s *session) pong(body []byte) error {
+	number, sent, err := decodePong(body)
+	if err != nil {
+		return fmt.Errorf("%w: pong: %w", ErrProtocol, err)
+	}
+	// The times are ours, but they come from the peer: one that is not sane is ignored.
+	if took := clock() - sent; took > 0 && took < time.Hour {
+		if average := s.link.RTT(); average > 0 {
+			took = average + (took-average)/8
+		}
+		s.link.rtt.Store(int64(took))
+	}
+	s.answered.Store(max(number, s.answered.Load()))
+	select {
+	case s.pongs <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// watch pings the peer and keeps the link's state until stop is closed.
+func (s *session) watch(stop <-chan struct{}) {
+	cfg := &s.link.cfg
+	h := health{
+		interval: cfg.PingInterval, suspectAfter: cfg.SuspectAfter, deadAfter: cfg.DeadAfter,
+		state: Up, ticked: clock(),
+	}
+	ticker := time.NewTicker(cfg.PingInterval)
+	defer ticker.Stop()
+	var buf []byte
+	for {
+		select {
+		case <-stop:
+			return
+		case <-s.pongs:
+			h.pong(s.answered.Load())
+		case <-ticker.C:
+			now := clock()
+			if !h.tick(now, time.Duration(s.in.heard.Load())) {
+				s.fail(fmt.Errorf("%w: nothing came for %s", ErrSilent, h.silence))
+				return
+			}
+			buf = appendPing(buf[:0], h.ping(), now)
+			// A ping that finds no room counts as unanswered, as it should.
+			_ = s.out.add(buf)
+		}
+		s.link.setState(h.state)
+	}
+}
