@@ -60,8 +60,7 @@ func FlagFault(err error) error {
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	flag := invalid.GetFlag()
-	return Faults{{Field: flag.Name, Reason: misfit(flag, invalid.GetValue())}}
+	return Faults{{Field: invalid.GetFlag().Name, Reason: misfit(invalid)}}
 }
 
 // applyEnvironment sets the flags that the command line left alone from QUOLL_
@@ -120,15 +119,16 @@ func lookup(fs *pflag.FlagSet, name string) *pflag.Flag {
 
 // set gives a flag the value found at a place ("in QUOLL_NODES").
 func set(fs *pflag.FlagSet, flag *pflag.Flag, value, place string, faults *Faults) {
-	if fs.Set(flag.Name, value) != nil {
-		faults.add(flag.Name, "%s (%s)", misfit(flag, value), place)
+	var invalid *pflag.InvalidValueError
+	if errors.As(fs.Set(flag.Name, value), &invalid) {
+		faults.add(flag.Name, "%s (%s)", misfit(invalid), place)
 	}
 }
 
 // misfit says why the flag does not take the value.
-func misfit(flag *pflag.Flag, value string) string {
-	wanted := "not valid here"
-	switch flag.Value.Type() {
+func misfit(invalid *pflag.InvalidValueError) string {
+	wanted := invalid.Unwrap().Error()
+	switch invalid.GetFlag().Value.Type() {
 	case "int":
 		wanted = "not a whole number"
 	case "bool":
@@ -140,5 +140,5 @@ func misfit(flag *pflag.Flag, value string) string {
 	case "level":
 		wanted = "not debug, info, warn or error"
 	}
-	return fmt.Sprintf("%q is %s", value, wanted)
+	return fmt.Sprintf("%q is %s", invalid.GetValue(), wanted)
 }

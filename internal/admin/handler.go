@@ -1,0 +1,150 @@
+package admin
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Backend answers for a node or a proxy. Its methods are called from many
+// goroutines, and return soon after ctx is done.
+type Backend interface {
+	// Ready returns nil when the process can serve, else an error that says why not.
+	Ready(ctx context.Context) error
+	// Status asks the nodes about themselves. Nodes that do not answer are in it, as
+	// Unreachable.
+	Status(ctx context.Context) (Status, error)
+	// Locate asks the key's replicas. Replicas that do not answer are in it, with an
+	// Error. The key is the backend's to keep.
+	Locate(ctx context.Context, key []byte) (Location, error)
+}
+
+// answerTimeout bounds a Backend's work for one request.
+const answerTimeout = 5 * time.Second
+
+// handler answers the requests of one server.
+type handler struct {
+	backend Backend
+	secret  string
+}
+
+// NewHandler serves the API. metrics serves /metrics; secret guards /v1/, empty for
+// no guard.
+func NewHandler(backend Backend, metrics http.Handler, secret string) http.Handler {
+	h := &handler{backend: backend, secret: secret}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", h.healthz)
+	mux.HandleFunc("GET /readyz", h.readyz)
+	mux.Handle("GET /metrics", metrics)
+	mux.HandleFunc("GET /v1/status", h.guarded(h.status))
+	mux.HandleFunc("GET /v1/locate", h.guarded(h.locate))
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		fail(w, http.StatusNotFound, "there is GET /healthz, /readyz, /metrics, /v1/status and /v1/locate?key=KEY")
+	})
+	return mux
+}
+
+func (h *handler) healthz(w http.ResponseWriter, _ *http.Request) {
+	_, _ = io.WriteString(w, "ok\n")
+}
+
+func (h *handler) readyz(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
+	defer cancel()
+	if err := h.backend.Ready(ctx); err != nil {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "not ready: "+err.Error()+"\n")
+		return
+	}
+	_, _ = io.WriteString(w, "ready\n")
+}
+
+func (h *handler) status(ctx context.Context, _ *http.Request) (any, error) {
+	return h.backend.Status(ctx)
+}
+
+func (h *handler) locate(ctx context.Context, r *http.Request) (any, error) {
+	key, err := keyOf(r)
+	if err != nil {
+		return nil, err
+	}
+	location, err := h.backend.Locate(ctx, key)
+	return location.of(key), err
+}
+
+// errRequest marks errors that are the client's fault.
+type errRequest string
+
+func (e errRequest) Error() string { return string(e) }
+
+// keyOf returns the key that the request names, with key= or key64=.
+func keyOf(r *http.Request) ([]byte, error) {
+	query := r.URL.Query()
+	switch plain, encoded := query.Has("key"), query.Has("key64"); {
+	case plain == encoded:
+		return nil, errRequest("give the key as key=KEY, or as key64= in base64url")
+	case plain:
+		return []byte(query.Get("key")), nil
+	}
+	key, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(query.Get("key64"), "="))
+	if err != nil {
+		return nil, errRequest("key64 is not base64url")
+	}
+	return key, nil
+}
+
+// guarded answers in JSON, to those who know the secret.
+func (h *handler) guarded(answer func(context.Context, *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !h.authorized(r) {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="quoll"`)
+			fail(w, http.StatusUnauthorized, "the cluster's secret is required: Authorization: Bearer SECRET")
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
+		defer cancel()
+		body, err := answer(ctx, r)
+		switch {
+		case err == nil:
+			reply(w, http.StatusOK, body)
+		case errors.As(err, new(errRequest)):
+			fail(w, http.StatusBadRequest, err.Error())
+		case errors.Is(err, context.DeadlineExceeded):
+			fail(w, http.StatusGatewayTimeout, err.Error())
+		default:
+			fail(w, http.StatusServiceUnavailable, err.Error())
+		}
+	}
+}
+
+// authorized compares in constant time; hashing first hides the secret's length.
+func (h *handler) authorized(r *http.Request) bool {
+	if h.secret == "" {
+		return true
+	}
+	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(h.secret))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && bearer
+}
+
+// failure is the body of an error answer.
+type failure struct {
+	Error string `json:"error"`
+}
+
+func fail(w http.ResponseWriter, code int, text string) { reply(w, code, failure{text}) }
+
+func reply(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	// An error here is a client that went away.
+	_ = json.NewEncoder(w).Encode(body)
+}

@@ -1,0 +1,61 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Server serves a handler on one address.
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+}
+
+// Listen opens the address, so that a port in use is known before anything else
+// starts. Clients wait until Serve is called. What goes wrong with single
+// connections is logged at debug level.
+func Listen(address string, handler http.Handler, log *slog.Logger) (*Server, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{
+		listener: listener,
+		http: &http.Server{
+			Handler:           handler,
+			ReadHeaderTimeout: 5 * time.Second,
+			ReadTimeout:       10 * time.Second,
+			WriteTimeout:      30 * time.Second,
+			IdleTimeout:       time.Minute,
+			MaxHeaderBytes:    64 << 10,
+			ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		},
+	}, nil
+}
+
+// Addr returns the address in use, host:port.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Serve answers requests until Shutdown. It blocks; its caller owns the goroutine.
+func (s *Server) Serve() error {
+	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown stops listening and waits for requests in flight until ctx is done, then
+// cuts them off. It works whether Serve was called or not.
+func (s *Server) Shutdown(ctx context.Context) error {
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, s.http.Close())
+	}
+	// Without Serve nobody else closes it; otherwise it is closed already.
+	_ = s.listener.Close()
+	return err
+}
