@@ -7,7 +7,7 @@ type Limits struct {
 	// MaxArgs is the number of arguments of one command.
 	MaxArgs int
 	// MaxInline is the length of an inline command, and of the line that declares a
-	// length, in bytes.
+	// length, in bytes. At least 16.
 	MaxInline int
 	// MaxRequest is the length of one command in bytes, as it is on the wire. It is
 	// what bounds the read buffer. At most 2 GiB.
@@ -26,8 +26,12 @@ const (
 	DefaultMaxRequest = 1 << 30
 )
 
-// highestMaxRequest keeps offsets within a request in 32 bits.
-const highestMaxRequest = 1<<31 - 1
+const (
+	// lowestMaxInline leaves room for the length of any bulk that fits in memory.
+	lowestMaxInline = 16
+	// highestMaxRequest keeps offsets within a request in 32 bits.
+	highestMaxRequest = 1<<31 - 1
+)
 
 // BeforeAuthentication returns the limits of a client that has yet to
 // authenticate: 10 arguments of 16 KiB, as in Redis since CVE-2021-32675.
@@ -44,6 +48,7 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.MaxArgs, DefaultMaxArgs)
 	setDefault(&l.MaxInline, DefaultMaxInline)
 	setDefault(&l.MaxRequest, DefaultMaxRequest)
+	l.MaxInline = max(l.MaxInline, lowestMaxInline)
 	l.MaxRequest = min(l.MaxRequest, highestMaxRequest)
 	return l
 }

@@ -68,6 +68,7 @@ func TestReaderRefusesWhatRedisRefuses(t *testing.T) {
 		"*1\r\n$-1\r\n":                          "invalid bulk length",
 		"*1\r\n$01\r\na\r\n":                     "invalid bulk length",
 		"*1\r\n$\r\n":                            "invalid bulk length",
+		"*1\r\n$\r\n\r\n\r\n":                    "invalid bulk length",
 		"*1\r\n$67108865\r\n":                    "invalid bulk length",
 		"*1\r\nPING\r\n":                         "expected '$', got 'P'",
 		"*1\r\n\r\n":                             "expected '$', got '\r'",
@@ -87,7 +88,9 @@ func TestReaderRefusesWhatRedisRefuses(t *testing.T) {
 		"ECHO \"a\"'b'\r\n":                      "unbalanced quotes in request",
 		"ECHO \"a\\\r\n":                         "unbalanced quotes in request",
 		"ECHO '\r\n":                             "unbalanced quotes in request",
-		"*18\r\n" + strings.Repeat("$60000000\r\n"+""+"", 1): "", // incomplete, not an error
+		"*18\r\n$60000000\r\n":                   "", // incomplete, not an error
+		"*1\r\n$00\r\n\r\n":                      "invalid bulk length",
+		"*1\r\n$1x\r\na\r\n":                     "invalid bulk length",
 	} {
 		got, err := readAll(strings.NewReader(ping+input), Limits{})
 		require.Equal(t, [][]string{{"PING"}}, got, "what came before the fault: %q", input)
