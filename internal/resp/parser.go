@@ -118,8 +118,8 @@ func (p *parser) parseBulkHeader(data []byte, limits *Limits) (ok bool, err erro
 
 // shortLength reads a header of the form that nearly all have: "$", one to six
 // digits, CR LF. used is its length, 0 if it does not have that form or is
-// incomplete. It is worth having: it makes the parsing of small commands a third
-// faster.
+// incomplete. It is worth having: small commands take about a quarter less time
+// (BenchmarkReader).
 func shortLength(b []byte) (n, used int) {
 	if len(b) < 4 || b[0] != '$' {
 		return 0, 0
