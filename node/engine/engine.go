@@ -29,8 +29,15 @@ import (
 // "absent".
 var ErrCorrupt = errors.New("engine: corrupt data")
 
-// ErrClosed is returned by calls on a closed engine.
+// ErrClosed is returned by every call on a closed engine, a second Close too.
 var ErrClosed = errors.New("engine: closed")
+
+// ErrSlot is returned (wrapped) for a slot number that is not below Slots. It is a
+// mistake of the caller and changes nothing.
+var ErrSlot = errors.New("engine: no such slot")
+
+// Slots is the number of slots, as in Redis Cluster.
+const Slots = 16384
 
 // Position orders the keys of a slot for Scan. It is a 48-bit hash of the key,
 // the same in every engine and on every node, so that scans of several replicas
@@ -62,7 +69,8 @@ type Engine interface {
 	PutSlot(slot uint16, meta record.SlotMeta) error
 
 	// Get returns the record of a key, and whether there is one. Its Value is
-	// immutable and remains valid for as long as the caller keeps it.
+	// immutable and remains valid for as long as the caller keeps it; an empty one
+	// may be nil, whatever was put.
 	Get(slot uint16, key []byte) (record.Record, bool, error)
 
 	// Put stages a record. It takes over rec.State.Value, which nobody may change

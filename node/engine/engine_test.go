@@ -1,0 +1,73 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
+)
+
+func TestPositionOfNeverChanges(t *testing.T) {
+	for key, want := range map[string]engine.Position{
+		"":                                 0xb3a535949718,
+		"a":                                0x8575f0d2de9a,
+		"foo":                              0xdaa89777ca4f,
+		"user:1":                           0x7702134ed635,
+		"a key of more than sixteen bytes": 0x54275d06e581,
+	} {
+		require.Equal(t, want, engine.PositionOf([]byte(key)), "%q", key)
+	}
+}
+
+func TestPositionOfIsBelowEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.SliceOf(rapid.Byte()).Draw(t, "key")
+		require.Less(t, engine.PositionOf(key), engine.EndPosition)
+	})
+}
+
+func TestMixNeverChanges(t *testing.T) {
+	require.Equal(t, uint64(0x33fe8bd4f9c57863), engine.Mix(record.Version{}))
+	require.Equal(t, uint64(0x9e71840acaa5f697), engine.Mix(version(1, 2, 3)))
+}
+
+func TestMixTellsVersionsApart(t *testing.T) {
+	seen := map[uint64]record.Version{}
+	for counter := range uint64(20) {
+		for incarnation := range uint64(20) {
+			for seq := range uint64(50) {
+				v := version(counter, incarnation, seq)
+				other, taken := seen[engine.Mix(v)]
+				require.False(t, taken, "%v and %v", v, other)
+				seen[engine.Mix(v)] = v
+			}
+		}
+	}
+}
+
+func TestStatsRemoveUndoesAdd(t *testing.T) {
+	live := record.Record{Version: version(1, 1, 1), State: record.State{Type: record.String, Value: []byte("value")}}
+	dead := record.Record{Version: version(1, 1, 2)}
+
+	var stats engine.SlotStats
+	stats.Add([]byte("key"), live)
+	require.Equal(t, engine.SlotStats{Live: 1, Bytes: 8, Digest: engine.Mix(live.Version)}, stats)
+	stats.Add([]byte("gone"), dead)
+	require.Equal(t, engine.SlotStats{Live: 1, Tombstones: 1, Bytes: 8, Digest: engine.Mix(live.Version)}, stats)
+
+	var sum engine.SlotStats
+	sum.Merge(stats)
+	sum.Merge(stats)
+	require.Equal(t, engine.SlotStats{Live: 2, Tombstones: 2, Bytes: 16, Digest: 2 * stats.Digest}, sum)
+
+	stats.Remove([]byte("key"), live)
+	stats.Remove([]byte("gone"), dead)
+	require.Zero(t, stats)
+}
+
+func version(counter, incarnation, seq uint64) record.Version {
+	return record.Version{Ballot: record.Ballot{Counter: counter, Incarnation: incarnation}, Seq: seq}
+}

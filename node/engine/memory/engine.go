@@ -1,0 +1,163 @@
+// Package memory is the engine that keeps everything in the process's memory. A
+// node that uses it has no state after a restart, and comes back as a new replica.
+//
+// Every slot has its own table (see table): an extendible hash table whose order
+// is that of engine.Position, so that a scan can begin anywhere and stop anywhere
+// at no cost, however large the slot is and however it grows meanwhile.
+package memory
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
+)
+
+// Engine is an engine.Engine in memory. No call blocks. Its memory is freed with
+// the Engine, not by Close.
+type Engine struct {
+	closed atomic.Bool
+	// slots are made when they are first written to. The pointers are atomic for
+	// Totals, which does not synchronise with the writers of the slots.
+	slots [engine.Slots]atomic.Pointer[slot]
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// New returns an empty engine.
+func New() *Engine { return &Engine{} }
+
+// lookup returns a slot, nil if nothing was ever written to it.
+func (e *Engine) lookup(number uint16) (*slot, error) {
+	if e.closed.Load() {
+		return nil, engine.ErrClosed
+	}
+	if number >= engine.Slots {
+		return nil, fmt.Errorf("%w: %d, the last is %d", engine.ErrSlot, number, engine.Slots-1)
+	}
+	return e.slots[number].Load(), nil
+}
+
+// obtain returns a slot and makes it if necessary.
+func (e *Engine) obtain(number uint16) (*slot, error) {
+	s, err := e.lookup(number)
+	if err != nil || s != nil {
+		return s, err
+	}
+	s = &slot{}
+	e.slots[number].Store(s)
+	return s, nil
+}
+
+// Slot implements engine.Engine.
+func (e *Engine) Slot(number uint16) (record.SlotMeta, error) {
+	s, err := e.lookup(number)
+	if s == nil {
+		return record.SlotMeta{}, err
+	}
+	return s.meta, nil
+}
+
+// PutSlot implements engine.Engine.
+func (e *Engine) PutSlot(number uint16, meta record.SlotMeta) error {
+	s, err := e.obtain(number)
+	if err != nil {
+		return err
+	}
+	s.meta = meta
+	return nil
+}
+
+// Get implements engine.Engine. It allocates nothing.
+func (e *Engine) Get(number uint16, key []byte) (record.Record, bool, error) {
+	s, err := e.lookup(number)
+	if s == nil {
+		return record.Record{}, false, err
+	}
+	rec, found := s.get(key)
+	return rec, found, nil
+}
+
+// Put implements engine.Engine. Overwriting a key allocates nothing.
+func (e *Engine) Put(number uint16, key []byte, rec record.Record) error {
+	s, err := e.obtain(number)
+	if err != nil {
+		return err
+	}
+	s.put(key, rec)
+	return nil
+}
+
+// Delete implements engine.Engine.
+func (e *Engine) Delete(number uint16, key []byte) error {
+	s, err := e.lookup(number)
+	if s == nil {
+		return err
+	}
+	s.delete(key)
+	return nil
+}
+
+// Clear implements engine.Engine. It takes constant time unless the slot holds a
+// record that is newer than the clear, and linear time then.
+func (e *Engine) Clear(number uint16, meta record.SlotMeta) error {
+	s, err := e.obtain(number)
+	if err != nil {
+		return err
+	}
+	s.clear(meta)
+	return nil
+}
+
+// Scan implements engine.Engine. Finding the start takes constant time.
+func (e *Engine) Scan(number uint16, from engine.Position, visit func(engine.Position, []byte, record.Record) bool) error {
+	s, err := e.lookup(number)
+	if s == nil {
+		return err
+	}
+	s.scan(from, visit)
+	return nil
+}
+
+// Stats implements engine.Engine.
+func (e *Engine) Stats(number uint16) (engine.SlotStats, error) {
+	s, err := e.lookup(number)
+	if s == nil {
+		return engine.SlotStats{}, err
+	}
+	return s.counters.load(), nil
+}
+
+// Totals implements engine.Engine. It blocks nobody: writes that run at the same
+// time may be counted in part.
+func (e *Engine) Totals() (engine.SlotStats, error) {
+	if e.closed.Load() {
+		return engine.SlotStats{}, engine.ErrClosed
+	}
+	var sum engine.SlotStats
+	for i := range e.slots {
+		if s := e.slots[i].Load(); s != nil {
+			sum.Merge(s.counters.load())
+		}
+	}
+	return sum, nil
+}
+
+// Commit implements engine.Engine. What is staged is as durable as it will ever
+// be, so it calls done before it returns.
+func (e *Engine) Commit(done func(error)) {
+	if e.closed.Load() {
+		done(engine.ErrClosed)
+		return
+	}
+	done(nil)
+}
+
+// Close implements engine.Engine.
+func (e *Engine) Close() error {
+	if e.closed.Swap(true) {
+		return engine.ErrClosed
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package memory
+
+import (
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/quolldb/quoll/node/engine"
+)
+
+// TestTableKeepsItsShape puts keys at positions that are even, clustered, and equal,
+// which no client could do so well, and looks into the table after each batch.
+func TestTableKeepsItsShape(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var table table
+		model := map[engine.Position]int{}
+		spread := rapid.IntRange(0, positionBits).Draw(t, "spread")
+		position := rapid.Map(rapid.Uint64Range(0, 1<<12-1), func(n uint64) engine.Position {
+			return engine.Position(n) << spread % engine.EndPosition
+		})
+		t.Repeat(map[string]func(*rapid.T){
+			"insert": func(t *rapid.T) {
+				for _, pos := range rapid.SliceOfN(position, 0, 500).Draw(t, "positions") {
+					e, found := table.upsert(pos, keyAt(pos, model[pos]))
+					require.False(t, found)
+					require.Equal(t, pos, e.position())
+					model[pos]++
+				}
+			},
+			"remove": func(t *rapid.T) {
+				positions := make([]engine.Position, 0, len(model))
+				for pos := range model {
+					positions = append(positions, pos)
+				}
+				slices.Sort(positions)
+				for _, pos := range positions[:len(positions)*rapid.IntRange(0, 100).Draw(t, "percent")/100] {
+					model[pos]--
+					_, found := table.remove(pos, keyAt(pos, model[pos]))
+					require.True(t, found)
+					if model[pos] == 0 {
+						delete(model, pos)
+					}
+				}
+			},
+			"": func(t *rapid.T) { requireShape(t, &table, model) },
+		})
+	})
+}
+
+func keyAt(pos engine.Position, n int) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(pos)<<16+uint64(n))
+}
+
+func requireShape(t require.TestingT, table *table, model map[engine.Position]int) {
+	size := 0
+	for pos, n := range model {
+		size += n
+		require.NotNil(t, table.find(pos, keyAt(pos, n-1)))
+		require.Nil(t, table.find(pos, keyAt(pos, n)))
+	}
+	require.Equal(t, size, table.size)
+	if size == 0 {
+		require.Empty(t, table.directory)
+		return
+	}
+	require.Len(t, table.directory, 1<<table.depth)
+	deepest := 0
+	for i := 0; i < len(table.directory); {
+		p := table.directory[i]
+		width := 1 << (table.depth - p.depth)
+		require.Zero(t, i%width, "a page begins where its number of bits says")
+		for j := range width {
+			require.Same(t, p, table.directory[i+j])
+		}
+		requirePage(t, p, engine.Position(i)<<(positionBits-table.depth))
+		if width == 1 {
+			deepest++
+		}
+		i += width
+		size -= len(p.entries)
+	}
+	require.Equal(t, deepest, table.deepest)
+	require.Zero(t, size, "entries in pages")
+}
+
+func requirePage(t require.TestingT, p *page, start engine.Position) {
+	for i := range p.entries {
+		e := &p.entries[i]
+		require.Equal(t, start, p.start(e.position()))
+		if i > 0 {
+			before := &p.entries[i-1]
+			require.True(t, before.position() < e.position() ||
+				before.position() == e.position() && before.key < e.key, "order")
+		}
+	}
+	slack := max(pageStep, len(p.entries)/8)
+	require.LessOrEqual(t, cap(p.entries), 2*(len(p.entries)+slack))
+}
+
+// TestTableShrinks fills and empties a table, and looks at the directory.
+func TestTableShrinks(t *testing.T) {
+	const n = 20_000
+	var table table
+	position := func(i int) engine.Position { return engine.PositionOf(keyAt(0, i)) }
+	for i := range n {
+		table.upsert(position(i), keyAt(0, i))
+	}
+	require.Less(t, len(table.directory), n/4)
+	require.Greater(t, len(table.directory), n/pageSize)
+	for i := range n - 10 {
+		table.remove(position(i), keyAt(0, i))
+	}
+	require.LessOrEqual(t, len(table.directory), 16)
+	for i := n - 10; i < n; i++ {
+		table.remove(position(i), keyAt(0, i))
+	}
+	require.Zero(t, table)
+}
+
+// TestTableWithHostileKeys puts keys whose positions differ in the last bits only.
+func TestTableWithHostileKeys(t *testing.T) {
+	const n = 10_000
+	var table table
+	model := map[engine.Position]int{}
+	for i := range n {
+		pos := engine.Position(i / 4)
+		table.upsert(pos, keyAt(pos, model[pos]))
+		model[pos]++
+	}
+	require.LessOrEqual(t, len(table.directory), n/4)
+	requireShape(t, &table, model)
+}
