@@ -1,0 +1,74 @@
+// Package datatype is what commands mean: given the state of a key, a command
+// and the time, which state follows and what the client is told.
+//
+// It is pure. Nothing here blocks, looks at a clock, rolls dice or keeps
+// anything between two calls, so the home of a slot can decide a command once
+// and send only its effect to the replicas, and the same code runs under a
+// deterministic simulator.
+//
+// Replies and error texts are those of Redis 7.0, byte for byte; a differential
+// test compares them with a real redis-server. Where Redis only shows how its C
+// library reads a zero byte in an option or an integer overflows in an offset,
+// this package refuses instead.
+//
+// A handler (get, set, ...) serves one or a few commands and has the signature of
+// Execute. The table in dispatch.go says which.
+package datatype
+
+import (
+	"strconv"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/resp"
+)
+
+// MaxValueLen is the length in bytes that no command makes a value exceed: the
+// default of Redis' proto-max-bulk-len.
+const MaxValueLen = 512 << 20
+
+// Execute runs one command on the state of its key at time now (Unix
+// milliseconds, positive), appends the RESP reply to dst and returns the effect.
+//
+// st is not expired at now: the caller passes the zero State for a key that is.
+// req and its Args are borrowed for the call. st.Value is never changed; the
+// Value of the effect's state is st.Value itself or a new slice without spare
+// capacity. An effect that replaces the state by the zero State deletes the key.
+// A command that is refused (the reply is an error) has no effect.
+func Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
+	if int(req.Op) >= len(operations) || operations[req.Op].run == nil {
+		return refuse(dst, "ERR operation "+strconv.Itoa(int(req.Op))+
+			" is not one on a single key; proxy and node may be of different versions")
+	}
+	op := &operations[req.Op]
+	if n := len(req.Args); n < op.min || op.max != unlimited && n > op.max {
+		return refuse(dst, "ERR wrong number of arguments for '"+commandName(req)+"' command")
+	}
+	return op.run(dst, st, req, now)
+}
+
+// appendValue appends a string value, or null for an absent key.
+func appendValue(dst []byte, st record.State, resp3 bool) []byte {
+	if !st.Live() {
+		return resp.AppendNull(dst, resp3)
+	}
+	return resp.AppendBulk(dst, st.Value)
+}
+
+// appendBool appends 1 or 0.
+func appendBool(dst []byte, b bool) []byte {
+	if b {
+		return append(dst, ":1\r\n"...)
+	}
+	return append(dst, ":0\r\n"...)
+}
+
+// holdsOther reports whether the key exists and is not a string.
+func holdsOther(st record.State) bool { return st.Live() && st.Type != record.String }
+
+// clone copies borrowed bytes into a slice without spare capacity.
+func clone(b []byte) []byte {
+	c := make([]byte, len(b))
+	copy(c, b)
+	return c
+}

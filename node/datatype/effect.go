@@ -1,0 +1,60 @@
+package datatype
+
+import "github.com/quolldb/quoll/internal/record"
+
+// When an effect is sent as a delta. A delta makes a replica copy its state, and
+// costs another round when the replica lags, so it must save real bytes.
+const (
+	// A splice is used in values longer than minSpliceValue, when it is shorter than
+	// the value by the factor minSpliceGain.
+	minSpliceValue = 256
+	minSpliceGain  = 4
+	// A change of nothing but the expiry is a delta for values longer than this.
+	minExpiryValue = 64
+)
+
+// replaced is the effect of giving the key a whole new state. A state that is
+// expired already is a deletion, so that nobody has to expire it later.
+func replaced(st record.State, now int64) record.Effect {
+	if st.Expired(now) {
+		return deleted()
+	}
+	return record.Effect{Kind: record.Replaced, State: st}
+}
+
+// deleted is the effect of removing the key.
+func deleted() record.Effect { return record.Effect{Kind: record.Replaced} }
+
+// stringOf returns the state of a string that keeps the expiry of the old state.
+func stringOf(old record.State, value []byte) record.State {
+	return record.State{Type: record.String, ExpireAt: old.ExpireAt, Value: value}
+}
+
+// spliced is the effect of a new value that differs from the old one only in
+// [from, to) and, where it is longer, in added zero bytes. It keeps the expiry.
+//
+// The new state of an absent key is never a delta: what the home sees as absent
+// may be an expired value that the replicas still hold.
+func spliced(old record.State, value []byte, from, to int) record.Effect {
+	eff := record.Effect{Kind: record.Replaced, State: stringOf(old, value)}
+	if !old.Live() || len(value) <= minSpliceValue {
+		return eff
+	}
+	if maxSpliceHeader+to-from < len(value)/minSpliceGain {
+		eff.Kind = record.Changed
+		eff.Delta = encodeSplice(len(old.Value), len(value), from, value[from:to])
+	}
+	return eff
+}
+
+// expiryChanged is the effect of changing the expiry of a key (0 for none) and
+// nothing else.
+func expiryChanged(st record.State, at int64) record.Effect {
+	st.ExpireAt = at
+	eff := record.Effect{Kind: record.Replaced, State: st}
+	if len(st.Value) > minExpiryValue {
+		eff.Kind = record.Changed
+		eff.Delta = encodeExpiry(at)
+	}
+	return eff
+}

@@ -1,0 +1,117 @@
+package datatype
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// testNow is a time in 2023, with milliseconds that rounding would show.
+const testNow = 1_700_000_000_400
+
+// otherType stands for a type that is not a string.
+const otherType = record.Type(77)
+
+var ops = map[string]command.Op{
+	"GET": command.OpGet, "SET": command.OpSet, "SETNX": command.OpSetNX, "SETEX": command.OpSetEX,
+	"PSETEX": command.OpPSetEX, "GETSET": command.OpGetSet, "GETDEL": command.OpGetDel, "GETEX": command.OpGetEX,
+	"APPEND": command.OpAppend, "STRLEN": command.OpStrlen, "GETRANGE": command.OpGetRange,
+	"SUBSTR": command.OpSubstr, "SETRANGE": command.OpSetRange, "INCR": command.OpIncr, "DECR": command.OpDecr,
+	"INCRBY": command.OpIncrBy, "DECRBY": command.OpDecrBy, "INCRBYFLOAT": command.OpIncrByFloat,
+	"MGET": command.OpMGet, "MSET": command.OpMSet, "SETBIT": command.OpSetBit, "GETBIT": command.OpGetBit,
+	"BITCOUNT": command.OpBitCount, "BITPOS": command.OpBitPos, "BITFIELD": command.OpBitField,
+	"BITFIELD_RO": command.OpBitFieldRO, "DEL": command.OpDel, "UNLINK": command.OpUnlink,
+	"EXISTS": command.OpExists, "TOUCH": command.OpTouch, "TYPE": command.OpType, "EXPIRE": command.OpExpire,
+	"PEXPIRE": command.OpPExpire, "EXPIREAT": command.OpExpireAt, "PEXPIREAT": command.OpPExpireAt,
+	"TTL": command.OpTTL, "PTTL": command.OpPTTL, "EXPIRETIME": command.OpExpireTime,
+	"PEXPIRETIME": command.OpPExpireTime, "PERSIST": command.OpPersist, "DUMPSTATE": command.OpDumpState,
+	"RESTORESTATE": command.OpRestoreState,
+}
+
+func request(args ...string) *command.Request {
+	req := &command.Request{Op: ops[strings.ToUpper(args[0])]}
+	for _, arg := range args {
+		req.Args = append(req.Args, []byte(arg))
+	}
+	return req
+}
+
+func str(value string) record.State { return strUntil(value, 0) }
+
+func strUntil(value string, at int64) record.State {
+	return record.State{Type: record.String, ExpireAt: at, Value: clone([]byte(value))}
+}
+
+// execute runs a command, checks everything that must hold for any command, and
+// returns the reply and the state that follows.
+func execute(t require.TestingT, st record.State, req *command.Request, now int64) (string, record.State, record.Effect) {
+	if h, ok := t.(*testing.T); ok {
+		h.Helper()
+	}
+	before := bytes.Clone(st.Value)
+	out, eff := Execute([]byte("before"), st, req, now)
+	require.True(t, bytes.HasPrefix(out, []byte("before")), "the reply is appended")
+
+	whole := bytes.Clone(eff.State.Value)
+	delta := bytes.Clone(eff.Delta)
+	for _, arg := range req.Args { // they were only borrowed
+		for i := range arg {
+			arg[i] ^= 0x55
+		}
+	}
+	require.Equal(t, before, bytes.Clone(st.Value), "the old value was changed")
+	require.True(t, bytes.Equal(whole, eff.State.Value), "the new value aliases an argument")
+	require.True(t, bytes.Equal(delta, eff.Delta), "the delta aliases an argument")
+	require.Equal(t, len(eff.State.Value), cap(eff.State.Value), "the new value has spare capacity")
+	return string(out[len("before"):]), follow(t, st, eff), eff
+}
+
+// follow returns the state after an effect and checks that its delta leads there too.
+func follow(t require.TestingT, st record.State, eff record.Effect) record.State {
+	switch eff.Kind {
+	case record.Unchanged:
+		require.Equal(t, record.Effect{}, eff)
+		return st
+	case record.Replaced:
+		require.Nil(t, eff.Delta)
+	case record.Changed:
+		replica := st
+		replica.Value = clone(st.Value)
+		applied, err := Apply(replica, eff.Delta)
+		require.NoError(t, err)
+		require.Equal(t, eff.State, applied)
+		require.Less(t, len(eff.Delta), len(eff.State.Value))
+		require.Equal(t, len(applied.Value), cap(applied.Value))
+	}
+	return eff.State
+}
+
+// row is one command on one state.
+type row struct {
+	st    record.State
+	args  string // separated by spaces; "" in quotes is an empty argument
+	reply string
+	want  record.State
+	kind  record.EffectKind
+}
+
+func runRows(t *testing.T, rows []row) {
+	t.Helper()
+	for _, r := range rows {
+		args := strings.Split(r.args, " ")
+		for i := range args {
+			args[i] = strings.Trim(args[i], `"`)
+		}
+		reply, next, eff := execute(t, r.st, request(args...), testNow)
+		require.Equal(t, r.reply, reply, "%v", r)
+		require.Equal(t, r.kind, eff.Kind, "%v", r)
+		require.Equal(t, r.want, next, "%v", r)
+	}
+}
+
+const wrongType = "-" + errWrongType + "\r\n"

@@ -1,0 +1,62 @@
+package datatype
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/resp"
+)
+
+// dumpFormat is the first byte of a dumped state. A new format gets a new number.
+const dumpFormat = 1
+
+// errDump is the fault of a blob that is not a dumped state.
+var errDump = errors.New("datatype: not a dumped state")
+
+// dumpState serves the internal DumpState: the whole state as an opaque bulk, null if
+// the key is absent.
+func dumpState(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
+	if !st.Live() {
+		return resp.AppendNull(dst, req.RESP3), noEffect
+	}
+	return resp.AppendBulk(dst, encodeState(st)), noEffect
+}
+
+// restoreState serves the internal RestoreState key blob [REPLACE]: 1, or 0 if the key
+// exists and is not to be replaced.
+func restoreState(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
+	if len(req.Args) == 4 && !isWord(req.Args[3], "replace") {
+		return refuse(dst, errSyntax)
+	}
+	restored, err := decodeState(req.Args[2])
+	if err != nil {
+		return refuse(dst, errBadDump)
+	}
+	if st.Live() && len(req.Args) < 4 {
+		return appendBool(dst, false), noEffect
+	}
+	return appendBool(dst, true), replaced(restored, now)
+}
+
+// encodeState writes a live state as format, type, expiry (a uvarint) and value.
+func encodeState(st record.State) []byte {
+	blob := make([]byte, 0, 2+binary.MaxVarintLen64+len(st.Value))
+	blob = append(blob, dumpFormat, byte(st.Type))
+	blob = binary.AppendUvarint(blob, uint64(st.ExpireAt))
+	return append(blob, st.Value...)
+}
+
+// decodeState reads what encodeState wrote. The value is a copy.
+func decodeState(blob []byte) (record.State, error) {
+	if len(blob) < 2 || blob[0] != dumpFormat || record.Type(blob[1]) != record.String {
+		return record.State{}, errDump
+	}
+	at, size := binary.Uvarint(blob[2:])
+	if size <= 0 || at > math.MaxInt64 || len(blob)-2-size > MaxValueLen {
+		return record.State{}, errDump
+	}
+	return record.State{Type: record.String, ExpireAt: int64(at), Value: clone(blob[2+size:])}, nil
+}
