@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/config"
+)
+
+// shell runs command lines in-process, with long-running commands that only take
+// note of their configuration.
+type shell struct {
+	environ []string
+	signals chan os.Signal
+	exits   []int
+	node    config.Node
+	proxy   config.Proxy
+	dev     config.Dev
+	// during runs in place of a node, proxy or dev.
+	during func(ctx context.Context) error
+}
+
+func newShell() *shell {
+	return &shell{signals: make(chan os.Signal, 2), during: func(context.Context) error { return nil }}
+}
+
+func (s *shell) run(args ...string) (code int, stdout, stderr string) {
+	var out, err strings.Builder
+	a := &app{
+		stdout: &out, stderr: &err, environ: s.environ, signals: s.signals,
+		exit:  func(code int) { s.exits = append(s.exits, code) },
+		node:  func(ctx context.Context, c config.Node, _ *slog.Logger) error { s.node = c; return s.during(ctx) },
+		proxy: func(ctx context.Context, c config.Proxy, _ *slog.Logger) error { s.proxy = c; return s.during(ctx) },
+		dev: func(ctx context.Context, c config.Dev, _ *slog.Logger, w io.Writer) error {
+			s.dev = c
+			_, _ = io.WriteString(w, "running\n")
+			return s.during(ctx)
+		},
+	}
+	code = a.run(args)
+	return code, out.String(), err.String()
+}
+
+func TestWrongUsageEndsWithCode2AndOneLineEach(t *testing.T) {
+	for line, want := range map[string]string{
+		"rng":                        "quoll: unknown command \"rng\" for \"quoll\"\nSee 'quoll --help'.\n",
+		"ring stat":                  "quoll: unknown command \"stat\" for \"quoll ring\"\nSee 'quoll ring --help'.\n",
+		"ring locate":                "quoll: give one KEY; quote it if it has blanks\nSee 'quoll ring locate --help'.\n",
+		"ring locate a b":            "quoll: give one KEY; quote it if it has blanks\nSee 'quoll ring locate --help'.\n",
+		"ring status -o xml":         "quoll: output: \"xml\" is neither table nor json\n",
+		"ring status --admin x":      "quoll: admin: \"x\" is not host:port\n",
+		"dev --nods 3":               "quoll: unknown flag: --nods\nSee 'quoll dev --help'.\n",
+		"dev extra":                  "quoll: unknown command \"extra\" for \"quoll dev\"\nSee 'quoll dev --help'.\n",
+		"dev --nodes many":           "quoll: nodes: \"many\" is not a whole number\n",
+		"dev --listen :1 --admin :2": "quoll: listen: other machines can reach :1 and no password is set: give --password-file (or --password), or --insecure if the network keeps strangers out, or listen on 127.0.0.1\nquoll: admin: other machines can reach :2 and no secret is set: give --secret-file (or --secret), or --insecure if the network keeps strangers out, or listen on 127.0.0.1\n",
+		"proxy":                      "quoll: nodes: is required: the peer address of one node or more, e.g. 10.0.0.1:7000,10.0.0.2:7000\n",
+	} {
+		code, stdout, stderr := newShell().run(strings.Fields(line)...)
+		require.Equal(t, exitUsage, code, line)
+		require.Empty(t, stdout, line)
+		require.Equal(t, want, stderr, line)
+	}
+}
+
+func TestHelpIsThereForEveryCommand(t *testing.T) {
+	for _, line := range []string{"", "dev", "node", "proxy", "ring", "ring status", "ring locate", "health", "version"} {
+		code, stdout, stderr := newShell().run(append(strings.Fields(line), "--help")...)
+		require.Equal(t, exitOK, code, line)
+		require.Empty(t, stderr, line)
+		require.Contains(t, stdout, "quoll "+line, line)
+		if line != "ring" {
+			require.Contains(t, stdout, "Examples:", line)
+		}
+	}
+	code, stdout, _ := newShell().run()
+	require.Equal(t, exitOK, code)
+	require.Contains(t, stdout, "3  ring status: the cluster is not healthy")
+	code, stdout, _ = newShell().run("completion", "bash")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, stdout, "bash completion")
+}
+
+func TestSettingsReachTheCommands(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "quoll.yaml")
+	require.NoError(t, os.WriteFile(path, []byte("initial-cluster: {a: h:1, b: h:2}\nweight: 5\n"), 0o600))
+	s := newShell()
+	s.environ = []string{"QUOLL_CONFIG=" + path, "QUOLL_REPLICAS=2", "QUOLL_SECRET=hush"}
+	code, _, stderr := s.run("node", "--name", "a", "--peer", ":7000", "--log-format", "json")
+	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, []any{"a=h:1,b=h:2", 5, 2, "h:1", "hush"},
+		[]any{s.node.InitialCluster, s.node.Weight, s.node.Replicas, s.node.AdvertisePeer, s.node.Secret.Reveal()})
+	require.Contains(t, stderr, `"msg":"starting"`)
+	require.Contains(t, stderr, `"secret":"(set)"`)
+	require.NotContains(t, stderr, "hush")
+
+	s = newShell()
+	code, _, stderr = s.run("proxy", "--nodes", "h:1,h:2", "--requirepass", "hush")
+	require.Equal(t, exitOK, code)
+	require.Equal(t, []string{"h:1", "h:2"}, s.proxy.Nodes)
+	require.Contains(t, stderr, "config.max-bulk=64MiB")
+	require.Contains(t, stderr, "config.password=(set)")
+
+	s = newShell()
+	code, stdout, stderr := s.run("dev", "--nodes", "5")
+	require.Equal(t, exitOK, code)
+	require.Equal(t, 5, s.dev.Nodes)
+	require.Equal(t, "running\n", stdout)
+	require.Empty(t, stderr, "dev is quiet when all is well")
+}
+
+func TestFailuresEndWithCode1AndNoUsage(t *testing.T) {
+	s := newShell()
+	s.during = func(context.Context) error { return errors.New("it broke") }
+	code, _, stderr := s.run("dev")
+	require.Equal(t, exitFailure, code)
+	require.Equal(t, "quoll: it broke\n", stderr)
+}
+
+func TestFirstSignalEndsInOrderSecondAtOnce(t *testing.T) {
+	s := newShell()
+	s.during = func(ctx context.Context) error {
+		s.signals <- os.Interrupt
+		<-ctx.Done()
+		return nil
+	}
+	code, _, stderr := s.run("dev")
+	require.Equal(t, exitOK, code, stderr)
+	require.Empty(t, s.exits)
+
+	s = newShell()
+	exited := make(chan int, 1)
+	a := &app{signals: s.signals, exit: func(code int) { exited <- code }}
+	ctx, stop := a.untilSignal(t.Context())
+	s.signals <- os.Interrupt
+	<-ctx.Done()
+	s.signals <- os.Interrupt
+	require.Equal(t, exitFailure, <-exited)
+	stop()
+}

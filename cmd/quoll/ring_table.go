@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quolldb/quoll/internal/admin"
+)
+
+// printStatus writes a status for people.
+func printStatus(w io.Writer, s admin.Status) error {
+	_, err := fmt.Fprintf(w, "Cluster %s, epoch %d: %d nodes, %d replicas of each key. Asked: %s.\n\n",
+		printable(s.Cluster), s.Epoch, len(s.Nodes), s.Replicas, printable(s.Seen))
+	if err != nil {
+		return err
+	}
+	g := newGrid("NODE", "STATE", "RACK", "PEER", "HOME", "REPLICA", "LEADS", "KEYS", "DELETED", "DATA", "VERSION", "UP", "SEEN AS")
+	for _, node := range s.Nodes {
+		g.add(nodeCells(node)...)
+	}
+	if err := g.write(w); err != nil {
+		return err
+	}
+	return printRemarks(w, s)
+}
+
+func nodeCells(n admin.NodeStatus) []string {
+	cells := []string{n.Name, string(n.State), dash(n.Rack), n.Peer, strconv.Itoa(n.HomeSlots), strconv.Itoa(n.ReplicaSlots)}
+	if n.State == admin.Unreachable {
+		// Nobody could ask it: zeros would be a lie.
+		cells = append(cells, "-", "-", "-", "-", dash(n.Version), "-")
+	} else {
+		cells = append(cells, strconv.Itoa(n.LeadingSlots), strconv.FormatUint(n.Keys, 10), strconv.FormatUint(n.Tombstones, 10),
+			humanBytes(n.Bytes), dash(n.Version), (time.Duration(n.UptimeSeconds) * time.Second).String())
+	}
+	return append(cells, seenAs(n.SeenBy))
+}
+
+// seenAs says once what all others agree on, else who says what.
+func seenAs(by map[string]string) string {
+	says := map[string][]string{}
+	for _, node := range slices.Sorted(maps.Keys(by)) {
+		says[by[node]] = append(says[by[node]], node)
+	}
+	var parts []string
+	for _, state := range slices.Sorted(maps.Keys(says)) {
+		if len(says) == 1 {
+			return state
+		}
+		parts = append(parts, state+" by "+strings.Join(says[state], ","))
+	}
+	return dash(strings.Join(parts, "; "))
+}
+
+// printRemarks writes what is wrong below the table.
+func printRemarks(w io.Writer, s admin.Status) error {
+	faults := s.Faults()
+	if len(faults)+len(s.Warnings) == 0 {
+		return nil
+	}
+	text := "\n"
+	for _, fault := range faults {
+		text += "Not healthy: " + printable(fault) + "\n"
+	}
+	for _, warning := range s.Warnings {
+		text += "Warning: " + printable(warning) + "\n"
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// printLocation writes a location for people.
+func printLocation(w io.Writer, l admin.Location) error {
+	home := "no node leads it at the moment"
+	if l.Home != "" {
+		home = "home " + l.Home
+	}
+	if _, err := fmt.Fprintf(w, "Key %q: slot %d, epoch %d, %s.\n\n", l.Key64, l.Slot, l.Epoch, printable(home)); err != nil {
+		return err
+	}
+	g := newGrid("REPLICA", "ROLE", "STATE", "HOLDS", "VERSION", "TYPE", "SIZE", "EXPIRES")
+	failed := ""
+	for _, r := range l.Replicas {
+		g.add(append([]string{r.Node, role(r), string(r.State)}, holding(r)...)...)
+		if r.Error != "" {
+			failed += "\nNo answer from " + printable(r.Node) + ": " + printable(r.Error)
+		}
+	}
+	if err := g.write(w); err != nil || failed == "" {
+		return err
+	}
+	_, err := io.WriteString(w, failed+"\n")
+	return err
+}
+
+func role(r admin.ReplicaHolding) string {
+	switch {
+	case r.Home && r.Preferred:
+		return "home, preferred"
+	case r.Home:
+		return "home"
+	case r.Preferred:
+		return "preferred"
+	}
+	return "-"
+}
+
+func holding(r admin.ReplicaHolding) []string {
+	switch {
+	case r.Error != "":
+		return []string{"?", "-", "-", "-", "-"}
+	case !r.Present:
+		return []string{"nothing", "-", "-", "-", "-"}
+	case r.Tombstone:
+		return []string{"a deletion", r.Version, "-", "-", "-"}
+	}
+	expires := "never"
+	if r.ExpireAt != nil {
+		expires = r.ExpireAt.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	return []string{"a value", r.Version, r.Type, humanBytes(uint64(max(r.Size, 0))), expires}
+}
+
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}

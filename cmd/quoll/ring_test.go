@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/admin"
+)
+
+// cluster is a Backend with a cluster that a test makes up.
+type cluster struct {
+	ready    error
+	status   admin.Status
+	location admin.Location
+	key      string
+}
+
+func (c *cluster) Ready(context.Context) error                  { return c.ready }
+func (c *cluster) Status(context.Context) (admin.Status, error) { return c.status, nil }
+func (c *cluster) Locate(_ context.Context, key []byte) (admin.Location, error) {
+	c.key = string(key)
+	return c.location, nil
+}
+
+func (c *cluster) serve(t *testing.T, secret string) (address string) {
+	server := httptest.NewServer(admin.NewHandler(c, http.NotFoundHandler(), secret))
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
+}
+
+func healthy() admin.Status {
+	node := func(id uint16, name string, slots int, seen map[string]string) admin.NodeStatus {
+		return admin.NodeStatus{
+			Name: name, ID: id, Peer: "127.0.0.1:70" + string(rune('0'+id)) + "0", Rack: "r" + name, Version: "v0.1.0", Generation: "1f",
+			State: admin.Voting, HomeSlots: slots, ReplicaSlots: 16384, LeadingSlots: slots,
+			Keys: 1200, Tombstones: 3, Bytes: 77 << 10, UptimeSeconds: 3723, SeenBy: seen,
+		}
+	}
+	return admin.Status{Cluster: "quoll", Epoch: 1, Formed: true, Replicas: 3, Seen: "proxy 127.0.0.1:6379", Nodes: []admin.NodeStatus{
+		node(1, "a", 5462, map[string]string{"b": "alive", "c": "alive"}),
+		node(2, "b", 5461, map[string]string{"a": "alive", "c": "suspect"}),
+		node(3, "c", 5461, nil),
+	}}
+}
+
+func TestRingStatusOfAHealthyCluster(t *testing.T) {
+	c := &cluster{status: healthy()}
+	address := c.serve(t, "")
+	code, stdout, stderr := newShell().run("ring", "status", "--admin", address)
+	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, `Cluster quoll, epoch 1: 3 nodes, 3 replicas of each key. Asked: proxy 127.0.0.1:6379.
+
+NODE  STATE   RACK  PEER            HOME  REPLICA  LEADS  KEYS  DELETED  DATA     VERSION  UP      SEEN AS
+a     voting  ra    127.0.0.1:7010  5462  16384    5462   1200  3        77.0KiB  v0.1.0   1h2m3s  alive
+b     voting  rb    127.0.0.1:7020  5461  16384    5461   1200  3        77.0KiB  v0.1.0   1h2m3s  alive by a; suspect by c
+c     voting  rc    127.0.0.1:7030  5461  16384    5461   1200  3        77.0KiB  v0.1.0   1h2m3s  -
+`, stdout)
+
+	s := newShell()
+	s.environ = []string{"QUOLL_ADMIN=" + address}
+	code, stdout, _ = s.run("ring", "status", "-o", "json")
+	require.Equal(t, exitOK, code)
+	var back admin.Status
+	require.NoError(t, json.Unmarshal([]byte(stdout), &back))
+	require.Equal(t, c.status, back)
+}
+
+func TestRingStatusOfASickClusterEndsWithCode3(t *testing.T) {
+	c := &cluster{status: healthy()}
+	c.status.Nodes[0].State, c.status.Nodes[0].Reason = admin.LostState, "restarted with an empty memory engine"
+	c.status.Nodes[1] = admin.NodeStatus{Name: "b", Peer: "127.0.0.1:7020", State: admin.Unreachable, Reason: "connection refused\x1b[2J", HomeSlots: 5461, ReplicaSlots: 16384}
+	c.status.Nodes = c.status.Nodes[:2]
+	c.status.Warnings = []string{"versions differ"}
+	address := c.serve(t, "")
+	code, stdout, stderr := newShell().run("ring", "status", "--admin", address)
+	require.Equal(t, exitUnhealthy, code)
+	require.Empty(t, stderr)
+	require.Equal(t, `Cluster quoll, epoch 1: 2 nodes, 3 replicas of each key. Asked: proxy 127.0.0.1:6379.
+
+NODE  STATE        RACK  PEER            HOME  REPLICA  LEADS  KEYS  DELETED  DATA     VERSION  UP      SEEN AS
+a     lost-state   ra    127.0.0.1:7010  5462  16384    5462   1200  3        77.0KiB  v0.1.0   1h2m3s  alive
+b     unreachable  -     127.0.0.1:7020  5461  16384    -      -     -        -        -        -       -
+
+Not healthy: node a does not vote: lost-state: restarted with an empty memory engine
+Not healthy: "node b does not vote: unreachable: connection refused\x1b[2J"
+Warning: versions differ
+`, stdout)
+
+	code, _, _ = newShell().run("ring", "status", "--admin", address, "-o", "json")
+	require.Equal(t, exitUnhealthy, code)
+}
+
+func TestRingLocate(t *testing.T) {
+	expiry := time.Date(2030, 1, 2, 3, 4, 5, 678e6, time.UTC)
+	c := &cluster{location: admin.Location{Slot: 10778, Epoch: 1, Home: "b", Replicas: []admin.ReplicaHolding{
+		{Node: "a", State: admin.Voting, Preferred: true, Present: true, Tombstone: true, Version: "3.1.9"},
+		{Node: "b", State: admin.Voting, Home: true, Present: true, Version: "5.2.17", Type: "string", Size: 5, ExpireAt: &expiry},
+		{Node: "c", State: admin.Unreachable, Error: "no answer in time"},
+		{Node: "d", State: admin.Voting},
+		{Node: "e", State: admin.Voting, Home: true, Preferred: true, Present: true, Version: "5.2.17", Type: "string", Size: 5 << 20},
+	}}}
+	address := c.serve(t, "")
+	code, stdout, stderr := newShell().run("ring", "locate", "--admin", address, "user:\n1")
+	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, "user:\n1", c.key)
+	require.Equal(t, `Key "user:\n1": slot 10778, epoch 1, home b.
+
+REPLICA  ROLE             STATE        HOLDS       VERSION  TYPE    SIZE    EXPIRES
+a        preferred        voting       a deletion  3.1.9    -       -       -
+b        home             voting       a value     5.2.17   string  5B      2030-01-02T03:04:05.678Z
+c        -                unreachable  ?           -        -       -       -
+d        -                voting       nothing     -        -       -       -
+e        home, preferred  voting       a value     5.2.17   string  5.0MiB  never
+
+No answer from c: no answer in time
+`, stdout)
+
+	code, stdout, _ = newShell().run("ring", "locate", "--admin", address, "-o", "json", "--", "-k")
+	require.Equal(t, exitOK, code)
+	var back admin.Location
+	require.NoError(t, json.Unmarshal([]byte(stdout), &back))
+	require.Equal(t, "-k", back.Key)
+	require.Equal(t, c.location.Replicas, back.Replicas)
+
+	c.location = admin.Location{}
+	_, stdout, _ = newShell().run("ring", "locate", "--admin", address, "")
+	require.Contains(t, stdout, `Key "": slot 0, epoch 0, no node leads it at the moment.`)
+}
+
+func TestRingWithASecret(t *testing.T) {
+	address := (&cluster{status: healthy()}).serve(t, "hush")
+	path := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(path, []byte("hush\n"), 0o600))
+	code, _, stderr := newShell().run("ring", "status", "--admin", address, "--secret-file", path)
+	require.Equal(t, exitOK, code, stderr)
+	code, _, stderr = newShell().run("ring", "status", "--admin", address)
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "quoll: the admin API asks for the cluster's secret at ")
+}
+
+func TestHealth(t *testing.T) {
+	c := &cluster{}
+	address := c.serve(t, "hush")
+	code, stdout, stderr := newShell().run("health", "--admin", address)
+	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, "ready\n", stdout)
+
+	c.ready = errors.New("waiting for a majority of the nodes")
+	code, _, stderr = newShell().run("health", "--admin", address)
+	require.Equal(t, exitFailure, code)
+	require.Equal(t, "quoll: not ready: waiting for a majority of the nodes\n", stderr)
+
+	code, _, stderr = newShell().run("health", "--admin", "127.0.0.1:1")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "quoll: cannot reach the admin API at http://127.0.0.1:1: connection refused; is a quoll process running there?")
+}
+
+func TestVersion(t *testing.T) {
+	code, stdout, _ := newShell().run("version")
+	require.Equal(t, exitOK, code)
+	require.Regexp(t, `^quoll \S+( \([0-9a-f]{1,12}\))?, go1\.\S+, \w+/\w+, peer protocol \d+\n$`, stdout)
+	code, stdout, _ = newShell().run("version", "-o", "json")
+	require.Equal(t, exitOK, code)
+	var b build
+	require.NoError(t, json.Unmarshal([]byte(stdout), &b))
+	require.Equal(t, thisBuild(), b)
+}
+
+func TestHumanBytes(t *testing.T) {
+	for n, want := range map[uint64]string{0: "0B", 1023: "1023B", 1024: "1.0KiB", 3 << 19: "1.5MiB", 1 << 40: "1.0TiB", 1 << 51: "2048.0TiB"} {
+		require.Equal(t, want, humanBytes(n))
+	}
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+
+	"github.com/quolldb/quoll/internal/config"
+)
+
+const settingsHelp = `
+Every flag can also be given as an environment variable (--max-clients as
+QUOLL_MAX_CLIENTS) or in a YAML file (--config FILE with the line "max-clients: 500").
+A flag wins over a variable, a variable over the file. Sizes are written 65536, 64mb or
+64MiB, durations 500ms, 1s or 2m.`
+
+// newLogger returns a logger as --log-level and --log-format ask for it.
+func newLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// logStart writes what is about to run, with the settings in force.
+func logStart(log *slog.Logger, command string, cfg config.Config) {
+	log.Info("starting", "command", command, "version", thisBuild().Version, "config", cfg)
+}
