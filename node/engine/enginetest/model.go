@@ -24,14 +24,20 @@ type model struct {
 // calls.
 type machine struct {
 	engine engine.Engine
+	keys   *rapid.Generator[[]byte]
 	slots  map[uint16]*model
 	// handedOut are values that the engine returned, each with a copy.
 	handedOut map[*byte][2][]byte
 }
 
 func testModel(t *testing.T, e engine.Engine) {
+	keys := rapid.OneOf(
+		rapid.SliceOfN(rapid.Byte(), 0, 3),
+		rapid.Map(rapid.IntRange(0, 300), keyNumber),
+		rapid.SampledFrom(keysWithOnePosition(t, 50)),
+	)
 	rapid.Check(t, func(t *rapid.T) {
-		m := &machine{engine: e, slots: map[uint16]*model{}, handedOut: map[*byte][2][]byte{}}
+		m := &machine{engine: e, keys: keys, slots: map[uint16]*model{}, handedOut: map[*byte][2][]byte{}}
 		for _, slot := range []uint16{0, 77, lastSlot} {
 			m.slots[slot] = &model{contents: map[string]record.Record{}}
 			require.NoError(t, e.Clear(slot, record.SlotMeta{Cleared: latest}))
@@ -59,14 +65,6 @@ func (m *machine) slot(t *rapid.T) (uint16, *model) {
 	return slot, m.slots[slot]
 }
 
-func drawKey(t *rapid.T) []byte {
-	return rapid.OneOf(
-		rapid.SliceOfN(rapid.Byte(), 0, 3),
-		rapid.Map(rapid.IntRange(0, 300), keyNumber),
-		rapid.SampledFrom(keysWithOnePosition(t, 50)),
-	).Draw(t, "key")
-}
-
 func drawVersion(t *rapid.T) record.Version {
 	return record.Version{
 		Ballot: record.Ballot{
@@ -91,7 +89,7 @@ func drawRecord(t *rapid.T) record.Record {
 
 func (m *machine) put(t *rapid.T) {
 	slot, model := m.slot(t)
-	key, rec := drawKey(t), drawRecord(t)
+	key, rec := m.keys.Draw(t, "key"), drawRecord(t)
 	model.contents[string(key)] = rec
 	require.NoError(t, m.engine.Put(slot, key, rec))
 }
@@ -110,7 +108,7 @@ func (m *machine) putMany(t *rapid.T) {
 
 func (m *machine) get(t *rapid.T) {
 	slot, model := m.slot(t)
-	key := drawKey(t)
+	key := m.keys.Draw(t, "key")
 	want, found := model.contents[string(key)]
 	if !found {
 		requireMissing(t, m.engine, slot, key)
@@ -126,7 +124,7 @@ func (m *machine) get(t *rapid.T) {
 
 func (m *machine) delete(t *rapid.T) {
 	slot, model := m.slot(t)
-	key := drawKey(t)
+	key := m.keys.Draw(t, "key")
 	delete(model.contents, string(key))
 	require.NoError(t, m.engine.Delete(slot, key))
 }
