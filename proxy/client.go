@@ -1,0 +1,84 @@
+package proxy
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/quolldb/quoll/internal/command"
+)
+
+// clientInfo is what other clients may see of a session, in CLIENT LIST.
+type clientInfo struct {
+	created time.Time
+	active  atomic.Int64 // when it last sent something, Unix milliseconds
+	command atomic.Pointer[command.Command]
+
+	mu                          sync.Mutex
+	name, libName, libVersion   string
+	resp3, noEvict, noTouchMode bool
+}
+
+// set changes the fields under mu.
+func (c *clientInfo) set(change func(*clientInfo)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(c)
+}
+
+func (c *clientInfo) clientName() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.name
+}
+
+// defaultUser is the only user there is.
+const defaultUser = "default"
+
+// describe appends the client's line of CLIENT LIST. Fields that have no meaning
+// here are there for programs that read them, with the value that fits best.
+func (s *session) describe(dst []byte, now time.Time) []byte {
+	info := &s.info
+	name, protocol, flags := "NULL", 2, "N"
+	if cmd := info.command.Load(); cmd != nil {
+		name = cmd.Name
+	}
+	info.mu.Lock()
+	defer info.mu.Unlock()
+	if info.resp3 {
+		protocol = 3
+	}
+	if info.noEvict {
+		flags = "e"
+	}
+	if info.noTouchMode {
+		flags += "T"
+	}
+	idle := max(0, now.UnixMilli()-info.active.Load()) / 1000
+	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=0 psub=0 ssub=0 multi=-1 "+
+		"qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd=%s user=%s redir=-1 resp=%d "+
+		"lib-name=%s lib-ver=%s\n",
+		s.id, s.conn.RemoteAddr(), s.conn.LocalAddr(), info.name, int(now.Sub(info.created).Seconds()), idle, flags,
+		name, defaultUser, protocol, info.libName, info.libVersion)
+}
+
+// clients returns the open sessions, oldest first.
+func (s *Server) clients() []*session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*session, 0, len(s.sessions))
+	for _, sess := range s.sessions {
+		list = append(list, sess)
+	}
+	slices.SortFunc(list, func(a, b *session) int { return cmp.Compare(a.id, b.id) })
+	return list
+}
+
+// validName reports whether a client may have this name: printable, no spaces.
+func validName(name []byte) bool {
+	return !bytes.ContainsFunc(name, func(r rune) bool { return r < '!' || r > '~' })
+}

@@ -1,0 +1,23 @@
+// Package proxy is the side of Quoll that clients see. It speaks Redis' protocol,
+// knows the ring, and holds no data.
+//
+// A command passes through three layers, each with its own files:
+//
+//	server, session   One goroutine per connection. What one read of the socket
+//	                  delivered is cut into commands (internal/resp) and answered
+//	                  with one write.
+//	plan, assemble    Commands on keys become operations on one key each, which are
+//	                  collected in a Batch: GET is one operation, MGET one per key.
+//	                  When they are done their replies are put together again, in the
+//	                  order of the commands. Any other command (local_*.go, scan.go,
+//	                  copy.go) is a barrier: what came before it is executed and
+//	                  answered first.
+//	coordinator       Executes a Batch on the nodes: routes each operation to the
+//	                  replicas of its key and counts their votes (see Cluster).
+//
+// The upper two layers need nothing of the coordinator but the Cluster interface,
+// and are tested with one in memory.
+//
+// An error says whether the command had no effect or whether its outcome is
+// unknown; all of these texts are in errors.go.
+package proxy

@@ -1,0 +1,112 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/quolldb/quoll/internal/resp"
+)
+
+// ReplyError is an error that a client sees. Its text begins with the error word
+// and says what happened, whether anything was done, and what to do.
+//
+// To add detail, wrap one of the sentinels with the detail behind it:
+// fmt.Errorf("%w (slot 77: 1 of 3 replicas answers)", ErrNoMajority).
+type ReplyError struct {
+	// Outcome is what the error says about the operation: NoEffect or Unknown.
+	Outcome Outcome
+	text    string
+}
+
+// Error returns the text of the reply, without its leading minus.
+func (e *ReplyError) Error() string { return e.text }
+
+func noEffect(text string) *ReplyError { return &ReplyError{Outcome: NoEffect, text: text} }
+
+// What can go wrong between the proxy and the nodes. Client libraries repeat a
+// command by themselves on CLUSTERDOWN, TRYAGAIN, LOADING, READONLY, MASTERDOWN and
+// NOREPLICAS, so only errors without effect carry these words.
+var (
+	// ErrNotReady: the proxy has not learned the ring from any node yet.
+	ErrNotReady = noEffect("CLUSTERDOWN this proxy has not reached any node yet; nothing was done. " +
+		"Check that nodes run where the proxy was told to find them")
+	// ErrNoMajority: too few replicas of the slot are alive.
+	ErrNoMajority = noEffect("CLUSTERDOWN too few replicas of this key can be reached for a majority; nothing was done. " +
+		"See 'quoll ring status' for the nodes that are missing")
+	// ErrTimeout: the time was up before the operation could have had an effect.
+	ErrTimeout = noEffect("CLUSTERDOWN no majority of this key's replicas answered within the operation time-out; nothing was done. " +
+		"Try again, and see 'quoll ring status' if it stays so")
+	// ErrRingChanged: the ring changed under the operation before it could have had an effect.
+	ErrRingChanged = noEffect("TRYAGAIN the ring is changing; nothing was done. Try again")
+	// ErrOverloaded: too much waits for the node already.
+	ErrOverloaded = noEffect("TRYAGAIN too many operations are waiting for this key's node; nothing was done. Try again more slowly")
+	// ErrUnknownOutcome: a write was sent and nobody can say yet what becomes of it.
+	ErrUnknownOutcome = &ReplyError{Outcome: Unknown, text: "UNKNOWN the write was sent but its outcome is not known: " +
+		"it may have taken effect, or not, or take effect yet. Read the key before repeating it"}
+)
+
+// What the proxy itself refuses.
+var (
+	errCrossSlot    = noEffect("CROSSSLOT Keys in request don't hash to the same slot")
+	errSyntax       = noEffect("ERR syntax error")
+	errNotInteger   = noEffect("ERR value is not an integer or out of range")
+	errBadCursor    = noEffect("ERR invalid cursor")
+	errDBIndex      = noEffect("ERR DB index is out of range")
+	errSameObject   = noEffect("ERR source and destination objects are the same")
+	errNoAuth       = noEffect("NOAUTH Authentication required.")
+	errWrongPass    = noEffect("WRONGPASS invalid username-password pair or user is disabled.")
+	errNoPassword   = noEffect("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
+	errHelloNoAuth  = noEffect("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+	errNoProto      = noEffect("NOPROTO unsupported protocol version")
+	errClientName   = noEffect("ERR Client names cannot contain spaces, newlines or special characters.")
+	errMaxClients   = noEffect("ERR max number of clients reached")
+	errPartly       = &ReplyError{Outcome: Unknown, text: "UNKNOWN the command was executed on a part of its keys only"}
+	errInternal     = &ReplyError{Outcome: Unknown, text: "ERR internal error; the connection is closed. The proxy's log has the details"}
+	errKeysTooLarge = noEffect("ERR the reply of KEYS would be larger than the client output limit. Use SCAN, or a narrower pattern")
+	errNoCluster    = noEffect("ERR This instance has cluster support disabled")
+)
+
+// AppendReply appends err as an error reply. An error that is no ReplyError is
+// shown behind the word ERR.
+func AppendReply(dst []byte, err error) []byte {
+	var known *ReplyError
+	if errors.As(err, &known) {
+		return resp.AppendError(dst, err.Error())
+	}
+	return resp.AppendError(dst, "ERR "+err.Error())
+}
+
+// OutcomeOf says what an error means for the operation that it ended: Done for
+// nil, Unknown for an error that does not know better.
+func OutcomeOf(err error) Outcome {
+	if err == nil {
+		return Done
+	}
+	var known *ReplyError
+	if errors.As(err, &known) {
+		return known.Outcome
+	}
+	return Unknown
+}
+
+// unknownCommand is Redis' error for a command that it does not have.
+func unknownCommand(args [][]byte) error {
+	var list strings.Builder
+	for _, arg := range args[1:] {
+		if list.Len() >= 128 {
+			break
+		}
+		fmt.Fprintf(&list, "'%.*s' ", 128-list.Len(), arg)
+	}
+	return noEffect(fmt.Sprintf("ERR unknown command '%.128s', with args beginning with: %s", args[0], &list))
+}
+
+func wrongArity(name string) error {
+	return noEffect("ERR wrong number of arguments for '" + name + "' command")
+}
+
+// unsupported is the error for commands that Redis 7.0 has and Quoll does not.
+func unsupported(name string) error {
+	return noEffect("ERR '" + strings.ToUpper(name) + "' is not supported yet by Quoll; nothing was done. The connection can be used on")
+}

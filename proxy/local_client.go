@@ -1,0 +1,124 @@
+package proxy
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/quolldb/quoll/internal/resp"
+)
+
+var errNoTracking = noEffect("ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll")
+
+// clientCommand is CLIENT, https://redis.io/commands/client/.
+var clientCommand = container{"CLIENT", []subcommand{
+	{"GETNAME", 2, (*session).clientGetName, []string{"GETNAME", "Return the name of the current connection."}},
+	{"ID", 2, (*session).clientID, []string{"ID", "Return the ID of the current connection."}},
+	{"INFO", 2, (*session).clientInfoCommand, []string{"INFO", "Return information about the current client connection."}},
+	{"KILL", -3, (*session).clientKill, []string{
+		"KILL <ip:port> | <option> <value> [<option> <value> [...]]", "Kill connections. Options are:",
+		"* ID <client-id>", "* ADDR <ip:port>", "* LADDR <ip:port>", "* TYPE (NORMAL|MASTER|REPLICA|PUBSUB)", "* USER <username>",
+		"* SKIPME (YES|NO)", "  Skip killing current connection (default: yes).",
+	}},
+	{"LIST", -2, (*session).clientList, []string{
+		"LIST [options ...]", "Return information about client connections. Options:",
+		"* TYPE (NORMAL|MASTER|REPLICA|PUBSUB)", "* ID <client-id> [<client-id> ...]",
+	}},
+	{"NO-EVICT", 3, (*session).clientNoEvict, []string{"NO-EVICT (ON|OFF)", "Accepted and shown in CLIENT LIST; Quoll evicts no clients."}},
+	{"NO-TOUCH", 3, (*session).clientNoTouch, []string{"NO-TOUCH (ON|OFF)", "Accepted and shown in CLIENT LIST; Quoll keeps no access times."}},
+	{"REPLY", 3, (*session).clientReply, []string{"REPLY (ON|OFF|SKIP)", "Control the replies sent to the current connection."}},
+	{"SETINFO", 4, (*session).clientSetInfo, []string{"SETINFO (LIB-NAME|LIB-VER) <value>", "Say which library the current connection uses."}},
+	{"SETNAME", 3, (*session).clientSetName, []string{"SETNAME <name>", "Assign the name <name> to the current connection."}},
+	{"UNPAUSE", 2, always(resp.OK), []string{"UNPAUSE", "Accepted; clients are never paused."}},
+	{"PAUSE", -3, never(noEffect("ERR CLIENT PAUSE is not supported: it could pause the clients of one proxy only")), nil},
+	{"GETREDIR", 2, always(":-1\r\n"), nil},
+	{"TRACKING", -3, never(errNoTracking), nil},
+	{"TRACKINGINFO", 2, never(errNoTracking), nil},
+	{"CACHING", 3, never(errNoTracking), nil},
+	{"UNBLOCK", -3, (*session).clientUnblock, nil},
+}}
+
+func (s *session) clientGetName(dst []byte, _ [][]byte) []byte {
+	if name := s.info.clientName(); name != "" {
+		return resp.AppendBulk(dst, name)
+	}
+	return resp.AppendNull(dst, s.resp3)
+}
+
+func (s *session) clientSetName(dst []byte, args [][]byte) []byte {
+	if !validName(args[2]) {
+		return AppendReply(dst, errClientName)
+	}
+	s.info.set(func(c *clientInfo) { c.name = string(args[2]) })
+	return append(dst, resp.OK...)
+}
+
+// clientSetInfo is of Redis 7.2; libraries send it when they connect.
+func (s *session) clientSetInfo(dst []byte, args [][]byte) []byte {
+	name, value := args[2], args[3]
+	if !is(name, "LIB-NAME") && !is(name, "LIB-VER") {
+		return AppendReply(dst, noEffect(fmt.Sprintf("ERR Unrecognized option '%.128s'", name)))
+	}
+	if !validName(value) {
+		return AppendReply(dst, noEffect(fmt.Sprintf("ERR %s cannot contain spaces, newlines or special characters.", name)))
+	}
+	s.info.set(func(c *clientInfo) {
+		if is(name, "LIB-NAME") {
+			c.libName = string(value)
+		} else {
+			c.libVersion = string(value)
+		}
+	})
+	return append(dst, resp.OK...)
+}
+
+func (s *session) clientID(dst []byte, _ [][]byte) []byte { return resp.AppendInt(dst, s.id) }
+
+func (s *session) clientInfoCommand(dst []byte, _ [][]byte) []byte {
+	return resp.AppendVerbatim(dst, string(s.describe(nil, time.Now())), s.resp3)
+}
+
+func (s *session) clientNoEvict(dst []byte, args [][]byte) []byte {
+	return s.setFlag(dst, args[2], func(c *clientInfo, on bool) { c.noEvict = on })
+}
+
+func (s *session) clientNoTouch(dst []byte, args [][]byte) []byte {
+	return s.setFlag(dst, args[2], func(c *clientInfo, on bool) { c.noTouchMode = on })
+}
+
+func (s *session) setFlag(dst, arg []byte, set func(c *clientInfo, on bool)) []byte {
+	on := is(arg, "ON")
+	if !on && !is(arg, "OFF") {
+		return AppendReply(dst, errSyntax)
+	}
+	s.info.set(func(c *clientInfo) { set(c, on) })
+	return append(dst, resp.OK...)
+}
+
+// clientReply is CLIENT REPLY. OFF and SKIP are not answered themselves.
+func (s *session) clientReply(dst []byte, args [][]byte) []byte {
+	switch {
+	case is(args[2], "ON"):
+		s.replies = replyOn
+		return append(dst, resp.OK...)
+	case is(args[2], "OFF"):
+		s.replies = replyOff
+	case is(args[2], "SKIP"):
+		if s.replies != replyOff {
+			s.replies = replySkipNext
+		}
+	default:
+		return AppendReply(dst, errSyntax)
+	}
+	return dst
+}
+
+// clientUnblock is CLIENT UNBLOCK: no command blocks, so there is nobody to unblock.
+func (s *session) clientUnblock(dst []byte, args [][]byte) []byte {
+	if _, ok := resp.ParseInt(args[2]); !ok {
+		return AppendReply(dst, errNotInteger)
+	}
+	if len(args) > 4 || len(args) == 4 && !is(args[3], "TIMEOUT") && !is(args[3], "ERROR") {
+		return AppendReply(dst, noEffect("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"))
+	}
+	return resp.AppendInt(dst, 0)
+}

@@ -1,0 +1,148 @@
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/quolldb/quoll/internal/resp"
+)
+
+// clientFilter chooses clients for CLIENT LIST and CLIENT KILL.
+type clientFilter struct {
+	ids         []int64
+	addr, laddr string
+	// none: only clients that Quoll does not have, such as replicas, would match.
+	none   bool
+	skipMe bool
+}
+
+// matches reports whether s, asked for by the session me, is chosen.
+func (f *clientFilter) matches(s, me *session) bool {
+	switch {
+	case f.none,
+		f.skipMe && s == me,
+		len(f.ids) > 0 && !slices.Contains(f.ids, s.id),
+		f.addr != "" && f.addr != s.conn.RemoteAddr().String(),
+		f.laddr != "" && f.laddr != s.conn.LocalAddr().String():
+		return false
+	}
+	return true
+}
+
+// clientList is CLIENT LIST [TYPE type] [ID id ...].
+func (s *session) clientList(dst []byte, args [][]byte) []byte {
+	var filter clientFilter
+	var err error
+	switch {
+	case len(args) == 2:
+	case len(args) == 4 && is(args[2], "TYPE"):
+		err = filter.setType(args[3])
+	case len(args) > 3 && is(args[2], "ID"):
+		for _, arg := range args[3:] {
+			id, ok := resp.ParseInt(arg)
+			if !ok {
+				err = noEffect("ERR Invalid client ID")
+			}
+			filter.ids = append(filter.ids, id)
+		}
+	default:
+		err = errSyntax
+	}
+	if err != nil {
+		return AppendReply(dst, err)
+	}
+	var list []byte
+	now := time.Now()
+	for _, client := range s.server.clients() {
+		if filter.matches(client, s) {
+			list = client.describe(list, now)
+		}
+	}
+	return resp.AppendVerbatim(dst, string(list), s.resp3)
+}
+
+// clientKill is CLIENT KILL, in its old form (an address) and the new one (filters).
+// A client that kills itself gets the reply first.
+func (s *session) clientKill(dst []byte, args [][]byte) []byte {
+	old := len(args) == 3
+	filter := clientFilter{addr: string(args[2])}
+	if !old {
+		var err error
+		if filter, err = parseKill(args[2:]); err != nil {
+			return AppendReply(dst, err)
+		}
+	}
+	killed := 0
+	for _, client := range s.server.clients() {
+		if !filter.matches(client, s) {
+			continue
+		}
+		killed++
+		if client == s {
+			s.quit = true
+		} else {
+			client.conn.Close()
+		}
+	}
+	switch {
+	case !old:
+		return resp.AppendInt(dst, int64(killed))
+	case killed == 0:
+		return AppendReply(dst, noEffect("ERR No such client"))
+	}
+	return append(dst, resp.OK...)
+}
+
+// parseKill reads pairs of option and value.
+func parseKill(options [][]byte) (f clientFilter, err error) {
+	f.skipMe = true
+	if len(options)%2 != 0 {
+		return f, errSyntax
+	}
+	for ; len(options) > 0 && err == nil; options = options[2:] {
+		name, value := options[0], options[1]
+		switch {
+		case is(name, "ID"):
+			err = f.setID(value)
+		case is(name, "ADDR"):
+			f.addr = string(value)
+		case is(name, "LADDR"):
+			f.laddr = string(value)
+		case is(name, "TYPE"):
+			err = f.setType(value)
+		case is(name, "USER"):
+			if string(value) != defaultUser {
+				err = noEffect(fmt.Sprintf("ERR No such user '%.128s'", value))
+			}
+		case is(name, "SKIPME") && is(value, "YES"):
+			f.skipMe = true
+		case is(name, "SKIPME") && is(value, "NO"):
+			f.skipMe = false
+		default:
+			err = errSyntax
+		}
+	}
+	return f, err
+}
+
+func (f *clientFilter) setID(value []byte) error {
+	id, ok := resp.ParseInt(value)
+	if !ok || id < 1 {
+		return noEffect("ERR client-id should be greater than 0")
+	}
+	f.ids = []int64{id}
+	return nil
+}
+
+// setType chooses by type. All clients are normal ones.
+func (f *clientFilter) setType(value []byte) error {
+	switch {
+	case is(value, "NORMAL"):
+	case is(value, "MASTER"), is(value, "REPLICA"), is(value, "SLAVE"), is(value, "PUBSUB"):
+		f.none = true
+	default:
+		return noEffect(fmt.Sprintf("ERR Unknown client type '%.128s'", value))
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"github.com/quolldb/quoll/internal/resp"
+)
+
+var errConfigSet = noEffect("ERR CONFIG SET is not supported: start quoll with other flags, or change its configuration file, instead")
+
+// configCommand is CONFIG, https://redis.io/commands/config/.
+var configCommand = container{"CONFIG", []subcommand{
+	{"GET", -3, (*session).configGet, []string{"GET <pattern>", "Return parameters matching the glob-like <pattern> and their values."}},
+	{"SET", -4, never(errConfigSet), nil},
+	{"RESETSTAT", 2, (*session).configResetStat, []string{"RESETSTAT", "Reset statistics reported by the INFO command."}},
+	{"REWRITE", 2, never(noEffect("ERR The server is running without a config file")), nil},
+}}
+
+// parameter is one of Redis' configuration parameters.
+type parameter struct{ name, value string }
+
+// parameters are those of Redis' parameters that are true here, sorted by name.
+func (c *ServerConfig) parameters() []parameter {
+	limit := strconv.Itoa(c.OutputLimit)
+	bulk := c.Limits.MaxBulk
+	if bulk == 0 {
+		bulk = resp.DefaultMaxBulk
+	}
+	return []parameter{
+		{"appendonly", "no"},
+		{"client-output-buffer-limit", fmt.Sprintf("normal %s 0 0", limit)},
+		{"cluster-enabled", "no"},
+		{"databases", "1"},
+		{"latency-monitor-threshold", "0"},
+		{"maxclients", strconv.Itoa(c.MaxClients)},
+		{"maxmemory", "0"},
+		{"maxmemory-policy", "noeviction"},
+		{"notify-keyspace-events", ""},
+		{"proto-max-bulk-len", strconv.Itoa(bulk)},
+		{"save", ""},
+		{"slowlog-log-slower-than", "-1"},
+		{"slowlog-max-len", "0"},
+		{"timeout", strconv.Itoa(int(c.IdleTimeout.Seconds()))},
+	}
+}
+
+func (s *session) configGet(dst []byte, args [][]byte) []byte {
+	var found []parameter
+	for _, p := range s.server.cfg.parameters() {
+		for _, pattern := range args[2:] {
+			if globMatch(bytes.ToLower(pattern), []byte(p.name)) {
+				found = append(found, p)
+				break
+			}
+		}
+	}
+	dst = resp.AppendMap(dst, len(found), s.resp3)
+	for _, p := range found {
+		dst = resp.AppendBulk(resp.AppendBulk(dst, p.name), p.value)
+	}
+	return dst
+}
+
+func (s *session) configResetStat(dst []byte, _ [][]byte) []byte {
+	s.server.stats.reset()
+	return append(dst, resp.OK...)
+}

@@ -1,0 +1,175 @@
+package proxy
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/quolldb/quoll/internal/resp"
+)
+
+// redisVersion is the version of Redis that Quoll's replies are those of.
+const redisVersion = "7.0.15"
+
+// auth is AUTH [user] password, https://redis.io/commands/auth/.
+func (s *session) auth(dst []byte, args [][]byte) []byte {
+	user, password := []byte(defaultUser), args[1]
+	switch {
+	case len(args) > 3:
+		return AppendReply(dst, errSyntax)
+	case len(args) == 3:
+		user, password = args[1], args[2]
+	case s.server.cfg.Password == "":
+		return AppendReply(dst, errNoPassword)
+	}
+	if err := s.login(user, password); err != nil {
+		return AppendReply(dst, err)
+	}
+	return append(dst, resp.OK...)
+}
+
+// login authenticates the session. Without a configured password any will do, as
+// for a Redis user with "nopass". The comparison takes the same time whatever the
+// password.
+func (s *session) login(user, password []byte) error {
+	given, want := sha256.Sum256(password), sha256.Sum256([]byte(s.server.cfg.Password))
+	same := subtle.ConstantTimeCompare(given[:], want[:]) == 1
+	if string(user) != defaultUser || !same && s.server.cfg.Password != "" {
+		return errWrongPass
+	}
+	s.setAuthenticated(true)
+	return nil
+}
+
+// ping is PING [message].
+func (s *session) ping(dst []byte, args [][]byte) []byte {
+	switch len(args) {
+	case 1:
+		return append(dst, "+PONG\r\n"...)
+	case 2:
+		return resp.AppendBulk(dst, args[1])
+	}
+	return AppendReply(dst, wrongArity("ping"))
+}
+
+func (s *session) echo(dst []byte, args [][]byte) []byte { return resp.AppendBulk(dst, args[1]) }
+
+// close is QUIT.
+func (s *session) close(dst []byte, _ [][]byte) []byte {
+	s.quit = true
+	return append(dst, resp.OK...)
+}
+
+// reset is RESET: the connection is as new.
+func (s *session) reset(dst []byte, _ [][]byte) []byte {
+	s.replies = replyOn
+	s.setRESP3(false)
+	s.info.set(func(c *clientInfo) { c.name, c.noEvict, c.noTouchMode = "", false, false })
+	s.setAuthenticated(s.server.cfg.Password == "")
+	return append(dst, "+RESET\r\n"...)
+}
+
+// selectDB is SELECT: there is one database.
+func (s *session) selectDB(dst []byte, args [][]byte) []byte {
+	if err := checkDB(args[1]); err != nil {
+		return AppendReply(dst, err)
+	}
+	return append(dst, resp.OK...)
+}
+
+// checkDB reads the number of a database, which must be 0.
+func checkDB(arg []byte) error {
+	n, ok := resp.ParseInt(arg)
+	switch {
+	case !ok || int64(int32(n)) != n:
+		return errNotInteger
+	case n != 0:
+		return errDBIndex
+	}
+	return nil
+}
+
+func (s *session) setRESP3(on bool) {
+	s.resp3 = on
+	s.info.set(func(c *clientInfo) { c.resp3 = on })
+}
+
+// greeting is what HELLO asks for.
+type greeting struct {
+	protocol             int64 // 0 if not given
+	user, password, name []byte
+}
+
+// hello is HELLO [protocol [AUTH user password] [SETNAME name]],
+// https://redis.io/commands/hello/. Nothing changes unless all of it can be done.
+func (s *session) hello(dst []byte, args [][]byte) []byte {
+	g, err := parseHello(args)
+	if err == nil && g.user != nil {
+		err = s.login(g.user, g.password)
+	}
+	if err == nil && !s.authenticated {
+		err = errHelloNoAuth
+	}
+	if err != nil {
+		return AppendReply(dst, err)
+	}
+	if g.protocol != 0 {
+		s.setRESP3(g.protocol == 3)
+	}
+	if g.name != nil {
+		s.info.set(func(c *clientInfo) { c.name = string(g.name) })
+	}
+	return s.appendHello(dst)
+}
+
+func parseHello(args [][]byte) (g greeting, err error) {
+	if len(args) == 1 {
+		return g, nil
+	}
+	var ok bool
+	if g.protocol, ok = resp.ParseInt(args[1]); !ok {
+		return g, noEffect("ERR Protocol version is not an integer or out of range")
+	}
+	if g.protocol != 2 && g.protocol != 3 {
+		return g, errNoProto
+	}
+	for rest := args[2:]; len(rest) > 0; {
+		switch {
+		case is(rest[0], "AUTH") && len(rest) >= 3:
+			g.user, g.password, rest = rest[1], rest[2], rest[3:]
+		case is(rest[0], "SETNAME") && len(rest) >= 2:
+			if !validName(rest[1]) {
+				return g, errClientName
+			}
+			g.name, rest = rest[1], rest[2:]
+		default:
+			return g, noEffect(fmt.Sprintf("ERR Syntax error in HELLO option '%.128s'", rest[0]))
+		}
+	}
+	return g, nil
+}
+
+func (s *session) appendHello(dst []byte) []byte {
+	protocol := int64(2)
+	if s.resp3 {
+		protocol = 3
+	}
+	dst = resp.AppendMap(dst, 7, s.resp3)
+	dst = resp.AppendBulk(resp.AppendBulk(dst, "server"), "redis")
+	dst = resp.AppendBulk(resp.AppendBulk(dst, "version"), redisVersion)
+	dst = resp.AppendInt(resp.AppendBulk(dst, "proto"), protocol)
+	dst = resp.AppendInt(resp.AppendBulk(dst, "id"), s.id)
+	dst = resp.AppendBulk(resp.AppendBulk(dst, "mode"), "standalone")
+	dst = resp.AppendBulk(resp.AppendBulk(dst, "role"), "master")
+	return resp.AppendArray(resp.AppendBulk(dst, "modules"), 0)
+}
+
+// time is TIME: seconds and microseconds since 1970.
+func (s *session) time(dst []byte, _ [][]byte) []byte {
+	micros := time.Now().UnixMicro()
+	dst = resp.AppendArray(dst, 2)
+	dst = resp.AppendBulk(dst, strconv.FormatInt(micros/1e6, 10))
+	return resp.AppendBulk(dst, strconv.FormatInt(micros%1e6, 10))
+}

@@ -1,0 +1,111 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/ring"
+)
+
+// The commands that look into a Redis server. A proxy keeps no latency events and
+// no slow log; its metrics endpoint says more.
+var (
+	latencyCommand = container{"LATENCY", []subcommand{
+		{"DOCTOR", 2, (*session).latencyDoctor, []string{"DOCTOR", "Return a human readable latency analysis report."}},
+		{"GRAPH", 3, (*session).latencyGraph, []string{"GRAPH <event>", "Return an ASCII latency graph for the <event> class."}},
+		{"HISTOGRAM", -2, func(s *session, dst []byte, _ [][]byte) []byte { return resp.AppendMap(dst, 0, s.resp3) },
+			[]string{"HISTOGRAM [COMMAND ...]", "Return latency histograms of the commands: none are kept here."}},
+		{"HISTORY", 3, always("*0\r\n"), []string{"HISTORY <event>", "Return time-latency samples for the <event> class."}},
+		{"LATEST", 2, always("*0\r\n"), []string{"LATEST", "Return the latest latency samples for all events."}},
+		{"RESET", -2, always(":0\r\n"), []string{"RESET [<event> ...]", "Reset latency data of one or more <event> classes."}},
+	}}
+	memoryCommand = container{"MEMORY", []subcommand{
+		{"DOCTOR", 2, (*session).memoryDoctor, []string{"DOCTOR", "Return memory problems reports."}},
+		{"MALLOC-STATS", 2, (*session).memoryMallocStats, []string{"MALLOC-STATS", "Return internal statistics report from the memory allocator."}},
+		{"PURGE", 2, (*session).memoryPurge, []string{"PURGE", "Return free memory of this proxy to the operating system."}},
+		{"STATS", 2, never(noEffect("ERR MEMORY STATS is not supported by Quoll; see INFO memory and the metrics endpoint")), nil},
+		{"USAGE", -3, (*session).memoryUsage, []string{"USAGE <key> [SAMPLES <count>]", "Return an estimate of the bytes that <key> and its value take on each replica."}},
+	}}
+	slowlogCommand = container{"SLOWLOG", []subcommand{
+		{"GET", -2, (*session).slowlogGet, []string{"GET [<count>]", "Return top <count> entries from the slowlog: it is always empty."}},
+		{"LEN", 2, always(":0\r\n"), []string{"LEN", "Return the length of the slowlog."}},
+		{"RESET", 2, always(resp.OK), []string{"RESET", "Reset the slowlog."}},
+	}}
+	clusterCommand = container{"CLUSTER", []subcommand{
+		{"KEYSLOT", 3, (*session).clusterKeySlot, []string{"KEYSLOT <key>", "Return the hash slot for <key>."}},
+		{"INFO", 2, never(errNoCluster), nil},
+		{"MYID", 2, never(errNoCluster), nil},
+		{"NODES", 2, never(errNoCluster), nil},
+		{"SHARDS", 2, never(errNoCluster), nil},
+		{"SLOTS", 2, never(errNoCluster), nil},
+	}}
+)
+
+func (s *session) latencyDoctor(dst []byte, _ [][]byte) []byte {
+	return resp.AppendVerbatim(dst, "This proxy keeps no latency events. Its metrics endpoint has the latency of batches.\n", s.resp3)
+}
+
+func (s *session) latencyGraph(dst []byte, args [][]byte) []byte {
+	return AppendReply(dst, noEffect(fmt.Sprintf("ERR No samples available for event '%.128s'", args[2])))
+}
+
+func (s *session) memoryDoctor(dst []byte, _ [][]byte) []byte {
+	return resp.AppendVerbatim(dst, "A proxy holds no data. See 'quoll ring status' for what the nodes hold.\n", s.resp3)
+}
+
+func (s *session) memoryMallocStats(dst []byte, _ [][]byte) []byte {
+	var text []byte
+	for _, field := range memoryFields() {
+		text = fmt.Appendf(text, "%s:%s\n", field.name, field.value)
+	}
+	return resp.AppendVerbatim(dst, string(text), s.resp3)
+}
+
+func (s *session) memoryPurge(dst []byte, _ [][]byte) []byte {
+	debug.FreeOSMemory()
+	return append(dst, resp.OK...)
+}
+
+// recordOverhead estimates what a key takes besides its own bytes and its value's.
+const recordOverhead = 96
+
+// memoryUsage is MEMORY USAGE key [SAMPLES count]: an estimate.
+func (s *session) memoryUsage(dst []byte, args [][]byte) []byte {
+	for rest := args[3:]; len(rest) > 0; rest = rest[2:] {
+		if len(rest) == 1 || !is(rest[0], "SAMPLES") {
+			return AppendReply(dst, errSyntax)
+		}
+		if _, ok := resp.ParseInt(rest[1]); !ok {
+			return AppendReply(dst, errNotInteger)
+		}
+	}
+	key := args[2]
+	exists := s.execute(command.Request{Op: command.OpExists, Args: [][]byte{[]byte("EXISTS"), key}}, false)
+	if bytes.Equal(exists.Reply, []byte(":0\r\n")) {
+		return resp.AppendNull(dst, s.resp3)
+	}
+	length := s.execute(command.Request{Op: command.OpStrlen, Args: [][]byte{getName, key}}, false)
+	if failure := failureOf([]Op{exists, length}, false); failure != nil {
+		return append(dst, failure...)
+	}
+	return resp.AppendInt(dst, sum([]Op{length})+int64(len(key))+recordOverhead)
+}
+
+func (s *session) slowlogGet(dst []byte, args [][]byte) []byte {
+	if len(args) > 3 {
+		return AppendReply(dst, errSyntax)
+	}
+	if len(args) == 3 {
+		if n, ok := resp.ParseInt(args[2]); !ok || n < -1 {
+			return AppendReply(dst, noEffect("ERR count should be greater than or equal to -1"))
+		}
+	}
+	return resp.AppendArray(dst, 0)
+}
+
+func (s *session) clusterKeySlot(dst []byte, args [][]byte) []byte {
+	return resp.AppendInt(dst, int64(ring.SlotOf(args[2])))
+}

@@ -1,0 +1,73 @@
+package proxy
+
+import "github.com/quolldb/quoll/internal/command"
+
+// replyMode is what CLIENT REPLY set.
+type replyMode uint8
+
+const (
+	replyOn replyMode = iota
+	replyOff
+	// replySkipNext is SKIP while SKIP itself is executed, which is not answered
+	// either; replySkip while the command behind it is.
+	replySkipNext
+	replySkip
+)
+
+// reply writes the complete reply of a command, unless the client does not want
+// it. An empty one is none.
+func (s *session) reply(op command.Op, reply []byte) {
+	if len(reply) > 0 && reply[0] == '-' {
+		s.server.stats.countError(op, reply)
+	}
+	if s.replies == replyOn {
+		s.write(reply)
+	}
+	s.replied()
+}
+
+// replied is called once for each command when it has been answered.
+func (s *session) replied() {
+	switch s.replies {
+	case replySkipNext:
+		s.replies = replySkip
+	case replySkip:
+		s.replies = replyOn
+	}
+}
+
+// flushSize is how many bytes of replies are collected before they are sent, even
+// in the middle of a batch, so that an idle client's buffer is small.
+const flushSize = 64 << 10
+
+// write puts a reply, or part of one, behind those that wait to be flushed. So
+// that few wait, it flushes when they get many; a large reply is not copied.
+func (s *session) write(reply []byte) {
+	if s.broken {
+		return
+	}
+	if s.waiting+len(reply) > flushSize {
+		s.flush()
+	}
+	if len(reply) < flushSize {
+		s.out.WriteRaw(reply)
+		s.waiting += len(reply)
+		return
+	}
+	if _, err := s.conn.Write(reply); err != nil {
+		s.broken = true
+	}
+	s.server.stats.BytesOut.Add(uint64(len(reply)))
+}
+
+// flush sends what waits. A client that does not take it in time is lost.
+func (s *session) flush() {
+	if s.waiting == 0 || s.broken {
+		return
+	}
+	if s.out.Flush() != nil {
+		s.broken = true
+	}
+	s.server.stats.BytesOut.Add(uint64(s.waiting))
+	s.waiting = 0
+}

@@ -1,0 +1,205 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"runtime/debug"
+	"time"
+
+	"github.com/tidwall/redcon"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/resp"
+)
+
+// session serves one connection, in one goroutine. Other goroutines touch only
+// info and the methods of conn.
+type session struct {
+	server *Server
+	id     int64
+	conn   clientConn
+	reader *resp.Reader
+	input  resp.Batch // what the last read delivered
+	info   clientInfo
+
+	authenticated bool
+	resp3         bool
+	replies       replyMode
+	// quit ends the session once its replies are flushed; broken ends it at once.
+	quit, broken bool
+
+	plan    plan
+	out     *redcon.Writer
+	waiting int    // bytes in out
+	scratch []byte // where a reply that is not from a node is built
+}
+
+func newSession(server *Server, conn net.Conn, id int64) *session {
+	s := &session{
+		server: server,
+		id:     id,
+		conn: clientConn{
+			Conn:         conn,
+			writeTimeout: server.cfg.WriteTimeout,
+			idleTimeout:  server.cfg.IdleTimeout,
+			closing:      &server.closing,
+		},
+		plan: newPlan(),
+	}
+	s.out = redcon.NewWriter(&s.conn)
+	s.reader = resp.NewReader(&s.conn, server.cfg.Limits)
+	s.info.created = time.Now()
+	s.info.active.Store(s.info.created.UnixMilli())
+	s.setAuthenticated(server.cfg.Password == "")
+	return s
+}
+
+// setAuthenticated says whether the client may use commands, and with that how
+// large they may be.
+func (s *session) setAuthenticated(yes bool) {
+	s.authenticated = yes
+	limits := s.server.cfg.Limits
+	if !yes {
+		limits = limits.BeforeAuthentication()
+	}
+	s.reader.SetLimits(limits)
+}
+
+// serve runs the session to its end.
+func (s *session) serve() {
+	defer s.server.leave(s)
+	defer s.conn.Close()
+	defer func() {
+		if cause := recover(); cause != nil {
+			s.crashed(cause)
+		}
+	}()
+	for s.serveOnce() {
+	}
+	if s.conn.slow {
+		s.server.stats.SlowReaders.Add(1)
+	}
+	if !s.broken {
+		s.conn.linger()
+	}
+}
+
+// serveOnce answers what one read delivers, with one write. It reports whether
+// the session goes on.
+func (s *session) serveOnce() bool {
+	err := s.reader.ReadBatch(&s.input)
+	if err == nil {
+		s.run()
+	} else {
+		s.readFailed(err)
+	}
+	s.flush()
+	return !s.quit && !s.broken
+}
+
+// readFailed decides how the session ends when nothing more can be read.
+func (s *session) readFailed(err error) {
+	var violation *resp.ProtocolError
+	switch {
+	case errors.As(err, &violation):
+		s.server.stats.ProtocolErrors.Add(1)
+		s.reply(command.OpNone, resp.AppendError(s.scratch[:0], "ERR "+violation.Error()))
+		s.quit = true
+	case s.server.closing.Load():
+		s.quit = true
+	default: // The client is gone, or was idle for too long.
+		s.broken = true
+	}
+}
+
+// run executes the commands of input and leaves their replies in out.
+func (s *session) run() {
+	s.info.active.Store(time.Now().UnixMilli())
+	for i := range s.input.Len() {
+		s.dispatch(s.input.Command(i))
+		if s.quit || s.broken {
+			break
+		}
+	}
+	s.finish()
+}
+
+// dispatch plans the operations of a command, or answers it.
+func (s *session) dispatch(args [][]byte) {
+	cmd := command.Lookup(args[0])
+	if cmd == nil {
+		s.refuse(command.OpNone, unknownCommand(args))
+		return
+	}
+	s.info.command.Store(cmd)
+	switch {
+	case !cmd.ArityOK(len(args)):
+		s.refuse(cmd.Op, wrongArity(cmd.Name))
+	case !s.authenticated && cmd.Flags&command.FlagNoAuth == 0:
+		s.refuse(cmd.Op, errNoAuth)
+	default:
+		s.route(cmd, args)
+	}
+}
+
+func (s *session) route(cmd *command.Command, args [][]byte) {
+	switch cmd.Route {
+	case command.RouteRead:
+		s.plan.one(cmd, args, false, s.resp3)
+	case command.RouteWrite:
+		s.plan.one(cmd, args, true, s.resp3)
+	case command.RouteSplit:
+		s.plan.split(cmd, args, s.resp3)
+	case command.RouteGather:
+		s.plan.gather(cmd, args, s.resp3)
+	default:
+		s.answer(cmd, args)
+		return
+	}
+	if s.plan.full() {
+		s.finish()
+	}
+}
+
+// answer executes everything planned so far, and then a command that is not made
+// of operations on keys.
+func (s *session) answer(cmd *command.Command, args [][]byte) {
+	s.finish()
+	if s.broken {
+		return
+	}
+	run := handlers[cmd.Op]
+	if run == nil {
+		s.refuse(cmd.Op, unsupported(cmd.Name))
+		return
+	}
+	start := time.Now()
+	s.scratch = run(s, s.scratch[:0], args)
+	s.server.stats.count(cmd.Op, time.Since(start))
+	s.reply(cmd.Op, s.scratch)
+	if cap(s.scratch) > maxScratch {
+		s.scratch = nil
+	}
+}
+
+// maxScratch is the largest scratch buffer that is kept for the next command.
+const maxScratch = 64 << 10
+
+// refuse answers with an error, in its turn.
+func (s *session) refuse(op command.Op, err error) {
+	s.finish()
+	s.server.stats.count(op, 0)
+	s.reply(op, AppendReply(s.scratch[:0], err))
+}
+
+// crashed ends a session that ran into a bug. The other sessions go on.
+func (s *session) crashed(cause any) {
+	s.server.stats.Panics.Add(1)
+	s.server.cfg.Logger.Error("a bug in quoll ended a client's connection; please report it",
+		"client", s.conn.RemoteAddr(), "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+	s.replies = replyOn
+	s.reply(command.OpNone, AppendReply(nil, errInternal))
+	s.flush()
+	s.conn.linger()
+}
