@@ -5,6 +5,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/ring"
 )
 
 // Outcome says what became of an operation.
@@ -35,6 +36,24 @@ type Op struct {
 	// belongs to the batch and is valid until the batch is Reset.
 	Outcome Outcome
 	Reply   []byte
+
+	slot    uint16 // of an operation without a key (a slot-wide clear)
+	keyless bool
+}
+
+// key returns the key of the operation, nil for one on a whole slot.
+func (o *Op) key() []byte {
+	if o.keyless {
+		return nil
+	}
+	return o.Req.Args[1]
+}
+
+func (o *Op) slotOf() uint16 {
+	if o.keyless {
+		return o.slot
+	}
+	return ring.SlotOf(o.Req.Args[1])
 }
 
 // Batch is what one read of a client's socket delivered, as operations on one

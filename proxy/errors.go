@@ -110,3 +110,36 @@ func wrongArity(name string) error {
 func unsupported(name string) error {
 	return noEffect("ERR '" + strings.ToUpper(name) + "' is not supported yet by Quoll; nothing was done. The connection can be used on")
 }
+
+// errPartlyFlushed: some slots are cleared, others are or may be not.
+var errPartlyFlushed = &ReplyError{Outcome: Unknown, text: "UNKNOWN not every slot could be cleared within the operation time-out. " +
+	"Repeating FLUSHALL is safe"}
+
+// errTooLarge: the operation does not fit into a frame of the peer protocol.
+var errTooLarge = noEffect("ERR the command is too large for the cluster's peer protocol; nothing was done")
+
+// The reasons that nodes give, as node/register numbers them. The numbers are part
+// of the peer protocol.
+const (
+	reasonExpired    = 3
+	reasonOverloaded = 5
+	reasonNoQuorum   = 6
+	reasonTooLarge   = 10
+)
+
+// refusal returns the error for a reason why a node did not execute an operation
+// (nil for ErrTimeout), and whether it is final: otherwise another replica, or the same one
+// a little later, may do it.
+func refusal(reason uint8) (err *ReplyError, final bool) {
+	switch reason {
+	case reasonExpired:
+		return ErrTimeout, true
+	case reasonOverloaded:
+		return ErrOverloaded, true
+	case reasonNoQuorum:
+		return ErrNoMajority, false
+	case reasonTooLarge:
+		return errTooLarge, true
+	}
+	return nil, false
+}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/pprof"
 	"strings"
 	"time"
 )
@@ -35,8 +36,8 @@ type handler struct {
 	secret  string
 }
 
-// NewHandler serves the API. metrics serves /metrics; secret guards /v1/, empty for
-// no guard.
+// NewHandler serves the API. metrics serves /metrics; secret guards /v1/ and Go's
+// profiles under /debug/pprof/, empty for no guard.
 func NewHandler(backend Backend, metrics http.Handler, secret string) http.Handler {
 	h := &handler{backend: backend, secret: secret}
 	mux := http.NewServeMux()
@@ -45,6 +46,9 @@ func NewHandler(backend Backend, metrics http.Handler, secret string) http.Handl
 	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /v1/status", h.guarded(h.status))
 	mux.HandleFunc("GET /v1/locate", h.guarded(h.locate))
+	mux.HandleFunc("GET /debug/pprof/", h.authenticated(pprof.Index))
+	mux.HandleFunc("GET /debug/pprof/profile", h.authenticated(pprof.Profile))
+	mux.HandleFunc("GET /debug/pprof/trace", h.authenticated(pprof.Trace))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, http.StatusNotFound, "there is GET /healthz, /readyz, /metrics, /v1/status and /v1/locate?key=KEY")
 	})
@@ -101,14 +105,21 @@ func keyOf(r *http.Request) ([]byte, error) {
 	return key, nil
 }
 
-// guarded answers in JSON, to those who know the secret.
-func (h *handler) guarded(answer func(context.Context, *http.Request) (any, error)) http.HandlerFunc {
+// authenticated serves those who know the secret.
+func (h *handler) authenticated(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !h.authorized(r) {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="quoll"`)
 			fail(w, http.StatusUnauthorized, "the cluster's secret is required: Authorization: Bearer SECRET")
 			return
 		}
+		serve(w, r)
+	}
+}
+
+// guarded answers in JSON, to those who know the secret.
+func (h *handler) guarded(answer func(context.Context, *http.Request) (any, error)) http.HandlerFunc {
+	return h.authenticated(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 		defer cancel()
 		body, err := answer(ctx, r)
@@ -122,7 +133,7 @@ func (h *handler) guarded(answer func(context.Context, *http.Request) (any, erro
 		default:
 			fail(w, http.StatusServiceUnavailable, err.Error())
 		}
-	}
+	})
 }
 
 // authorized compares in constant time; hashing first hides the secret's length.

@@ -35,3 +35,6 @@ var eventNames = [NumEvents]string{
 
 // String names the event as metrics do.
 func (e Event) String() string { return eventNames[e] }
+
+// EventNames returns the names of all events, by number.
+func EventNames() []string { return eventNames[:] }

@@ -24,7 +24,7 @@ type client struct {
 }
 
 // maxWait is how long a client waits for an operation.
-const maxWait = 350
+const maxWait = 900
 
 func (p *client) next() {
 	if p.left == 0 {

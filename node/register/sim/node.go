@@ -39,7 +39,7 @@ func (n *node) boot() {
 		panic(err)
 	}
 	n.acceptor = acceptor
-	timing := register.Timing{Resend: 35, Acquire: 40, Backoff: 30, Request: 400, Linger: 80, HandBack: 40}
+	timing := register.Timing{Resend: 35, Acquire: 40, Backoff: 30, Request: 1000, Linger: 80, HandBack: 40}
 	n.home = register.NewHome(n, &timing, 0, n.id, record.NewIncarnation(uint64(n.sim.incarnations), n.id), n.config, acceptor)
 }
 

@@ -1,0 +1,59 @@
+package admin
+
+import (
+	"context"
+	"sync"
+
+	"github.com/quolldb/quoll/ring"
+)
+
+// Complete fills in what follows from the ring (nil before it has formed) and from
+// what the nodes said of each other. Each node's SeenBy holds what it sees of the
+// others when it comes in, and what the others see of it when it goes out.
+func (s *Status) Complete(table *ring.Table) {
+	sees := map[string]map[string]string{}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		sees[n.Name], n.SeenBy = n.SeenBy, map[string]string{}
+		if table != nil {
+			n.HomeSlots, n.ReplicaSlots = table.HomeSlots(n.ID), table.ReplicaSlots(n.ID)
+		}
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		for other, seen := range sees {
+			if state := seen[n.Name]; state != "" {
+				n.SeenBy[other] = state
+			}
+		}
+	}
+}
+
+// Ask asks one replica what it holds of a key.
+type Ask func(ctx context.Context, member uint16) (ReplicaHolding, error)
+
+// Locate asks every replica of the key's slot at the same time.
+func Locate(ctx context.Context, cluster ring.Cluster, table *ring.Table, key []byte, ask Ask) Location {
+	slot := ring.SlotOf(key)
+	replicas := table.Replicas(slot)
+	location := Location{Slot: slot, Epoch: cluster.Epoch, Replicas: make([]ReplicaHolding, len(replicas))}
+	var wait sync.WaitGroup
+	for i, id := range replicas {
+		wait.Go(func() {
+			holding, err := ask(ctx, id)
+			if err != nil {
+				m, _ := cluster.Member(id)
+				holding = ReplicaHolding{Node: m.Name, State: Unreachable, Error: err.Error()}
+			}
+			holding.Preferred = i == 0
+			location.Replicas[i] = holding
+		})
+	}
+	wait.Wait()
+	for _, holding := range location.Replicas {
+		if holding.Home {
+			location.Home = holding.Node
+		}
+	}
+	return location
+}

@@ -1,0 +1,164 @@
+package protocol
+
+import (
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/wire"
+)
+
+// OpKind says what a node is to do with an operation.
+type OpKind uint8
+
+// The kinds of operations.
+const (
+	// ReadValue: run the read command on this replica's state; reply and version.
+	ReadValue OpKind = 0
+	// ReadVersion: the version of this replica's state only.
+	ReadVersion OpKind = 1
+	// Execute: run the command as the slot's home.
+	Execute OpKind = 2
+)
+
+// Op is one operation of a batch frame.
+type Op struct {
+	// ID says to the proxy what the reply belongs to.
+	ID   uint64
+	Kind OpKind
+	// Force: execute it though another member seems to lead the slot.
+	Force bool
+	Slot  uint16
+	// Req is the command; when decoded, its arguments are views into the frame and
+	// Args[0] is the command's canonical name. A ReadVersion has the key only.
+	Req command.Request
+}
+
+const (
+	opKindMask = 3
+	opForceBit = 1 << 2
+	opRESP3Bit = 1 << 3
+	maxOpArgs  = 1 << 20
+)
+
+// names are the commands' names by Op: they are not sent.
+var names = func() (names [256][]byte) {
+	for op := range names {
+		if c := command.ByOp(command.Op(op)); c != nil {
+			names[op] = []byte(c.Name)
+		}
+	}
+	return names
+}()
+
+// AppendEpoch appends the ring epoch that begins the body of a batch frame.
+func AppendEpoch(dst []byte, epoch uint64) []byte { return wire.AppendUvarint(dst, epoch) }
+
+// AppendOp appends an operation to a batch frame. The body of a batch frame is the
+// sender's ring epoch (AppendEpoch), then operations.
+func AppendOp(dst []byte, op *Op) []byte {
+	flags := byte(op.Kind)
+	if op.Force {
+		flags |= opForceBit
+	}
+	if op.Req.RESP3 {
+		flags |= opRESP3Bit
+	}
+	dst = append(dst, flags)
+	dst = wire.AppendUvarint(dst, op.ID)
+	dst = wire.AppendUint16(dst, op.Slot)
+	if op.Kind == ReadVersion {
+		return wire.AppendBytes(dst, op.Req.Args[1])
+	}
+	dst = wire.AppendUint16(dst, uint16(op.Req.Op))
+	dst = wire.AppendUvarint(dst, uint64(len(op.Req.Args)-1))
+	for _, arg := range op.Req.Args[1:] {
+		dst = wire.AppendBytes(dst, arg)
+	}
+	return dst
+}
+
+// DecodeOp decodes the next operation. op.Req.Args is reused for the arguments.
+func DecodeOp(d *wire.Decoder, op *Op) {
+	flags := d.Byte()
+	op.Kind, op.Force = OpKind(flags&opKindMask), flags&opForceBit != 0
+	op.Req.RESP3 = flags&opRESP3Bit != 0
+	op.ID = d.Uvarint()
+	op.Slot = d.Uint16()
+	args := append(op.Req.Args[:0], nil)
+	if op.Kind == ReadVersion {
+		op.Req.Op, op.Req.Args = command.OpNone, append(args, d.Bytes())
+		return
+	}
+	op.Req.Op = command.Op(d.Uint16())
+	n := d.Count(1)
+	if n > maxOpArgs || op.Kind > Execute {
+		d.Fail("impossible operation")
+		return
+	}
+	for range n {
+		args = append(args, d.Bytes())
+	}
+	if int(op.Req.Op) < len(names) {
+		args[0] = names[op.Req.Op]
+	}
+	op.Req.Args = args
+}
+
+// Status is how a node answers an operation.
+type Status uint8
+
+// The statuses of a reply. Those of an Execute are register outcomes.
+const (
+	StatusDone     Status = 0 // executed; Reply is valid
+	StatusNotDone  Status = 1 // never executed here, and never will be
+	StatusUnknown  Status = 2 // may have taken effect, or take effect yet
+	StatusVersion  Status = 3 // Version is valid (ReadVersion)
+	StatusValue    Status = 4 // Version and Reply are valid (ReadValue)
+	StatusAskHome  Status = 5 // the state has expired: only the home may say so
+	statusesNumber        = 6
+)
+
+// Result is the reply to an operation.
+type Result struct {
+	ID      uint64
+	Status  Status
+	Reason  uint8  // of StatusNotDone and StatusUnknown: a register.Reason
+	Hint    uint16 // of StatusNotDone: the member to ask instead, 0 for none
+	Version record.Version
+	Reply   []byte // RESP; borrowed from the frame
+}
+
+// AppendResult appends a reply to a batch-reply frame, whose body is nothing else.
+func AppendResult(dst []byte, r *Result) []byte {
+	dst = append(dst, byte(r.Status))
+	dst = wire.AppendUvarint(dst, r.ID)
+	switch r.Status {
+	case StatusVersion:
+		return wire.AppendVersion(dst, r.Version)
+	case StatusValue:
+		dst = wire.AppendVersion(dst, r.Version)
+		return wire.AppendBytes(dst, r.Reply)
+	case StatusDone:
+		return wire.AppendBytes(dst, r.Reply)
+	}
+	dst = append(dst, r.Reason)
+	return wire.AppendUvarint(dst, uint64(r.Hint))
+}
+
+// DecodeResult decodes the next reply.
+func DecodeResult(d *wire.Decoder, r *Result) {
+	*r = Result{Status: Status(d.Byte()), ID: d.Uvarint()}
+	switch r.Status {
+	case StatusVersion:
+		r.Version = d.Version()
+	case StatusValue:
+		r.Version = d.Version()
+		r.Reply = d.Bytes()
+	case StatusDone:
+		r.Reply = d.Bytes()
+	default:
+		if r.Status >= statusesNumber {
+			d.Fail("impossible status")
+		}
+		r.Reason, r.Hint = d.Byte(), uint16(d.Uvarint())
+	}
+}

@@ -1,0 +1,140 @@
+package protocol
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/quolldb/quoll/internal/wire"
+)
+
+// Method is what a call asks for.
+type Method uint8
+
+// The methods. The numbers are part of the peer protocol.
+const (
+	MethodStatus  Method = 1 // -> NodeStatus as JSON
+	MethodLocate  Method = 2 // key -> Holding as JSON
+	MethodScan    Method = 3 // ScanRequest -> ScanPage
+	MethodStats   Method = 4 // -> statistics of all slots
+	MethodPropose Method = 5 // ring.Cluster as JSON -> nothing: formation, first phase
+	MethodCommit  Method = 6 // ring.Cluster as JSON -> nothing: formation, second phase
+)
+
+// ErrCall is wrapped by errors that the called node returned.
+var ErrCall = errors.New("the node refused")
+
+// Caller makes calls over a link. The owner of the link hands it what belongs to
+// it: HandleReply for FrameCallReply frames and Down when a connection ends.
+type Caller struct {
+	link *wire.Link
+
+	mu      sync.Mutex
+	next    uint64
+	pending map[uint64]chan callResult
+}
+
+type callResult struct {
+	payload []byte
+	err     error
+}
+
+// NewCaller returns a caller for a link that need not be up yet.
+func NewCaller(link *wire.Link) *Caller {
+	return &Caller{link: link, pending: map[uint64]chan callResult{}}
+}
+
+// Call sends a request and waits for the reply, which is the caller's. It fails at
+// once when the link is down, and when the connection ends meanwhile: the request may or may
+// not have been executed then.
+func (c *Caller) Call(ctx context.Context, method Method, payload []byte) ([]byte, error) {
+	done := make(chan callResult, 1)
+	c.mu.Lock()
+	c.next++
+	id := c.next
+	c.pending[id] = done
+	c.mu.Unlock()
+	defer c.forget(id)
+
+	frame := wire.BeginFrame(nil, FrameCall)
+	frame = wire.AppendUvarint(frame, id)
+	frame = append(frame, byte(method))
+	frame = append(frame, payload...)
+	if err := c.link.SendFrames(wire.EndFrame(frame, 0)); err != nil {
+		return nil, err
+	}
+	select {
+	case result := <-done:
+		return result.payload, result.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// CallJSON is Call for methods whose reply is JSON, which it decodes into reply.
+func (c *Caller) CallJSON(ctx context.Context, method Method, payload []byte, reply any) error {
+	text, err := c.Call(ctx, method, payload)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, reply)
+}
+
+func (c *Caller) forget(id uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.pending, id)
+}
+
+// HandleReply hands the body of a FrameCallReply to whoever waits for it.
+func (c *Caller) HandleReply(body []byte) {
+	d := wire.NewDecoder(body)
+	id, failed := d.Uvarint(), d.Bool()
+	payload := append([]byte(nil), d.Rest()...)
+	if d.Err() != nil {
+		return
+	}
+	result := callResult{payload: payload}
+	if failed {
+		result = callResult{err: fmt.Errorf("%w: %s", ErrCall, payload)}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if done := c.pending[id]; done != nil {
+		delete(c.pending, id)
+		done <- result
+	}
+}
+
+// Down fails all calls that wait: their connection ended.
+func (c *Caller) Down(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, done := range c.pending {
+		delete(c.pending, id)
+		done <- callResult{err: err}
+	}
+}
+
+// DecodeCall takes a FrameCall body apart. The payload is a view into it.
+func DecodeCall(body []byte) (id uint64, method Method, payload []byte, err error) {
+	d := wire.NewDecoder(body)
+	id, method = d.Uvarint(), Method(d.Byte())
+	return id, method, d.Rest(), d.Err()
+}
+
+// AppendCallReply appends a whole FrameCallReply frame.
+func AppendCallReply(dst []byte, id uint64, payload []byte, err error) []byte {
+	start := len(dst)
+	dst = wire.BeginFrame(dst, FrameCallReply)
+	dst = wire.AppendUvarint(dst, id)
+	dst = wire.AppendBool(dst, err != nil)
+	if err != nil {
+		dst = append(dst, err.Error()...)
+	} else {
+		dst = append(dst, payload...)
+	}
+	return wire.EndFrame(dst, start)
+}

@@ -1,0 +1,19 @@
+// Package protocol is what proxies and nodes say to each other over package wire:
+// the frame types, the batches of operations that a proxy sends and the votes that
+// it gets back, what a node tells of itself in the handshake, and calls for everything that is
+// rare. What nodes say to each other about replication is in package node.
+//
+// All messages are encoded by appending to a frame and decoded as views into it.
+package protocol
+
+import "github.com/quolldb/quoll/internal/wire"
+
+// The frame types. The numbers are part of the peer protocol.
+const (
+	FrameBatch          = wire.FirstFrameType + iota // proxy -> node: operations
+	FrameBatchReply                                  // node -> proxy: their results
+	FrameReplicate                                   // node -> node: requests of homes to replicas
+	FrameReplicateReply                              // node -> node: the replicas' replies
+	FrameCall                                        // any -> node: a rare request
+	FrameCallReply                                   // node -> any
+)

@@ -1,0 +1,79 @@
+package protocol
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/ring"
+)
+
+// Properties is what nodes and proxies tell of themselves in the handshake, beside
+// role, name and cluster name.
+type Properties struct {
+	// Initial is the initial cluster as text; a proxy may leave it empty.
+	Initial string
+	// Member describes the node itself: rack, weight, addresses, generation.
+	Member *ring.Member
+	// Replicas is N.
+	Replicas int
+	// Cluster is the ring as formed, nil before.
+	Cluster *ring.Cluster
+	// Voting: the node takes part; State says why not otherwise.
+	Voting bool
+	State  string
+	// Version of the program.
+	Version string
+}
+
+// Encode puts the properties into a Hello.
+func (p Properties) Encode(h wire.Hello) wire.Hello {
+	h.Properties = map[string]string{
+		"initial": p.Initial, "replicas": strconv.Itoa(p.Replicas), "voting": strconv.FormatBool(p.Voting),
+		"state": p.State, "version": p.Version,
+	}
+	if p.Member != nil {
+		h.Properties["member"] = toJSON(p.Member)
+	}
+	if p.Cluster != nil {
+		h.Properties["cluster"] = toJSON(p.Cluster)
+	}
+	return h
+}
+
+func toJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // plain structs of strings and numbers
+	}
+	return string(text)
+}
+
+// DecodeProperties reads the properties of a Hello.
+func DecodeProperties(h wire.Hello) (Properties, error) {
+	p := Properties{Initial: h.Properties["initial"], State: h.Properties["state"], Version: h.Properties["version"],
+		Voting: h.Properties["voting"] == "true"}
+	var err error
+	if text := h.Properties["replicas"]; text != "" {
+		if p.Replicas, err = strconv.Atoi(text); err != nil {
+			return p, fmt.Errorf("replicas: %w", err)
+		}
+	}
+	if text := h.Properties["member"]; text != "" {
+		p.Member = new(ring.Member)
+		if err := json.Unmarshal([]byte(text), p.Member); err != nil {
+			return p, fmt.Errorf("member: %w", err)
+		}
+	}
+	if text := h.Properties["cluster"]; text != "" {
+		p.Cluster = new(ring.Cluster)
+		if err := json.Unmarshal([]byte(text), p.Cluster); err != nil {
+			return p, fmt.Errorf("cluster: %w", err)
+		}
+		if err := p.Cluster.Validate(); err != nil {
+			return p, fmt.Errorf("cluster: %w", err)
+		}
+	}
+	return p, nil
+}

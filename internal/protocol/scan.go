@@ -1,0 +1,109 @@
+package protocol
+
+import (
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/wire"
+)
+
+// Place is a place in the order in which a cluster is scanned: slot<<48 | position.
+type Place uint64
+
+// EndPlace is after every key of every slot.
+const EndPlace Place = 16384 << 48
+
+// NewPlace returns the place of a position in a slot.
+func NewPlace(slot uint16, position uint64) Place { return Place(slot)<<48 | Place(position) }
+
+// Slot returns the place's slot; EndPlace has slot 16384.
+func (p Place) Slot() uint16 { return uint16(p >> 48) }
+
+// Position returns the place's position in its slot.
+func (p Place) Position() uint64 { return uint64(p) & (1<<48 - 1) }
+
+// ScanRequest asks a node for its records from a place on, in order.
+type ScanRequest struct {
+	From  Place
+	Limit int // about so many records
+}
+
+// ScanEntry is one record that a replica holds.
+type ScanEntry struct {
+	Place   Place
+	Key     []byte
+	Version record.Version
+	Type    record.Type // None for a tombstone or an expired value
+}
+
+// ScanPage is a node's answer: every record it holds between From and Next.
+type ScanPage struct {
+	Entries []ScanEntry
+	Next    Place
+}
+
+// AppendScanRequest appends the payload of a MethodScan call.
+func AppendScanRequest(dst []byte, r ScanRequest) []byte {
+	dst = wire.AppendUint64(dst, uint64(r.From))
+	return wire.AppendUvarint(dst, uint64(r.Limit))
+}
+
+// DecodeScanRequest decodes it.
+func DecodeScanRequest(payload []byte) (ScanRequest, error) {
+	d := wire.NewDecoder(payload)
+	r := ScanRequest{From: Place(d.Uint64()), Limit: int(d.Uvarint() & (1<<31 - 1))}
+	return r, d.Done()
+}
+
+// AppendScanPage appends the payload of the reply.
+func AppendScanPage(dst []byte, p *ScanPage) []byte {
+	dst = wire.AppendUint64(dst, uint64(p.Next))
+	dst = wire.AppendUvarint(dst, uint64(len(p.Entries)))
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		dst = wire.AppendUint64(dst, uint64(e.Place))
+		dst = wire.AppendBytes(dst, e.Key)
+		dst = wire.AppendVersion(dst, e.Version)
+		dst = append(dst, byte(e.Type))
+	}
+	return dst
+}
+
+// DecodeScanPage decodes it. The keys are views into the payload.
+func DecodeScanPage(payload []byte) (ScanPage, error) {
+	d := wire.NewDecoder(payload)
+	p := ScanPage{Next: Place(d.Uint64())}
+	n := d.Count(20)
+	p.Entries = make([]ScanEntry, 0, n)
+	for range n {
+		p.Entries = append(p.Entries, ScanEntry{Place: Place(d.Uint64()), Key: d.Bytes(), Version: d.Version(), Type: record.Type(d.Byte())})
+	}
+	return p, d.Done()
+}
+
+// SlotCount is what a replica holds in one slot.
+type SlotCount struct {
+	Slot         uint16
+	Live, Digest uint64
+}
+
+// AppendSlotCounts appends the payload of a reply to MethodStats: the slots that
+// hold anything live.
+func AppendSlotCounts(dst []byte, counts []SlotCount) []byte {
+	dst = wire.AppendUvarint(dst, uint64(len(counts)))
+	for _, c := range counts {
+		dst = wire.AppendUint16(dst, c.Slot)
+		dst = wire.AppendUvarint(dst, c.Live)
+		dst = wire.AppendUint64(dst, c.Digest)
+	}
+	return dst
+}
+
+// DecodeSlotCounts decodes it.
+func DecodeSlotCounts(payload []byte) ([]SlotCount, error) {
+	d := wire.NewDecoder(payload)
+	n := d.Count(11)
+	counts := make([]SlotCount, 0, n)
+	for range n {
+		counts = append(counts, SlotCount{Slot: d.Uint16(), Live: d.Uvarint(), Digest: d.Uint64()})
+	}
+	return counts, d.Done()
+}

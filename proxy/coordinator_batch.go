@@ -1,0 +1,244 @@
+package proxy
+
+import (
+	"sync"
+	"time"
+
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/proxy/quorum"
+)
+
+// batchState is what the coordinator keeps with a batch while it is executed. The
+// executing goroutine and the links' readers share it under mu.
+type batchState struct {
+	mu      sync.Mutex
+	id      uint64 // table index and generation; 0 while not executing
+	ops     []opState
+	pending int    // operations without an outcome
+	ready   int    // operations that wait to be sent,
+	blocked int    // of which so many wait for the one before them on the same key
+	replies []byte // what came from the nodes
+	wake    chan struct{}
+	timer   *time.Timer
+	frames  []nodeFrame // by member ID
+	chains  chainTable
+}
+
+// nodeFrame holds the frames for one node; the last one is under construction.
+type nodeFrame struct {
+	buf   []byte
+	start int     // of the last frame
+	ops   []int32 // whose messages are in it
+}
+
+// fullFrame is the length at which a frame is closed and another one begun.
+const fullFrame = 1 << 20
+
+// phase says where an operation is.
+type opPhase uint8
+
+const (
+	opReady     opPhase = iota // to be sent
+	opReading                  // votes are out
+	opExecuting                // a home has it
+	opDone
+)
+
+// maxTargets bounds the replicas that one read asks: a majority of seven.
+const maxTargets = 4
+
+// opState is where an operation is on its way.
+type opState struct {
+	slot    uint16
+	phase   opPhase
+	viaHome bool // through the home, though it is a read
+	force   bool
+	tries   uint8
+	waiting uint8 // bit i: targets[i] has not answered
+	targets [maxTargets]uint16
+	hint    uint16 // the member to ask, 0 for the coordinator's choice
+	before  int32  // the operation of the same key before this one, -1 for none
+	votes   quorum.Votes
+	start   int // of the reply in replies, -1 while there is none
+	end     int
+	err     *ReplyError // why it was not done, if it ends now
+}
+
+// IDs of operations on the wire: generation | table index | operation.
+const (
+	opBits    = 20
+	tableBits = 16
+	maxOpsRun = 1 << opBits
+)
+
+// batchTable finds the batch that a reply belongs to.
+type batchTable struct {
+	mu      sync.RWMutex
+	slots   []*Batch
+	free    []int
+	counter uint64
+}
+
+// add gives a batch its identity.
+func (t *batchTable) add(b *Batch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var i int
+	if n := len(t.free); n > 0 {
+		i, t.free = t.free[n-1], t.free[:n-1]
+		t.slots[i] = b
+	} else {
+		i = len(t.slots)
+		t.slots = append(t.slots, b)
+	}
+	t.counter++
+	b.state.id = t.counter<<tableBits | uint64(i)
+}
+
+// remove ends it: replies that come later find nothing.
+func (t *batchTable) remove(b *Batch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := int(b.state.id & (1<<tableBits - 1))
+	t.slots[i], t.free = nil, append(t.free, i)
+	b.state.id = 0
+}
+
+// lock returns the batch of an operation's ID, locked, nil if it has ended.
+func (t *batchTable) lock(op uint64) *Batch {
+	id := op >> opBits
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	i := int(id & (1<<tableBits - 1))
+	if i >= len(t.slots) || t.slots[i] == nil || t.slots[i].state.id != id {
+		return nil
+	}
+	b := t.slots[i]
+	b.state.mu.Lock()
+	return b
+}
+
+// all returns the batches that are executed at the moment.
+func (t *batchTable) all() []*Batch {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	var all []*Batch
+	for _, b := range t.slots {
+		if b != nil {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// unlock lets go of a batch and wakes its goroutine when there is something to do.
+func (s *batchState) unlock() {
+	wake := s.pending == 0 || s.ready > s.blocked
+	s.mu.Unlock()
+	if !wake {
+		return
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// begin prepares the state for the operations of a batch. It is locked.
+func (b *Batch) begin() {
+	s := &b.state
+	if s.wake == nil {
+		s.wake = make(chan struct{}, 1)
+	}
+	select {
+	case <-s.wake: // of an earlier execution
+	default:
+	}
+	s.pending, s.ready, s.blocked, s.replies = len(b.Ops), len(b.Ops), 0, s.replies[:0]
+	if cap(s.ops) < len(b.Ops) {
+		s.ops = make([]opState, len(b.Ops))
+	}
+	s.ops = s.ops[:len(b.Ops)]
+	for i := range b.Ops {
+		s.ops[i] = opState{slot: b.Ops[i].slotOf(), start: -1, before: -1, viaHome: b.Ops[i].Write}
+	}
+	if len(b.Ops) > 1 {
+		s.chains.link(b.Ops, s.ops)
+	}
+}
+
+// finish hands the replies to the operations.
+func (b *Batch) finish() {
+	s := &b.state
+	for i := range s.ops {
+		op, st := &b.Ops[i], &s.ops[i]
+		if st.start >= 0 {
+			op.Outcome, op.Reply = Done, s.replies[st.start:st.end:st.end]
+			continue
+		}
+		start := len(s.replies)
+		s.replies = AppendReply(s.replies, st.err)
+		op.Outcome, op.Reply = st.err.Outcome, s.replies[start:len(s.replies):len(s.replies)]
+	}
+	for i := range s.frames {
+		if cap(s.frames[i].buf) > maxKeptBuffer {
+			s.frames[i].buf = nil
+		}
+	}
+}
+
+// maxKeptBuffer bounds the buffers that a batch keeps for its next use.
+const maxKeptBuffer = 1 << 20
+
+// done ends an operation with its reply.
+func (s *batchState) done(st *opState, reply []byte) {
+	st.start = len(s.replies)
+	s.replies = append(s.replies, reply...)
+	st.end = len(s.replies)
+	s.close(st)
+}
+
+// fail ends an operation with an error.
+func (s *batchState) fail(st *opState, err *ReplyError) {
+	st.start, st.err = -1, err
+	s.close(st)
+}
+
+func (s *batchState) close(st *opState) {
+	if st.phase == opReady {
+		s.ready--
+	}
+	st.phase, st.waiting = opDone, 0
+	s.pending--
+	s.blocked = 0 // it may have been waited for
+}
+
+// again lets an operation be sent once more.
+func (s *batchState) again(st *opState) {
+	if st.phase == opReady || st.phase == opDone {
+		return
+	}
+	st.phase, st.waiting, st.start = opReady, 0, -1
+	if st.tries < 255 {
+		st.tries++
+	}
+	s.ready++
+}
+
+// frame returns the frame for a member, begun if necessary.
+func (s *batchState) frame(id uint16, epoch uint64) *nodeFrame {
+	for int(id) >= len(s.frames) {
+		s.frames = append(s.frames, nodeFrame{})
+	}
+	f := &s.frames[id]
+	if len(f.buf) > 0 && len(f.buf)-f.start < fullFrame {
+		return f
+	}
+	if len(f.buf) > 0 {
+		f.buf = wire.EndFrame(f.buf, f.start)
+	}
+	f.start = len(f.buf)
+	f.buf = protocol.AppendEpoch(wire.BeginFrame(f.buf, protocol.FrameBatch), epoch)
+	return f
+}

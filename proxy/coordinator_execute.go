@@ -1,0 +1,322 @@
+package proxy
+
+import (
+	"errors"
+	"time"
+
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/proxy/quorum"
+)
+
+// Execute implements Cluster. It works in rounds: whatever is ready is sent, one
+// frame to each node; then it waits until everything has its outcome, or something is ready to
+// be sent again (to the home, to another replica), or the time is up.
+func (c *Coordinator) Execute(b *Batch) {
+	if len(b.Ops) == 0 {
+		return
+	}
+	s := &b.state
+	s.mu.Lock()
+	b.begin()
+	view := c.ring.Load()
+	if view == nil || len(b.Ops) > maxOpsRun {
+		s.failAll(ErrNotReady)
+		b.finish()
+		s.mu.Unlock()
+		return
+	}
+	s.mu.Unlock()
+	c.batches.add(b)
+	deadline := time.Now().Add(c.cfg.OperationTimeout)
+	if s.timer == nil {
+		s.timer = time.NewTimer(c.cfg.OperationTimeout)
+	} else {
+		s.timer.Reset(c.cfg.OperationTimeout)
+	}
+	c.rounds(view, b, deadline)
+	s.timer.Stop()
+	c.batches.remove(b)
+	s.mu.Lock()
+	b.finish()
+	s.mu.Unlock()
+}
+
+func (s *batchState) failAll(err *ReplyError) {
+	for i := range s.ops {
+		s.fail(&s.ops[i], err)
+	}
+}
+
+// rounds returns when every operation has its outcome.
+func (c *Coordinator) rounds(view *ringView, b *Batch, deadline time.Time) {
+	s := &b.state
+	for {
+		s.mu.Lock()
+		c.send(view, b)
+		s.mu.Unlock()
+		if !s.await(deadline) {
+			return
+		}
+		s.mu.Lock()
+		pause := s.pause()
+		s.mu.Unlock()
+		if pause > 0 {
+			time.Sleep(min(pause, time.Until(deadline)))
+		}
+	}
+}
+
+// await waits until something can be sent. It reports false when every operation
+// has its outcome, which it sees to when the time is up.
+func (s *batchState) await(deadline time.Time) bool {
+	for {
+		s.mu.Lock()
+		pending, sendable := s.pending, s.ready > s.blocked
+		s.mu.Unlock()
+		if pending == 0 {
+			return false
+		}
+		if sendable && time.Now().Before(deadline) {
+			return true
+		}
+		select {
+		case <-s.wake:
+			continue
+		case <-s.timer.C:
+		}
+		s.mu.Lock()
+		s.timeOut()
+		s.mu.Unlock()
+		return false
+	}
+}
+
+// pause is how long to wait before sending again: not at all the first time, then
+// longer and longer, since whoever refuses needs a moment.
+func (s *batchState) pause() time.Duration {
+	tries := uint8(0)
+	for i := range s.ops {
+		if st := &s.ops[i]; st.phase == opReady {
+			tries = max(tries, st.tries)
+		}
+	}
+	if tries < 2 {
+		return 0
+	}
+	return min(time.Millisecond<<min(tries-2, 6), 20*time.Millisecond)
+}
+
+// timeOut ends what has no outcome yet: a write that a home may have is unknown,
+// all else had no effect.
+func (s *batchState) timeOut() {
+	for i := range s.ops {
+		switch st := &s.ops[i]; {
+		case st.phase == opDone:
+		case st.phase == opExecuting && st.mayWrite():
+			s.fail(st, ErrUnknownOutcome)
+		case st.err != nil:
+			s.fail(st, st.err)
+		default:
+			s.fail(st, ErrTimeout)
+		}
+	}
+}
+
+// send sends everything that is ready, one frame to each node.
+func (c *Coordinator) send(view *ringView, b *Batch) {
+	s := &b.state
+	s.blocked = 0
+	for i := range s.ops {
+		st := &s.ops[i]
+		if st.phase != opReady {
+			continue
+		}
+		if !s.turn(i) {
+			s.blocked++
+			continue
+		}
+		if st.tries > 0 {
+			c.stats.Retries.Add(1)
+		}
+		if st.viaHome {
+			c.sendToHome(view, b, int32(i))
+		} else {
+			c.sendRead(view, b, int32(i))
+		}
+	}
+	for id := range s.frames {
+		f := &s.frames[id]
+		if len(f.buf) == 0 {
+			continue
+		}
+		if err := view.node(uint16(id)).link.SendFrames(wire.EndFrame(f.buf, f.start)); err != nil {
+			s.unsent(uint16(id), f.ops, err)
+		}
+		f.buf, f.ops = f.buf[:0], f.ops[:0]
+	}
+}
+
+// turn reports whether an operation may be sent: the one before it on the same key
+// is done, or goes to the home in the same frame.
+func (s *batchState) turn(i int) bool {
+	st := &s.ops[i]
+	if !st.viaHome || st.before < 0 {
+		return true
+	}
+	before := &s.ops[st.before]
+	return before.phase == opDone || before.phase == opExecuting && before.tries == st.tries
+}
+
+// message appends the message for one replica to its frame.
+func (s *batchState) message(view *ringView, b *Batch, i int32, id uint16, kind protocol.OpKind) {
+	op, st := &b.Ops[i], &s.ops[i]
+	f := s.frame(id, view.cluster.Epoch)
+	f.ops = append(f.ops, i)
+	f.buf = protocol.AppendOp(f.buf, &protocol.Op{ID: s.id<<opBits | uint64(i), Kind: kind, Force: st.force, Slot: st.slot, Req: op.Req})
+}
+
+// sendToHome sends an operation to the member that leads the slot, or should.
+func (c *Coordinator) sendToHome(view *ringView, b *Batch, i int32) {
+	s := &b.state
+	st := &s.ops[i]
+	home, force, err := c.home(view, st)
+	if err != nil {
+		s.fail(st, err)
+		return
+	}
+	st.phase, st.force, st.waiting, st.targets[0] = opExecuting, force, 1, home
+	if b.Ops[i].Write {
+		st.err = ErrUnknownOutcome // as long as the home has not said otherwise
+	}
+	s.ready--
+	s.message(view, b, i, home, protocol.Execute)
+}
+
+// mayWrite reports whether the operation, sent to a home, may have an effect.
+func (st *opState) mayWrite() bool { return st.err == ErrUnknownOutcome }
+
+// home chooses the member to execute an operation: the one that a node pointed to,
+// else the one that led the slot last, else the first in the ring's order that answers. force
+// says that the preferred choice does not answer this proxy, so the chosen one has to take over.
+func (c *Coordinator) home(view *ringView, st *opState) (id uint16, force bool, err *ReplyError) {
+	replicas := view.table.Replicas(st.slot)
+	if view.reachable(replicas) < quorum.Majority(len(replicas)) {
+		return 0, false, ErrNoMajority
+	}
+	if hint := st.hint; hint != 0 {
+		st.hint = 0
+		if l := view.node(hint); l != nil && l.up.Load() && view.table.Contains(st.slot, hint) {
+			c.homes[st.slot].Store(uint32(hint))
+			return hint, true, nil
+		}
+		force = true // it was pointed to a member that this proxy cannot reach
+	}
+	last := uint16(c.homes[st.slot].Load())
+	if last == 0 {
+		last = replicas[0]
+	}
+	if l := view.node(last); l != nil && l.up.Load() {
+		return last, force, nil
+	}
+	for _, id := range replicas {
+		if view.node(id).up.Load() {
+			c.homes[st.slot].Store(uint32(id))
+			return id, true, nil
+		}
+	}
+	for _, id := range replicas { // nobody is well: try one that is slow
+		if !view.node(id).down.Load() {
+			return id, true, nil
+		}
+	}
+	return 0, false, ErrNoMajority
+}
+
+// reachable counts the replicas that may answer in time.
+func (v *ringView) reachable(replicas []uint16) int {
+	n := 0
+	for _, id := range replicas {
+		if !v.node(id).silent() {
+			n++
+		}
+	}
+	return n
+}
+
+// sendRead asks a majority of the replicas: the home, which has the newest state,
+// for the reply, the others for their version.
+func (c *Coordinator) sendRead(view *ringView, b *Batch, i int32) {
+	s := &b.state
+	st := &s.ops[i]
+	replicas := view.table.Replicas(st.slot)
+	need := quorum.Majority(len(replicas))
+	n := 0
+	add := func(id uint16) {
+		for _, have := range st.targets[:n] {
+			if have == id {
+				return
+			}
+		}
+		if n < need {
+			st.targets[n] = id
+			n++
+		}
+	}
+	if last := uint16(c.homes[st.slot].Load()); last != 0 && view.node(last).up.Load() {
+		add(last)
+	} else if view.node(replicas[0]).up.Load() {
+		add(replicas[0])
+	}
+	for _, wanted := range []bool{true, false} { // first those that answer, then those that are slow
+		for k := range replicas {
+			id := replicas[(k+int(st.slot))%len(replicas)] // spread over the others
+			if l := view.node(id); l.up.Load() == wanted && !l.silent() {
+				add(id)
+			}
+		}
+	}
+	if n < need {
+		s.fail(st, ErrNoMajority)
+		return
+	}
+	st.phase, st.votes, st.waiting = opReading, quorum.Start(len(replicas), need), 1<<need-1
+	s.ready--
+	for k, id := range st.targets[:need] {
+		kind := protocol.ReadVersion
+		if k == 0 {
+			kind = protocol.ReadValue
+		}
+		s.message(view, b, i, id, kind)
+	}
+}
+
+// unsent takes back what a link did not take: certainly nobody got it.
+func (s *batchState) unsent(id uint16, ops []int32, err error) {
+	for _, i := range ops {
+		st := &s.ops[i]
+		k := st.target(id)
+		if k < 0 {
+			continue
+		}
+		st.err = nil
+		switch {
+		case errors.Is(err, wire.ErrBacklog):
+			s.fail(st, ErrOverloaded)
+		case errors.Is(err, wire.ErrTooLarge):
+			s.fail(st, errTooLarge)
+		default:
+			s.again(st)
+		}
+	}
+}
+
+// target returns which of the targets that have not answered a member is, -1 for none.
+func (st *opState) target(id uint16) int {
+	for k := range st.targets {
+		if st.waiting&(1<<k) != 0 && st.targets[k] == id {
+			return k
+		}
+	}
+	return -1
+}
