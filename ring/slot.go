@@ -1,0 +1,60 @@
+// Package ring says which members hold which keys. A key hashes to one of 16,384
+// slots exactly as in Redis Cluster (SlotOf); a Table maps each slot to an ordered
+// list of members, the preferred home first; Plan computes the table from a
+// Cluster. Everything here is a pure function of its input: the same cluster
+// gives the same table on every machine, so that processes that agree on the
+// cluster need not send each other tables.
+//
+// The package decides ownership only. Who is alive is the business of ring/gossip,
+// and never changes a table.
+package ring
+
+import "bytes"
+
+// Slots is the number of hash slots, as in Redis Cluster.
+const Slots = 16384
+
+// crcTable is the CRC16 table of the XMODEM variant: polynomial 0x1021, initial
+// value 0, no reflection, no final xor.
+var crcTable = func() (table [256]uint16) {
+	for i := range table {
+		crc := uint16(i) << 8
+		for range 8 {
+			carry := crc&0x8000 != 0
+			crc <<= 1
+			if carry {
+				crc ^= 0x1021
+			}
+		}
+		table[i] = crc
+	}
+	return table
+}()
+
+// SlotOf returns the slot of a key: CRC16 modulo 16,384 of the key's hash tag, or
+// of the whole key if it has none. The hash tag is what stands between the
+// first '{' and the first '}' after it, if that is not empty. It does not allocate.
+// Source: https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/
+func SlotOf(key []byte) uint16 {
+	return crc16(hashTag(key)) % Slots
+}
+
+func hashTag(key []byte) []byte {
+	open := bytes.IndexByte(key, '{')
+	if open < 0 {
+		return key
+	}
+	rest := key[open+1:]
+	if end := bytes.IndexByte(rest, '}'); end > 0 {
+		return rest[:end]
+	}
+	return key
+}
+
+func crc16(data []byte) uint16 {
+	var crc uint16
+	for _, b := range data {
+		crc = crc<<8 ^ crcTable[byte(crc>>8)^b]
+	}
+	return crc
+}
