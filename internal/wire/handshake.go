@@ -44,7 +44,9 @@ func (h *handshake) dial(mine Hello, check func(Hello) error) (Hello, error) {
 	}
 	theirs, err := h.readHello()
 	if err == nil && check != nil {
-		err = check(theirs)
+		if err = check(theirs); err != nil {
+			err = unwantedError{err}
+		}
 	}
 	if err != nil {
 		return theirs, h.refuse(err)

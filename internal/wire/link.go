@@ -3,8 +3,6 @@ package wire
 import (
 	"cmp"
 	"context"
-	"errors"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -91,6 +89,8 @@ type Link struct {
 	state      atomic.Int32
 	rtt        atomic.Int64
 	failure    atomic.Pointer[error]
+	// complaints belongs to the goroutine that runs the link.
+	complaints complaints
 }
 
 // NewLink returns a link that does nothing yet.
@@ -179,18 +179,10 @@ func (l *Link) run(ctx context.Context) {
 	}
 }
 
-// report logs a failure unless it is the same as the one before. A peer that went
-// away in order, or cannot be reached, is for the layers above to judge: they
-// know whether it ought to be there.
+// report notes why there is no connection, and logs it as far as it is news.
 func (l *Link) report(err error) {
-	before := l.failure.Swap(&err)
-	level := slog.LevelDebug
-	for _, fault := range []error{ErrRefused, ErrSecret, ErrVersion, ErrProtocol, ErrChecksum, ErrTooLarge, ErrFrame, ErrPanic} {
-		if errors.Is(err, fault) {
-			level = slog.LevelWarn
-		}
-	}
-	if before == nil || (*before).Error() != err.Error() {
+	l.failure.Store(&err)
+	if level, news := l.complaints.level(err, clock()); news {
 		l.cfg.Logger.Log(context.Background(), level, "peer connection lost", "address", l.cfg.Address, "error", err)
 	}
 }

@@ -61,6 +61,8 @@ type Server struct {
 	// stopped is closed when the server is.
 	stopped chan struct{}
 	closing bool
+	// complained is the reason that was warned of last.
+	complained string
 }
 
 // NewServer returns a server that does nothing yet.
@@ -153,6 +155,16 @@ func (s *Server) remove(c *ServerConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c)
+}
+
+// isNews reports whether a reason for refusing a peer is another one than the last.
+// Peers try again all the time.
+func (s *Server) isNews(reason error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	news := s.complained != reason.Error()
+	s.complained = reason.Error()
+	return news
 }
 
 // each calls do for the connections of the moment.

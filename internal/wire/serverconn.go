@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -74,11 +73,13 @@ func (c *ServerConn) shakeHands() (hello Hello, err error) {
 	})
 }
 
-// refused logs a handshake that did not succeed. Somebody who connects and goes
-// away, as a port check does, is not worth a warning; nor is our own shutdown.
+// refused logs a handshake that did not succeed: as a warning when this side refused,
+// or when the peer does not speak the protocol, and not with every new attempt. A peer
+// that refuses this side tells its own operator, and somebody who connects and goes
+// away, as a port check does, is no fault; nor is our own shutdown.
 func (c *ServerConn) refused(err error, hello Hello) {
 	level := slog.LevelWarn
-	if errors.Is(err, io.EOF) || errors.Is(err, ErrClosed) || c.draining.Load() {
+	if lost(err) || errors.Is(err, ErrRefused) || c.draining.Load() || !c.server.isNews(err) {
 		level = slog.LevelDebug
 	}
 	c.server.cfg.Logger.Log(context.Background(), level, "peer connection refused",
