@@ -2,13 +2,20 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/node"
+	"github.com/quolldb/quoll/node/engine/memory"
+	"github.com/quolldb/quoll/ring"
 )
 
 func (a *app) devCommand() *cobra.Command {
@@ -45,6 +52,114 @@ Ctrl-C at once.
 
 // runDev runs nodes and a proxy until ctx is done. It prints to out where to connect,
 // what is running and what to type next.
-func runDev(context.Context, config.Dev, *slog.Logger, io.Writer) error {
-	return errors.New("quoll dev is not wired")
+func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer) error {
+	client, err := net.Listen("tcp", cfg.Listen) // first, for it is what may be taken
+	if err != nil {
+		return err
+	}
+	nodes, initial, err := startDevNodes(cfg, log)
+	defer func() {
+		for _, n := range nodes {
+			stop(n.Close)
+		}
+	}()
+	if err != nil {
+		client.Close()
+		return err
+	}
+	pc := config.DefaultProxy()
+	pc.Password, pc.OperationTimeout, pc.ClusterName = cfg.Password, cfg.OperationTimeout, devCluster
+	for _, m := range initial {
+		pc.Nodes = append(pc.Nodes, m.Peer)
+	}
+	p, err := startProxy(client, pc, log.With("component", "proxy"))
+	if err != nil {
+		return err
+	}
+	defer stop(p.close)
+	named := make(map[string]*node.Node, len(nodes))
+	for i, n := range nodes {
+		named[initial[i].Name] = n
+	}
+	api, err := admin.Listen(cfg.Admin, admin.NewHandler(nodes[0], serveMetrics(log, p, named), cfg.Secret.Reveal()), log)
+	if err != nil {
+		return err
+	}
+	if err := awaitReady(ctx, p.coordinator); err != nil {
+		return err
+	}
+	printWelcome(out, client.Addr(), api.Addr(), cfg, initial)
+	return serveAdmin(ctx, api)
+}
+
+const devCluster = "dev"
+
+// startDevNodes starts the nodes. Those that it started are returned even with an
+// error.
+func startDevNodes(cfg config.Dev, log *slog.Logger) ([]*node.Node, ring.Initial, error) {
+	var initial ring.Initial
+	var listeners []net.Listener
+	for i := range cfg.Nodes {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			for _, l := range listeners {
+				l.Close()
+			}
+			return nil, nil, err
+		}
+		listeners = append(listeners, listener)
+		initial = append(initial, ring.InitialMember{Name: fmt.Sprintf("n%0*d", len(strconv.Itoa(cfg.Nodes)), i+1), Peer: listener.Addr().String()})
+	}
+	var nodes []*node.Node
+	for i, m := range initial {
+		n, err := node.Start(node.Options{
+			Name: m.Name, ClusterName: devCluster, Initial: initial, Replicas: cfg.Replicas, Weight: 1, Listener: listeners[i],
+			GossipListen: "127.0.0.1:0", Engine: memory.New(), OperationTimeout: cfg.OperationTimeout,
+			Version: thisBuild().Version, Logger: log.With("component", "node", "node", m.Name),
+		})
+		if err != nil {
+			for _, l := range listeners[i:] {
+				l.Close()
+			}
+			return nodes, nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes, initial, nil
+}
+
+// awaitReady waits until the cluster has formed and the proxy knows it.
+func awaitReady(ctx context.Context, backend admin.Backend) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		err := backend.Ready(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the cluster did not form: %w", err)
+		case <-ticker.C:
+		}
+	}
+}
+
+func printWelcome(out io.Writer, client net.Addr, adminAddr string, cfg config.Dev, initial ring.Initial) {
+	host, port, _ := net.SplitHostPort(client.String())
+	auth := ""
+	if cfg.Password.Reveal() != "" {
+		auth = " -a PASSWORD"
+	}
+	fmt.Fprintf(out, `Quoll runs: %d nodes, every key on %d of them, in memory. Redis clients connect to %s.
+
+  redis-cli -h %s -p %s%s set greeting hello
+  redis-cli -h %s -p %s%s get greeting
+  quoll ring status --admin %s
+  quoll ring locate greeting --admin %s
+
+The data is gone when this ends: Ctrl-C.
+`, len(initial), cfg.Replicas, client, host, port, auth, host, port, auth, adminAddr, adminAddr)
 }

@@ -2,12 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
+	"net"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/node"
+	"github.com/quolldb/quoll/node/engine/memory"
+	"github.com/quolldb/quoll/ring"
 )
 
 func (a *app) nodeCommand() *cobra.Command {
@@ -46,7 +51,56 @@ Ports that other machines can reach need a secret that all nodes and proxies sha
 	return command
 }
 
+// stopTimeout bounds how long stopping in order may take.
+const stopTimeout = 5 * time.Second
+
 // runNode runs a node and its admin API until ctx is done.
-func runNode(context.Context, config.Node, *slog.Logger) error {
-	return errors.New("quoll node is not wired")
+func runNode(ctx context.Context, cfg config.Node, log *slog.Logger) error {
+	initial, err := ring.ParseInitial(cfg.InitialCluster)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", cfg.Peer)
+	if err != nil {
+		return err
+	}
+	n, err := node.Start(node.Options{
+		Name: cfg.Name, ClusterName: cfg.ClusterName, Initial: initial, Replicas: cfg.Replicas, Rack: cfg.Rack, Weight: cfg.Weight,
+		Listener: listener, GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip, Engine: memory.New(),
+		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, MaxConnections: cfg.MaxConnections,
+		Version: thisBuild().Version, Logger: log.With("component", "node", "node", cfg.Name),
+	})
+	if err != nil {
+		listener.Close()
+		return err
+	}
+	defer stop(n.Close)
+	api, err := admin.Listen(cfg.Admin, admin.NewHandler(n, serveMetrics(log, nil, map[string]*node.Node{cfg.Name: n}), cfg.Secret.Reveal()), log)
+	if err != nil {
+		return err
+	}
+	log.Info("the node runs", "component", "node", "node", cfg.Name, "peer", n.Address(), "admin", api.Addr())
+	return serveAdmin(ctx, api)
+}
+
+// serveAdmin serves the admin API until ctx is done.
+func serveAdmin(ctx context.Context, api *admin.Server) error {
+	failed := make(chan error, 1)
+	go func() { failed <- api.Serve() }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	stop(api.Shutdown)
+	return <-failed
+}
+
+// stop stops a part in order, within stopTimeout.
+func stop(shutdown func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	if err := shutdown(ctx); err != nil {
+		slog.Debug("stopping", "err", err)
+	}
 }

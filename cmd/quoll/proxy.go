@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
+	"net"
 
 	"github.com/spf13/cobra"
 
+	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy"
+	"github.com/quolldb/quoll/ring"
 )
 
 func (a *app) proxyCommand() *cobra.Command {
@@ -44,6 +48,63 @@ a network that strangers cannot enter. The nodes' secret, if they have one, is g
 }
 
 // runProxy runs a proxy and its admin API until ctx is done.
-func runProxy(context.Context, config.Proxy, *slog.Logger) error {
-	return errors.New("quoll proxy is not wired")
+func runProxy(ctx context.Context, cfg config.Proxy, log *slog.Logger) error {
+	listener, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return err
+	}
+	p, err := startProxy(listener, cfg, log.With("component", "proxy"))
+	if err != nil {
+		return err
+	}
+	defer stop(p.close)
+	api, err := admin.Listen(cfg.Admin, admin.NewHandler(p.coordinator, serveMetrics(log, p, nil), cfg.Secret.Reveal()), log)
+	if err != nil {
+		return err
+	}
+	log.Info("the proxy runs", "component", "proxy", "listen", listener.Addr().String(), "admin", api.Addr())
+	return serveAdmin(ctx, api)
+}
+
+// proxyParts are the two halves of a proxy: sessions with clients, and the way to
+// the nodes.
+type proxyParts struct {
+	coordinator *proxy.Coordinator
+	server      *proxy.Server
+	served      chan error
+}
+
+// startProxy starts a proxy on a listener, which it closes.
+func startProxy(listener net.Listener, cfg config.Proxy, log *slog.Logger) (*proxyParts, error) {
+	initial := ""
+	if cfg.InitialCluster != "" {
+		parsed, err := ring.ParseInitial(cfg.InitialCluster)
+		if err != nil {
+			listener.Close()
+			return nil, err
+		}
+		initial = parsed.String()
+	}
+	build := thisBuild()
+	coordinator := proxy.NewCoordinator(proxy.CoordinatorConfig{
+		Name: "proxy " + listener.Addr().String(), ClusterName: cfg.ClusterName, Seeds: cfg.Nodes, Initial: initial,
+		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, Version: build.Version, Logger: log,
+	})
+	limits := resp.Limits{MaxBulk: int(cfg.MaxBulk), MaxArgs: cfg.MaxArgs, MaxInline: int(cfg.MaxInline)}
+	server := proxy.NewServer(proxy.ServerConfig{
+		Limits: limits, MaxClients: cfg.MaxClients, Password: cfg.Password.Reveal(), OutputLimit: int(cfg.ClientOutputLimit),
+		IdleTimeout: cfg.IdleTimeout, Version: build.Version, Logger: log,
+	}, coordinator)
+	p := &proxyParts{coordinator: coordinator, server: server, served: make(chan error, 1)}
+	go func() { p.served <- server.Serve(listener) }()
+	return p, nil
+}
+
+// close stops the proxy in order: first the sessions, which may still need the
+// nodes for what they have begun.
+func (p *proxyParts) close(ctx context.Context) error {
+	err := p.server.Shutdown(ctx)
+	<-p.served
+	p.coordinator.Close()
+	return err
 }

@@ -29,13 +29,14 @@ type Acceptor struct {
 	meta  record.SlotMeta // as staged last
 }
 
-// NewAcceptor opens the replica of a slot from what the store holds.
-func NewAcceptor(slot uint16, store Store, apply ApplyDelta) (*Acceptor, error) {
+// NewAcceptor opens the replica of a slot from what the store holds. It is a value,
+// so that a slot is one piece of memory; it is not copied once it is used.
+func NewAcceptor(slot uint16, store Store, apply ApplyDelta) (Acceptor, error) {
 	meta, err := store.Slot(slot)
 	if err != nil {
-		return nil, fmt.Errorf("slot %d: %w", slot, err)
+		return Acceptor{}, fmt.Errorf("slot %d: %w", slot, err)
 	}
-	return &Acceptor{slot: slot, store: store, apply: apply, meta: meta}, nil
+	return Acceptor{slot: slot, store: store, apply: apply, meta: meta}, nil
 }
 
 // Meta returns the state of the slot as a whole.

@@ -5,12 +5,32 @@ import "github.com/quolldb/quoll/internal/record"
 // clearState is what a home knows of slot-wide clears in its current term. A
 // clear writes a tombstone to every key of the slot, under one version.
 type clearState struct {
-	version record.Version     // newest clear proposed in this term, zero if none
-	acked   [MaxMembers]uint64 // highest seq of a clear that a member holds
+	version record.Version // newest clear proposed in this term, zero if none
+	acked   []uint64       // highest seq of a clear that each member holds
 	queue   []*Request
 	waiting []waiter
 	sent    int64
 	settled bool
+}
+
+// noClear is the state of the homes, nearly all, that have no clear in this term. It
+// is not changed.
+var noClear clearState
+
+// clears returns the home's own state, to be changed.
+func (h *Home) clears() *clearState {
+	if h.clear == &noClear {
+		h.clear = &clearState{acked: make([]uint64, len(h.config.members))}
+	}
+	return h.clear
+}
+
+// ackedBy returns the highest seq of a clear that a member holds.
+func (c *clearState) ackedBy(i int) uint64 {
+	if i < len(c.acked) {
+		return c.acked[i]
+	}
+	return 0
 }
 
 func (c *clearState) active() bool {
@@ -21,7 +41,7 @@ func (c *clearState) active() bool {
 func (c *clearState) held(config *Config, seq uint64) bool {
 	var s set
 	for i := range config.members {
-		if c.acked[i] >= seq {
+		if c.ackedBy(i) >= seq {
 			s.add(i)
 		}
 	}
@@ -43,16 +63,16 @@ func (h *Home) advanceClear() {
 func (h *Home) proposeClear(r *Request, start int) {
 	h.env.Count(Cleared)
 	h.seq++
-	c := &h.clear
+	c := h.clears()
 	c.version, c.settled, c.sent = record.Version{Ballot: h.ballot, Seq: h.seq}, false, h.env.Mono()
 	r.attempted(c.version, start, len(r.replies))
 	c.waiting = append(c.waiting, waiter{request: r, start: start, end: len(r.replies), needSeq: h.seq})
-	for _, ks := range h.sorted() { // the clear is the newest write of every key
+	for _, ks := range h.keys.all() { // the clear is the newest write of every key
 		ks.known, ks.agreed, ks.present, ks.reading, ks.exact = true, false, false, nil, 0
 		ks.head = record.Record{Version: c.version}
 	}
 	h.broadcast(&Message{Kind: Clear, Version: c.version})
-	for _, ks := range h.sorted() {
+	for _, ks := range h.keys.snapshot() {
 		if h.phase == leading {
 			h.advance(ks)
 		}
@@ -61,7 +81,7 @@ func (h *Home) proposeClear(r *Request, start int) {
 
 // settleClear answers the clears that a quorum holds.
 func (h *Home) settleClear() {
-	c := &h.clear
+	c := h.clear
 	rest := c.waiting[:0]
 	for _, w := range c.waiting {
 		if c.held(h.config, w.needSeq) {

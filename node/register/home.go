@@ -1,8 +1,6 @@
 package register
 
 import (
-	"slices"
-
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 )
@@ -75,13 +73,13 @@ type Home struct {
 	round       uint64
 	promises    set
 	refused     set
-	answered    [MaxMembers]uint64 // highest round that a member answered in this term
+	answered    []uint64 // highest round that each member answered in this term
 	failed      error
 
-	keys  map[string]*keyState
-	doubt int // requests in doubt, over all keys
-	reads int // waiters that need a round, over all keys
-	clear clearState
+	keys  keySet
+	doubt int         // requests in doubt, over all keys
+	reads int         // waiters that need a round, over all keys
+	clear *clearState // &noClear while there is none
 
 	handing     int64 // since when the slot is being handed back, 0 if it is not
 	handedTo    uint16
@@ -92,9 +90,10 @@ type Home struct {
 
 // NewHome returns the home of a slot in a process whose incarnation is unique to
 // this start of it (R3). self is the process' member ID; local its replica of the slot.
-func NewHome(env Env, timing *Timing, slot, self uint16, incarnation uint64, config *Config, local *Acceptor) *Home {
-	return &Home{env: env, timing: timing, slot: slot, self: self, config: config, local: local,
-		incarnation: incarnation, counter: local.meta.Promised.Counter, keys: map[string]*keyState{}}
+// It is a value like an Acceptor.
+func NewHome(env Env, timing *Timing, slot, self uint16, incarnation uint64, config *Config, local *Acceptor) Home {
+	return Home{env: env, timing: timing, slot: slot, self: self, config: config, local: local,
+		incarnation: incarnation, counter: local.meta.Promised.Counter, clear: &noClear}
 }
 
 // Err returns the error of the store that ended this home, if any.
@@ -108,7 +107,7 @@ func (h *Home) Leading() bool { return h.phase == leading }
 
 // Active reports whether the home needs Tick.
 func (h *Home) Active() bool {
-	return h.phase == acquiring || len(h.keys) > 0 || h.clear.active() || len(h.parked) > 0
+	return h.phase == acquiring || h.keys.len() > 0 || h.clear.active() || len(h.parked) > 0
 }
 
 // HandleClient executes a request, now or later. force says that the proxy cannot
@@ -131,7 +130,9 @@ func (h *Home) HandleClient(r *Request, force bool) {
 			h.turnAway(r, hint)
 		default:
 			h.enqueue(r)
-			h.drive()
+			if h.phase != leading {
+				h.drive()
+			}
 		}
 	}
 }
@@ -176,7 +177,7 @@ func (h *Home) drained() bool {
 	if h.clear.active() {
 		return false
 	}
-	for _, ks := range h.keys {
+	for _, ks := range h.keys.all() {
 		if !h.droppable(ks) {
 			return false
 		}
@@ -189,8 +190,8 @@ func (h *Home) finishHandBack() {
 	h.env.Count(HandedBack)
 	h.handing, h.handedUntil = 0, h.env.Mono()+h.timing.Request
 	h.phase = idle
-	clear(h.keys)
-	h.clear, h.reads = clearState{}, 0
+	h.keys.reset()
+	h.clear, h.reads = &noClear, 0
 	parked := h.parked
 	h.parked = nil
 	for _, r := range parked {
@@ -210,7 +211,11 @@ func (h *Home) cancelHandBack() {
 
 func (h *Home) enqueue(r *Request) {
 	if r.clear {
-		h.clear.queue = append(h.clear.queue, r)
+		c := h.clears()
+		c.queue = append(c.queue, r)
+		if h.phase == leading {
+			h.advanceClear()
+		}
 		return
 	}
 	ks := h.key(r.key)
@@ -231,7 +236,7 @@ func (h *Home) drive() {
 	if h.phase != leading {
 		return
 	}
-	for _, ks := range h.sorted() {
+	for _, ks := range h.keys.snapshot() {
 		if h.phase == leading {
 			h.advance(ks)
 		}
@@ -243,23 +248,12 @@ func (h *Home) hasWork() bool {
 	if len(h.clear.queue) > 0 {
 		return true
 	}
-	for _, ks := range h.keys {
+	for _, ks := range h.keys.all() {
 		if len(ks.queue)+len(ks.doubt) > 0 {
 			return true
 		}
 	}
 	return false
-}
-
-// sorted returns the keys in a fixed order, so that a simulation with the same
-// seed takes the same course. It is off the hot path.
-func (h *Home) sorted() []*keyState {
-	all := make([]*keyState, 0, len(h.keys))
-	for _, ks := range h.keys {
-		all = append(all, ks)
-	}
-	slices.SortFunc(all, func(a, b *keyState) int { return slices.Compare(a.key, b.key) })
-	return all
 }
 
 // lostTerm reports whether the own replica has promised a rival or adopted a newer
@@ -273,7 +267,7 @@ func (h *Home) acquire() {
 	h.counter = max(h.counter, h.local.meta.Promised.Counter) + 1
 	h.ballot = record.Ballot{Counter: h.counter, Incarnation: h.incarnation}
 	h.phase, h.since, h.seq = acquiring, h.env.Mono(), 0
-	h.promises, h.refused, h.answered = 0, 0, [MaxMembers]uint64{}
+	h.promises, h.refused, h.answered = 0, 0, make([]uint64, len(h.config.members))
 	h.handedUntil = 0
 	h.broadcast(&Message{Kind: Prepare})
 }

@@ -10,14 +10,15 @@ type keyState struct {
 	head    record.Record // newest state proposed or read in this term
 	present bool          // head is a record, not just what the slot's clear left
 	agreed  bool          // a quorum holds head, though it is of an older term
-	held    [MaxMembers]uint64
-	exact   set       // members that acknowledged exactly head (for purge)
-	reading *syncRead // running sync-read, nil if none
+	held    []uint64      // highest seq of this term that each member holds
+	exact   set           // members that acknowledged exactly head (for purge)
+	reading *syncRead     // running sync-read, nil if none
 	doubt   []*Request
 	queue   []*Request // not yet evaluated, in order
 	waiting []waiter   // evaluated, not yet answered
 	sent    int64      // when something was sent last
 	settled int64      // when a quorum held a tombstone head first, 0 before
+	place   int        // in the keySet
 }
 
 // syncRead collects the replies of a sync-read (R4).
@@ -42,11 +43,10 @@ type waiter struct {
 // replica what it proposed last: a state that is there under the own ballot was held
 // by a quorum when the keyState was dropped.
 func (h *Home) key(name []byte) *keyState {
-	if ks := h.keys[string(name)]; ks != nil {
+	if ks := h.keys.get(name); ks != nil {
 		return ks
 	}
-	ks := &keyState{key: append([]byte(nil), name...)}
-	h.keys[string(ks.key)] = ks
+	ks := h.keys.add(name, len(h.config.members))
 	if h.phase == leading {
 		h.recall(ks)
 	}
@@ -80,14 +80,23 @@ func (h *Home) advance(ks *keyState) {
 			h.broadcast(&Message{Kind: SyncRead, Key: ks.key})
 			return
 		}
-		r := ks.queue[0]
-		ks.queue[0] = nil
-		ks.queue = ks.queue[1:]
-		h.evaluate(ks, r)
+		h.evaluate(ks, ks.shift())
 	}
 	if h.phase == leading {
 		h.settle(ks)
 	}
+}
+
+// shift takes the first request from the queue. An emptied queue keeps its memory.
+func (ks *keyState) shift() *Request {
+	r := ks.queue[0]
+	ks.queue[0] = nil
+	if len(ks.queue) == 1 {
+		ks.queue = ks.queue[:0]
+	} else {
+		ks.queue = ks.queue[1:]
+	}
+	return r
 }
 
 // evaluate runs one request on the head and proposes its effect, or makes it wait
@@ -173,7 +182,7 @@ func (h *Home) propose(ks *keyState, effect record.Effect) {
 func (h *Home) holds(ks *keyState, seq uint64) bool {
 	var s set
 	for i := range h.config.members {
-		if max(ks.held[i], h.clear.acked[i]) >= seq {
+		if max(ks.held[i], h.clear.ackedBy(i)) >= seq {
 			s.add(i)
 		}
 	}
@@ -205,7 +214,7 @@ func (h *Home) settle(ks *keyState) {
 	clear(ks.waiting[len(rest):])
 	ks.waiting = rest
 	if h.droppable(ks) && !h.lingers(ks) {
-		delete(h.keys, string(ks.key))
+		h.keys.remove(ks)
 	}
 }
 

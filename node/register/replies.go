@@ -41,14 +41,16 @@ func (h *Home) HandleReply(m *Message) {
 	case Accept:
 		h.acceptReply(i, m)
 	case Clear:
-		h.clear.acked[i] = max(h.clear.acked[i], m.Held.Seq)
-		h.settleClear()
+		if h.clear != &noClear {
+			h.clear.acked[i] = max(h.clear.acked[i], m.Held.Seq)
+			h.settleClear()
+		}
 	}
 	if m.Kind == Confirm || m.Kind == Clear {
 		h.settleAll()
 		return
 	}
-	if ks := h.keys[string(m.Key)]; ks != nil && h.phase == leading {
+	if ks := h.keys.get(m.Key); ks != nil && h.phase == leading {
 		h.settle(ks)
 	}
 	if newer && h.reads > 0 { // a read waits for a round, whatever it was about (R9)
@@ -59,7 +61,7 @@ func (h *Home) HandleReply(m *Message) {
 }
 
 func (h *Home) settleAll() {
-	for _, ks := range h.sorted() {
+	for _, ks := range h.keys.snapshot() {
 		if h.phase == leading {
 			h.settle(ks)
 		}
@@ -81,7 +83,7 @@ func (h *Home) lead() {
 }
 
 func (h *Home) acceptReply(i int, m *Message) {
-	ks := h.keys[string(m.Key)]
+	ks := h.keys.get(m.Key)
 	switch m.Result {
 	case OK:
 		if ks == nil {
@@ -136,7 +138,7 @@ func (h *Home) sendHead(ks *keyState, to uint16) {
 // syncReadReply collects the answers of a quorum and adopts the highest version
 // as the head (R4).
 func (h *Home) syncReadReply(i int, m *Message) {
-	ks := h.keys[string(m.Key)]
+	ks := h.keys.get(m.Key)
 	if ks == nil || ks.reading == nil || m.Round < ks.reading.round {
 		return
 	}

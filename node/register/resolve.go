@@ -59,9 +59,10 @@ func matching(attempts []attempt, found record.Version) (match *attempt, sameTer
 // others are turned away, so that their proxy can go to the home that won.
 func (h *Home) stepDown() {
 	h.env.Count(SteppedDown)
-	old := h.sorted()
+	old, c := h.keys.all(), h.clear
 	h.phase, h.handing, h.reads = idle, 0, 0
-	h.keys = map[string]*keyState{}
+	h.keys.reset()
+	h.clear = &noClear
 	h.notBefore = h.env.Mono() + h.backoff()
 	hint := h.local.meta.Promised.Member()
 	if hint == h.self || h.config.index(hint) < 0 {
@@ -77,8 +78,6 @@ func (h *Home) stepDown() {
 			h.release(r, hint)
 		}
 	}
-	c := h.clear
-	h.clear = clearState{}
 	for _, w := range c.waiting { // a clear cannot be looked up by a sync-read of one key
 		h.answer(w.request, Answer{Outcome: Unknown, Reason: LostTerm})
 	}
@@ -110,10 +109,10 @@ func (h *Home) backoff() int64 { return 1 + h.env.Rand(h.timing.Backoff) }
 
 // abandon answers everything and forgets the term for good.
 func (h *Home) abandon(reason Reason) {
-	old := h.sorted()
-	c, parked := h.clear, h.parked
+	old, c, parked := h.keys.all(), h.clear, h.parked
 	h.phase, h.handing, h.doubt, h.reads = idle, 0, 0, 0
-	h.keys, h.clear, h.parked = map[string]*keyState{}, clearState{}, nil
+	h.keys.reset()
+	h.clear, h.parked = &noClear, nil
 	finish := func(r *Request) {
 		outcome := NotDone
 		if len(r.attempts) > 0 {

@@ -24,7 +24,7 @@ func (h *Home) Tick() {
 // resend repeats what a quorum has not answered, and forgets keys.
 func (h *Home) resend(now int64) {
 	confirm := false
-	for _, ks := range h.sorted() {
+	for _, ks := range h.keys.snapshot() {
 		if h.phase != leading {
 			return
 		}
@@ -44,7 +44,7 @@ func (h *Home) resend(now int64) {
 		confirm = confirm || len(ks.waiting) > 0
 		h.resendHead(ks)
 	}
-	c := &h.clear
+	c := h.clear
 	if h.phase == leading && c.active() && now-c.sent >= h.timing.Resend && !c.version.IsZero() {
 		c.sent = now
 		h.env.Count(Resent)
@@ -61,7 +61,7 @@ func (h *Home) resendHead(ks *keyState) {
 		return
 	}
 	for i, id := range h.config.members {
-		if h.phase == leading && max(ks.held[i], h.clear.acked[i]) < ks.head.Version.Seq {
+		if h.phase == leading && max(ks.held[i], h.clear.ackedBy(i)) < ks.head.Version.Seq {
 			h.sendHead(ks, id)
 		}
 	}
@@ -70,18 +70,20 @@ func (h *Home) resendHead(ks *keyState) {
 // dropExpired answers requests whose proxy has given up on them. A proposal stays
 // in flight without them.
 func (h *Home) dropExpired() {
-	for _, ks := range h.sorted() {
+	for _, ks := range h.keys.snapshot() {
 		doubt := len(ks.doubt)
 		ks.doubt = h.sweep(ks.doubt)
 		h.doubt -= doubt - len(ks.doubt)
 		ks.queue = h.sweep(ks.queue)
 		ks.waiting = h.sweepWaiting(ks.waiting)
 		if h.phase == idle && len(ks.doubt)+len(ks.queue) == 0 {
-			delete(h.keys, string(ks.key))
+			h.keys.remove(ks)
 		}
 	}
-	h.clear.queue = h.sweep(h.clear.queue)
-	h.clear.waiting = h.sweepWaiting(h.clear.waiting)
+	if h.clear != &noClear {
+		h.clear.queue = h.sweep(h.clear.queue)
+		h.clear.waiting = h.sweepWaiting(h.clear.waiting)
+	}
 	h.parked = h.sweep(h.parked)
 }
 

@@ -38,9 +38,10 @@ func (n *node) boot() {
 	if err != nil {
 		panic(err)
 	}
-	n.acceptor = acceptor
+	n.acceptor = &acceptor
 	timing := register.Timing{Resend: 35, Acquire: 40, Backoff: 30, Request: 1000, Linger: 80, HandBack: 40}
-	n.home = register.NewHome(n, &timing, 0, n.id, record.NewIncarnation(uint64(n.sim.incarnations), n.id), n.config, acceptor)
+	home := register.NewHome(n, &timing, 0, n.id, record.NewIncarnation(uint64(n.sim.incarnations), n.id), n.config, n.acceptor)
+	n.home = &home
 }
 
 // do runs one step of the process and then lets go what may be seen.

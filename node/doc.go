@@ -1,0 +1,27 @@
+// Package node assembles a Quoll node: the process that holds replicas of slots,
+// executes the commands of the slots that it is home of, and replicates them.
+//
+// What is decided, is decided in pure packages: register (the replication
+// protocol), datatype (what commands mean) and ring (who owns what). This package gives them
+// sockets, clocks and a store:
+//
+//	node.go       Node: parts, start and stop
+//	formation.go  how the nodes of a new cluster agree on the first epoch, and how one
+//	              that lost its state notices
+//	peer.go       links to the other nodes
+//	slot.go       the slots' acceptors and homes, and the locks around them
+//	env.go        what a home needs of the world (register.Env)
+//	outbox.go     what one round of work sends, withheld until the store is durable (R2)
+//	serve.go      frames from proxies and nodes
+//	replicate.go  register messages on the wire
+//	call.go       rare requests: scans, counts, status
+//	status.go     what the admin API shows
+//
+// # How work flows
+//
+// The goroutine that reads a connection executes a whole frame: for every
+// operation it locks the slot's stripe, lets acceptor or home make a step, and unlocks; what
+// that sends is gathered in the goroutine's outbox. When no further frame is in the
+// read buffer the outbox is flushed: the engine commits (one fsync for all of it on a durable one),
+// then each peer and each proxy gets one frame with everything that is for it.
+package node

@@ -1,0 +1,76 @@
+package node
+
+import (
+	"math/rand/v2"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/datatype"
+	"github.com/quolldb/quoll/node/register"
+)
+
+// A stripe is the register.Env of its slots' homes. The methods are called while it
+// is locked.
+
+// Now implements register.Env.
+func (s *stripe) Now() int64 { return s.node.now() }
+
+// Mono implements register.Env.
+func (s *stripe) Mono() int64 { return s.node.mono() }
+
+// Rand implements register.Env.
+func (s *stripe) Rand(n int64) int64 { return rand.Int64N(n) }
+
+// Alive implements register.Env.
+func (s *stripe) Alive(member uint16) bool {
+	p := s.node.peerOf(member)
+	return p != nil && p.alive()
+}
+
+// Stable implements register.Env.
+func (s *stripe) Stable(member uint16) bool {
+	p := s.node.peerOf(member)
+	return p != nil && p.stable(s.node.mono())
+}
+
+// Send implements register.Env.
+func (s *stripe) Send(m *register.Message) {
+	if p := s.node.peerOf(m.To); p != nil && p.connected() {
+		s.out.replicate(p.index, m)
+	}
+}
+
+// Loopback implements register.Env. Of what the message borrows, the value that was
+// found is immutable.
+func (s *stripe) Loopback(m *register.Message) {
+	s.out.loopback(m)
+}
+
+// Answer implements register.Env.
+func (s *stripe) Answer(r *register.Request, a register.Answer) {
+	s.node.inFlight.Add(-1)
+	s.out.result(r.Origin.(*wire.ServerConn), &protocol.Result{ID: r.OriginID, Status: protocol.Status(a.Outcome),
+		Reason: uint8(a.Reason), Hint: a.Hint, Reply: a.Reply})
+}
+
+// Count implements register.Env.
+func (s *stripe) Count(e register.Event) { s.node.Metrics.Events[e].Inc() }
+
+// maxValue bounds the value of a key: state and command travel in one frame.
+const maxValue = 100 << 20
+
+// Execute implements register.Env.
+func (s *stripe) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
+	if req.Op == command.OpClear {
+		return append(dst, resp.OK...), record.Effect{Kind: record.Replaced}
+	}
+	start := len(dst)
+	dst, effect := datatype.Execute(dst, st, req, now)
+	if len(effect.State.Value) > maxValue {
+		return resp.AppendError(dst[:start], "ERR the value would be larger than 100 MiB, which is the most a key may hold; nothing was done"), record.Effect{}
+	}
+	return dst, effect
+}

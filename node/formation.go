@@ -1,0 +1,273 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/quolldb/quoll/internal/admin"
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/ring"
+)
+
+// How a cluster forms. Every process start has a random generation. The member with
+// the lowest name gathers those of all members of the initial cluster, proposes the resulting
+// ring to each of them, and when all have accepted it commits: the ring of epoch 1 names the
+// generation of every member. Only a process whose generation is in the ring votes.
+//
+// A memory node that is restarted has another generation. It learns the ring from
+// any node that is part of it, finds itself superseded, and does not vote: it would forget what its
+// former life promised (R19). Should every node be restarted, no ring is left, no state
+// either, and a new, empty cluster forms.
+//
+// A proposal binds a member only until the next one: as long as some member has not
+// formed, it has not voted, and a member that has formed accepts no proposal.
+
+// Errors of formation; they travel to the other side as text.
+var (
+	errFormed    = errors.New("node: part of a cluster that has formed already")
+	errNotBound  = errors.New("node: this is not the ring that was proposed last")
+	errNotMyself = errors.New("node: the proposed ring names another generation of this node")
+	errFrameType = errors.New("node: unknown frame type")
+	errDiffer    = errors.New("the configurations differ")
+)
+
+// hello is what this node says of itself.
+func (n *Node) hello() wire.Hello {
+	state, reason := n.state()
+	p := protocol.Properties{Initial: n.initial.String(), Member: &n.self, Replicas: n.opt.Replicas,
+		Voting: state == admin.Voting, State: reason, Version: n.opt.Version}
+	if v := n.view.Load(); v != nil {
+		p.Cluster = &v.cluster
+	} else if ring := n.superseded.Load(); ring != nil {
+		p.Cluster = ring
+	}
+	return p.Encode(wire.Hello{Role: wire.RoleNode, Name: n.opt.Name, Cluster: n.opt.ClusterName})
+}
+
+// accept judges a peer that connects.
+func (n *Node) accept(h wire.Hello) (wire.Hello, error) {
+	props, err := protocol.DecodeProperties(h)
+	if err == nil {
+		err = n.sameCluster(h, props)
+	}
+	if err != nil {
+		return wire.Hello{}, err
+	}
+	if h.Role == wire.RoleNode {
+		if props.Member == nil {
+			return wire.Hello{}, fmt.Errorf("node %s does not say who it is", h.Name)
+		}
+		known, ok := n.initial.Cluster(n.opt.ClusterName, n.opt.Replicas).ByName(props.Member.Name)
+		if !ok {
+			return wire.Hello{}, fmt.Errorf("node %s is not in the initial cluster %s", h.Name, n.initial)
+		}
+		if known.ID != props.Member.ID {
+			return wire.Hello{}, fmt.Errorf("node %s has another number here", h.Name)
+		}
+		if err := n.meet(props); err != nil {
+			return wire.Hello{}, err
+		}
+	}
+	return n.hello(), nil
+}
+
+// sameCluster compares what must be the same everywhere.
+func (n *Node) sameCluster(h wire.Hello, props protocol.Properties) error {
+	if h.Cluster != n.opt.ClusterName {
+		return fmt.Errorf("%w: this is cluster %q, not %q: correct --cluster-name", errDiffer, n.opt.ClusterName, h.Cluster)
+	}
+	if props.Initial != "" {
+		theirs, err := ring.ParseInitial(props.Initial)
+		if err != nil {
+			return err
+		}
+		if diff := ring.Diff(n.initial, theirs); diff != "" {
+			return fmt.Errorf("%w: --initial-cluster of %s (here) and of %s (there) differ: %s", errDiffer, n.opt.Name, h.Name, diff)
+		}
+	}
+	if h.Role == wire.RoleNode && props.Replicas != n.opt.Replicas {
+		return fmt.Errorf("%w: --replicas is %d on %s but %d on %s", errDiffer, n.opt.Replicas, n.opt.Name, props.Replicas, h.Name)
+	}
+	return nil
+}
+
+// meet learns from another node whether the cluster has formed.
+func (n *Node) meet(props protocol.Properties) error {
+	if props.Cluster == nil || n.view.Load() != nil {
+		return nil
+	}
+	me, ok := props.Cluster.ByName(n.opt.Name)
+	if !ok {
+		return fmt.Errorf("the ring of %s has no node %s", props.Member.Name, n.opt.Name)
+	}
+	if me.Generation == n.self.Generation {
+		return n.form(*props.Cluster) // the commit was lost on its way to this node
+	}
+	n.loseState(*props.Cluster)
+	return nil
+}
+
+// loseState notes that the ring knows a former life of this node.
+func (n *Node) loseState(cluster ring.Cluster) {
+	if n.superseded.CompareAndSwap(nil, &cluster) {
+		n.log.Warn("this node was restarted without its state and does not vote: it would forget what it promised; " +
+			"replace it, or restart every node to begin with an empty cluster")
+	}
+}
+
+// form makes the ring effective. It is called once with success.
+func (n *Node) form(cluster ring.Cluster) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.view.Load() != nil {
+		return nil
+	}
+	v, err := newView(cluster, n.opt.Name)
+	if err != nil {
+		return err
+	}
+	n.view.Store(v)
+	close(n.formed)
+	n.log.Info("the cluster has formed", "epoch", cluster.Epoch, "nodes", len(cluster.Members), "replicas", cluster.Replicas)
+	return nil
+}
+
+// propose is the first phase at a member: it binds it to the ring until the next proposal.
+func (n *Node) propose(payload []byte) error {
+	cluster, err := decodeCluster(payload)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.view.Load() != nil || n.superseded.Load() != nil {
+		return errFormed
+	}
+	if me, _ := cluster.ByName(n.opt.Name); me.Generation != n.self.Generation {
+		return errNotMyself
+	}
+	n.bound = cluster.Digest()
+	return nil
+}
+
+// commit is the second phase.
+func (n *Node) commit(payload []byte) error {
+	cluster, err := decodeCluster(payload)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	bound := n.bound == cluster.Digest()
+	n.mu.Unlock()
+	if !bound {
+		return errNotBound
+	}
+	return n.form(cluster)
+}
+
+func decodeCluster(payload []byte) (ring.Cluster, error) {
+	var cluster ring.Cluster
+	if err := json.Unmarshal(payload, &cluster); err != nil {
+		return cluster, fmt.Errorf("node: ring: %w", err)
+	}
+	return cluster, cluster.Validate()
+}
+
+// formInterval is the time between attempts to form the cluster.
+const formInterval = 100 * time.Millisecond
+
+// formCluster runs until the cluster has formed or ctx ends.
+func (n *Node) formCluster(ctx context.Context) {
+	ticker := time.NewTicker(formInterval)
+	defer ticker.Stop()
+	coordinator := n.initial[0].Name == n.opt.Name
+	for n.view.Load() == nil && n.superseded.Load() == nil {
+		if coordinator {
+			n.tryToForm(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.formed:
+		case <-ticker.C:
+		}
+	}
+}
+
+// tryToForm runs both phases, if all members are there.
+func (n *Node) tryToForm(ctx context.Context) {
+	cluster, ok := n.gather()
+	if !ok {
+		return
+	}
+	payload, err := json.Marshal(cluster)
+	if err != nil {
+		return
+	}
+	if err := n.propose(payload); err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*formInterval)
+	defer cancel()
+	for _, p := range n.peers {
+		if _, err := p.caller.Call(ctx, protocol.MethodPropose, payload); err != nil {
+			n.log.Debug("a node does not accept the ring", "peer", p.name, "err", err)
+			return
+		}
+	}
+	if err := n.form(cluster); err != nil {
+		n.log.Error("the ring cannot be planned", "err", err)
+		return
+	}
+	for _, p := range n.peers { // who misses it learns it from the next handshake
+		if _, err := p.caller.Call(ctx, protocol.MethodCommit, payload); err != nil {
+			n.log.Debug("a node did not hear that the cluster has formed", "peer", p.name, "err", err)
+		}
+	}
+}
+
+// gather puts together what all members say of themselves.
+func (n *Node) gather() (ring.Cluster, bool) {
+	cluster := n.initial.Cluster(n.opt.ClusterName, n.opt.Replicas)
+	for i := range cluster.Members {
+		m := &cluster.Members[i]
+		if m.Name == n.opt.Name {
+			*m = n.self
+			continue
+		}
+		p := n.peerOf(m.ID)
+		h := p.hello.Load()
+		if p.link.State() != wire.Up || h == nil || h.Member == nil || h.Cluster != nil {
+			return cluster, false
+		}
+		*m = *h.Member
+	}
+	return cluster, true
+}
+
+// state says whether the node votes and, if not, why.
+func (n *Node) state() (admin.State, string) {
+	switch {
+	case n.failed.Load():
+		return admin.LostState, "its store failed: see its log"
+	case n.superseded.Load() != nil:
+		return admin.LostState, "restarted without its state: it does not vote, it would forget what it promised"
+	case n.view.Load() != nil:
+		return admin.Voting, ""
+	}
+	var missing []string
+	for _, p := range n.peers {
+		if p.link.State() != wire.Up {
+			missing = append(missing, p.name+" ("+p.unreachable()+")")
+		}
+	}
+	if len(missing) == 0 {
+		return admin.Forming, "the nodes are agreeing on the ring"
+	}
+	return admin.Forming, "waits for " + strings.Join(missing, ", ")
+}

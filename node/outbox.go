@@ -1,0 +1,165 @@
+package node
+
+import (
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/register"
+)
+
+// outbox gathers what one round of work sends. Nothing leaves before the engine
+// has made durable what was staged until then (R2).
+type outbox struct {
+	node  *Node
+	peers []frameBuffer      // FrameReplicate, by index of the peer
+	conns []connBuffer       // replies
+	loop  []register.Message // replies of this node's own replicas
+	keys  []byte             // backs their keys
+	done  func(error)        // out.committed, made once
+	work  bool
+}
+
+// frameBuffer is a frame under construction.
+type frameBuffer struct {
+	buf   []byte
+	start int
+}
+
+// connBuffer is a frame of replies for one connection.
+type connBuffer struct {
+	conn *wire.ServerConn
+	frameBuffer
+}
+
+// maxFrame is the length from which a frame is closed and another one begun, so
+// that no frame comes near the transport's cap.
+const maxFrame = 1 << 20
+
+// maxKept bounds the buffers that wait in the pool.
+const maxKept = 1 << 20
+
+func (n *Node) newOutbox() *outbox {
+	o := &outbox{node: n, peers: make([]frameBuffer, len(n.peers))}
+	o.done = o.committed
+	return o
+}
+
+func (n *Node) getOutbox() *outbox { return n.outboxes.Get().(*outbox) }
+
+func (f *frameBuffer) open(typ wire.FrameType) []byte {
+	switch {
+	case len(f.buf) == 0:
+		f.start = 0
+	case len(f.buf)-f.start < maxFrame:
+		return f.buf
+	default:
+		f.buf = wire.EndFrame(f.buf, f.start)
+		f.start = len(f.buf)
+	}
+	f.buf = wire.BeginFrame(f.buf, typ)
+	return f.buf
+}
+
+// replicate appends a request to the frame for a peer.
+func (o *outbox) replicate(peer int, m *register.Message) {
+	o.work = true
+	f := &o.peers[peer]
+	f.buf = appendRequest(f.open(protocol.FrameReplicate), m)
+}
+
+// conn returns the frame of replies to a connection.
+func (o *outbox) conn(c *wire.ServerConn, typ wire.FrameType) *connBuffer {
+	o.work = true
+	for i := range o.conns {
+		if o.conns[i].conn == c {
+			o.conns[i].open(typ)
+			return &o.conns[i]
+		}
+	}
+	if len(o.conns) < cap(o.conns) { // reuse the buffer of an earlier round
+		o.conns = o.conns[:len(o.conns)+1]
+	} else {
+		o.conns = append(o.conns, connBuffer{})
+	}
+	b := &o.conns[len(o.conns)-1]
+	b.conn, b.buf = c, b.buf[:0]
+	b.open(typ)
+	return b
+}
+
+func (o *outbox) result(c *wire.ServerConn, r *protocol.Result) {
+	b := o.conn(c, protocol.FrameBatchReply)
+	b.buf = protocol.AppendResult(b.buf, r)
+}
+
+func (o *outbox) replicateReply(c *wire.ServerConn, m *register.Message) {
+	b := o.conn(c, protocol.FrameReplicateReply)
+	b.buf = appendReply(b.buf, m)
+}
+
+// loopback keeps a reply of an own replica until what it tells of is durable.
+func (o *outbox) loopback(m *register.Message) {
+	o.work = true
+	start := len(o.keys)
+	o.keys = append(o.keys, m.Key...)
+	o.loop = append(o.loop, *m)
+	o.loop[len(o.loop)-1].Key = o.keys[start:len(o.keys):len(o.keys)]
+}
+
+// flush lets go of everything as soon as it is durable. The outbox belongs to the
+// engine's callback from here on.
+func (o *outbox) flush() {
+	if !o.work {
+		o.node.outboxes.Put(o)
+		return
+	}
+	o.node.engine.Commit(o.done)
+}
+
+// committed sends what was gathered, and then handles the own replica's replies,
+// which may make more to send.
+func (o *outbox) committed(err error) {
+	n := o.node
+	if err != nil {
+		n.storageFailed(err)
+		o.recycle()
+		return
+	}
+	for i := range o.peers {
+		if f := &o.peers[i]; len(f.buf) > 0 {
+			n.peers[i].send(wire.EndFrame(f.buf, f.start))
+		}
+	}
+	for i := range o.conns {
+		b := &o.conns[i]
+		_ = b.conn.SendFrames(wire.EndFrame(b.buf, b.start)) // a lost connection is Closed's business
+	}
+	if len(o.loop) == 0 {
+		o.recycle()
+		return
+	}
+	next := n.getOutbox()
+	for i := range o.loop {
+		n.handleReply(next, &o.loop[i])
+	}
+	o.recycle()
+	next.flush()
+}
+
+func (o *outbox) recycle() {
+	for i := range o.peers {
+		o.peers[i].buf = keep(o.peers[i].buf)
+	}
+	for i := range o.conns {
+		o.conns[i].conn, o.conns[i].buf = nil, keep(o.conns[i].buf)
+	}
+	clear(o.loop)
+	o.conns, o.loop, o.keys, o.work = o.conns[:0], o.loop[:0], keep(o.keys), false
+	o.node.outboxes.Put(o)
+}
+
+func keep(buf []byte) []byte {
+	if cap(buf) > maxKept {
+		return nil
+	}
+	return buf[:0]
+}

@@ -1,0 +1,155 @@
+package node
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/ring"
+)
+
+// peer is another node of the initial cluster, and the link to it.
+type peer struct {
+	node    *Node
+	index   int // in Node.peers
+	name    string
+	address string
+	id      uint16
+	link    *wire.Link
+	caller  *protocol.Caller
+
+	hello   atomic.Pointer[protocol.Properties] // of the last connection
+	upSince atomic.Int64                        // monotonic milliseconds + 1, 0 while not Up
+	out     *outbox                             // of the link's reader
+}
+
+// stableAfter is how long a link must have been up for slots to be handed back.
+const stableAfter = 5 * time.Second
+
+func (n *Node) newPeer(index int, m ring.Member) *peer {
+	p := &peer{node: n, index: index, name: m.Name, address: m.Peer, id: m.ID}
+	p.link = wire.NewLink(wire.LinkConfig{
+		Options: n.wireOptions(),
+		Address: m.Peer,
+		Hello:   n.hello,
+		Check:   p.check,
+		OnUp: func(_ uint64, h wire.Hello) {
+			props, _ := protocol.DecodeProperties(h) // check has seen it
+			p.hello.Store(&props)
+		},
+		OnFrame: p.frame,
+		OnIdle:  p.idle,
+		OnDown:  func(_ uint64, err error) { p.idle(); p.caller.Down(err) },
+		OnState: p.state,
+	})
+	p.caller = protocol.NewCaller(p.link)
+	return p
+}
+
+// check judges what the other side says of itself (dialing side).
+func (p *peer) check(h wire.Hello) error {
+	props, err := protocol.DecodeProperties(h)
+	if err != nil {
+		return err
+	}
+	if h.Name != p.name {
+		return fmt.Errorf("node %s was expected at %s, but %s answers there: correct --initial-cluster", p.name, p.address, h.Name)
+	}
+	if err := p.node.sameCluster(h, props); err != nil {
+		return err
+	}
+	return p.node.meet(props)
+}
+
+func (p *peer) state(s wire.State) {
+	if s == wire.Up {
+		p.upSince.Store(p.node.mono() + 1)
+	} else {
+		p.upSince.Store(0)
+	}
+	p.node.log.Debug("peer link", "peer", p.name, "state", s.String())
+}
+
+// alive: the link is up and answers.
+func (p *peer) alive() bool { return p.upSince.Load() != 0 && p.inRing() }
+
+// connected: there is a connection, though the peer may be slow to answer.
+func (p *peer) connected() bool { return p.link.State() != wire.Down && p.inRing() }
+
+func (p *peer) stable(now int64) bool {
+	since := p.upSince.Load()
+	return since != 0 && now-since > stableAfter.Milliseconds() && p.inRing()
+}
+
+// inRing reports whether the process at the other end is the member that the ring
+// names: the one that still has its state.
+func (p *peer) inRing() bool {
+	v, h := p.node.view.Load(), p.hello.Load()
+	return v != nil && h != nil && v.sameLife(h.Member)
+}
+
+func (p *peer) send(frames []byte) {
+	p.node.Metrics.FramesOut.Inc()
+	p.node.Metrics.BytesOut.Add(uint64(len(frames)))
+	_ = p.link.SendFrames(frames) // the protocol sends again what is lost
+}
+
+func (p *peer) frame(typ wire.FrameType, body []byte, _ time.Duration) {
+	p.node.Metrics.FramesIn.Inc()
+	p.node.Metrics.BytesIn.Add(uint64(len(body)))
+	switch typ {
+	case protocol.FrameReplicateReply:
+		if !p.inRing() {
+			return
+		}
+		if p.out == nil {
+			p.out = p.node.getOutbox()
+		}
+		d := wire.NewDecoder(body)
+		var m register.Message
+		for d.More() {
+			decodeReply(&d, &m)
+			if err := d.Err(); err != nil {
+				p.node.log.Warn("a peer sent a reply that makes no sense", "peer", p.name, "err", err)
+				return
+			}
+			m.From = p.id
+			p.node.handleReply(p.out, &m)
+		}
+	case protocol.FrameCallReply:
+		p.caller.HandleReply(body)
+	}
+}
+
+func (p *peer) idle() {
+	if out := p.out; out != nil {
+		p.out = nil
+		out.flush()
+	}
+}
+
+// unreachable explains why the peer does not answer.
+func (p *peer) unreachable() string {
+	err := p.link.Err()
+	switch {
+	case err == nil:
+		return "not connected yet"
+	case errors.Is(err, wire.ErrSilent):
+		return "silent: hung, or cut off"
+	}
+	return err.Error()
+}
+
+// gossipKey derives the key that encrypts gossip from the cluster's secret.
+func gossipKey(secret []byte) []byte {
+	if len(secret) == 0 {
+		return nil
+	}
+	key := sha256.Sum256(append([]byte("quoll gossip\x00"), secret...))
+	return key[:]
+}

@@ -1,0 +1,175 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/quolldb/quoll/internal/admin"
+	"github.com/quolldb/quoll/internal/metrics"
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/gossip"
+)
+
+// A Node is the backend of its admin API.
+var _ admin.Backend = (*Node)(nil)
+
+// Ready implements admin.Backend: the node votes, and a majority is connected.
+func (n *Node) Ready(context.Context) error {
+	if state, reason := n.state(); state != admin.Voting {
+		return fmt.Errorf("node %s does not vote: %s", n.opt.Name, reason)
+	}
+	return nil
+}
+
+// Self describes this node, without asking anybody.
+func (n *Node) Self() admin.NodeStatus {
+	state, reason := n.state()
+	s := admin.NodeStatus{Name: n.opt.Name, ID: n.self.ID, Peer: n.self.Peer, Rack: n.opt.Rack, Version: n.opt.Version,
+		Generation: fmt.Sprintf("%016x", n.self.Generation), State: state, Reason: reason,
+		UptimeSeconds: int64(time.Since(n.started).Seconds()), SeenBy: n.sees()}
+	if totals, err := n.engine.Totals(); err == nil {
+		s.Keys, s.Tombstones, s.Bytes = totals.Live, totals.Tombstones, totals.Bytes
+	}
+	s.LeadingSlots = n.slotsLed()
+	return s
+}
+
+func (n *Node) slotsLed() int {
+	led := 0
+	for i := range n.stripes {
+		s := &n.stripes[i]
+		s.mu.Lock()
+		for _, sl := range s.slots {
+			if sl != nil && sl.home.Leading() {
+				led++
+			}
+		}
+		s.mu.Unlock()
+	}
+	return led
+}
+
+// sees says what this node thinks of the others, by gossip.
+func (n *Node) sees() map[string]string {
+	seen := map[string]string{}
+	if n.gossip == nil {
+		return seen
+	}
+	for _, p := range n.gossip.Members() {
+		if p.Name != n.opt.Name {
+			seen[p.Name] = p.State.String()
+		}
+	}
+	return seen
+}
+
+// State returns what metrics show.
+func (n *Node) State() metrics.NodeState {
+	s := metrics.NodeState{SlotsLed: n.slotsLed(), Voting: n.Ready(context.Background()) == nil}
+	if totals, err := n.engine.Totals(); err == nil {
+		s.Keys, s.Tombstones, s.Bytes = totals.Live, totals.Tombstones, totals.Bytes
+	}
+	if n.gossip != nil {
+		for _, p := range n.gossip.Members() {
+			if p.State == gossip.Alive {
+				s.GossipAlive++
+			}
+		}
+	}
+	return s
+}
+
+// Status implements admin.Backend: it asks every node.
+func (n *Node) Status(ctx context.Context) (admin.Status, error) {
+	status := admin.Status{Cluster: n.opt.ClusterName, Replicas: n.opt.Replicas, Seen: n.opt.Name}
+	cluster := n.initial.Cluster(n.opt.ClusterName, n.opt.Replicas)
+	v := n.view.Load()
+	if v != nil {
+		status.Epoch, status.Formed = v.cluster.Epoch, true
+	}
+	status.Nodes = make([]admin.NodeStatus, len(cluster.Members))
+	var wait sync.WaitGroup
+	for i, m := range cluster.Members {
+		if m.Name == n.opt.Name {
+			status.Nodes[i] = n.Self()
+			continue
+		}
+		wait.Go(func() { status.Nodes[i] = n.peerOf(m.ID).status(ctx, m) })
+	}
+	wait.Wait()
+	var table *ring.Table
+	if v != nil {
+		table = v.table
+	}
+	status.Complete(table)
+	return status, nil
+}
+
+// status asks a peer how it is.
+func (p *peer) status(ctx context.Context, m ring.Member) admin.NodeStatus {
+	s := admin.NodeStatus{Name: m.Name, ID: m.ID, Peer: m.Peer, State: admin.Unreachable}
+	if h := p.hello.Load(); h != nil && h.Member != nil {
+		s.Rack = h.Member.Rack
+	}
+	if p.link.State() == wire.Down {
+		s.Reason = p.unreachable()
+		return s
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := p.caller.CallJSON(ctx, protocol.MethodStatus, nil, &s); err != nil {
+		s.State, s.Reason = admin.Unreachable, err.Error()
+	}
+	return s
+}
+
+// holding says what this replica holds of a key.
+func (n *Node) holding(key []byte) (admin.ReplicaHolding, error) {
+	h := admin.ReplicaHolding{Node: n.opt.Name, State: admin.Voting}
+	number := ring.SlotOf(key)
+	out := n.getOutbox()
+	defer out.flush()
+	st := n.lock(number, out)
+	defer st.unlock()
+	sl, err := st.slot(number)
+	if err != nil {
+		return h, err
+	}
+	h.Home = st.leading(number)
+	rec, present, err := sl.acceptor.Read(key)
+	if err != nil {
+		return h, err
+	}
+	h.Present, h.Tombstone = present, present && !rec.State.Live()
+	if b := rec.Version.Ballot; !rec.Version.IsZero() {
+		h.Version = fmt.Sprintf("%d.%d.%d", b.Counter, b.Member(), rec.Version.Seq)
+	}
+	h.Type, h.Size = rec.State.Type.String(), len(rec.State.Value)
+	if rec.State.ExpireAt != 0 {
+		at := time.UnixMilli(rec.State.ExpireAt).UTC()
+		h.ExpireAt = &at
+	}
+	return h, nil
+}
+
+// Locate implements admin.Backend: it asks every replica.
+func (n *Node) Locate(ctx context.Context, key []byte) (admin.Location, error) {
+	v := n.view.Load()
+	if v == nil {
+		_, reason := n.state()
+		return admin.Location{}, fmt.Errorf("no ring yet: %s", reason)
+	}
+	ask := func(ctx context.Context, id uint16) (admin.ReplicaHolding, error) {
+		if p := n.peerOf(id); p != nil {
+			var h admin.ReplicaHolding
+			err := p.caller.CallJSON(ctx, protocol.MethodLocate, key, &h)
+			return h, err
+		}
+		return n.holding(key)
+	}
+	return admin.Locate(ctx, v.cluster, v.table, key, ask), nil
+}
