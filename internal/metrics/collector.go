@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// collector reads the fields of a Node or a Proxy when somebody scrapes.
+// collector reads a Node or a Proxy when somebody scrapes.
 type collector struct {
 	constant prometheus.Labels
 	descs    []*prometheus.Desc
@@ -54,7 +54,7 @@ func (c *collector) value(kind prometheus.ValueType, name, help string, read fun
 
 // counter shows a Counter.
 func (c *collector) counter(name, help string, counter *Counter) {
-	c.value(prometheus.CounterValue, name, help, func() float64 { return float64(counter.Value()) })
+	c.count(name, help, counter.Value)
 }
 
 // kind is a Counter that is one value of a metric's label.
@@ -72,12 +72,21 @@ func (c *collector) counters(name, help, label string, kinds ...kind) {
 	})
 }
 
-// histogram shows a Histogram, its bounds multiplied by scale.
-func (c *collector) histogram(name, help string, h *Histogram, scale float64) {
+// count shows a number that only grows.
+func (c *collector) count(name, help string, read func() uint64) {
+	c.value(prometheus.CounterValue, name, help, func() float64 { return float64(read()) })
+}
+
+// distribution shows a Distribution, its sum and bounds multiplied by scale.
+func (c *collector) distribution(name, help string, read func() Distribution, scale float64) {
 	desc := c.describe(name, help)
 	c.collect = append(c.collect, func(ch chan<- prometheus.Metric) {
-		count, sum, atMost := h.cumulate(scale)
-		ch <- prometheus.MustNewConstHistogram(desc, count, sum, atMost)
+		d := read()
+		upTo := make(map[float64]uint64, len(d.UpTo))
+		for bound, n := range d.UpTo {
+			upTo[bound*scale] = n
+		}
+		ch <- prometheus.MustNewConstHistogram(desc, d.Count, float64(d.Sum)*scale, upTo)
 	})
 }
 

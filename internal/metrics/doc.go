@@ -1,7 +1,7 @@
-// Package metrics counts what a process does and shows it to Prometheus.
+// Package metrics shows to Prometheus what a process does.
 //
-// Counting costs one atomic addition: a metric is a field of Node or Proxy, the zero
-// value of both is ready, and nothing is looked up by name or label. Prometheus' data
-// model (names, labels, help) appears only when somebody scrapes: Register hands the
-// fields to a Registry, which reads them then.
+// Counting costs one atomic addition: a Counter is a field of Node, whose zero value is
+// ready, and nothing is looked up by name or label. A proxy counts by itself and lends its
+// numbers (Proxy). Prometheus' data model (names, labels, help) appears only when
+// somebody scrapes what was registered in a Registry.
 package metrics

@@ -38,8 +38,6 @@ type NodeState struct {
 	GossipAlive int
 	// Voting is false while the node forms or after it lost its state.
 	Voting bool
-	// Connections is the number of open peer connections.
-	Connections int
 }
 
 // Register shows the node under its name, which becomes the label "node". events are
@@ -69,7 +67,6 @@ func (c *collector) nodeState(state func() NodeState) {
 	led := c.describe("quoll_node_led_slots", "Slots whose term this node holds.")
 	alive := c.describe("quoll_node_gossip_alive_nodes", "Nodes that gossip takes for alive, with this one.")
 	voting := c.describe("quoll_node_voting", "1 if the node votes, 0 while it forms or has lost its state.")
-	connections := c.describe("quoll_node_peer_connections", "Open connections of the peer protocol.")
 	c.collect = append(c.collect, func(ch chan<- prometheus.Metric) {
 		now := state()
 		gauge := func(desc *prometheus.Desc, value float64) {
@@ -81,7 +78,6 @@ func (c *collector) nodeState(state func() NodeState) {
 		gauge(led, float64(now.SlotsLed))
 		gauge(alive, float64(now.GossipAlive))
 		gauge(voting, truth(now.Voting))
-		gauge(connections, float64(now.Connections))
 	})
 }
 

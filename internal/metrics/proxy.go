@@ -2,36 +2,43 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// MaxOps is the number of commands that a Proxy can count.
-const MaxOps = 256
-
-// Proxy counts what a proxy does. The zero Proxy is ready.
+// Proxy is where the numbers of a proxy come from: functions that are called at
+// every scrape, maybe from several goroutines at once. All of them are required. The
+// proxy counts by itself, since INFO shows the same numbers to clients.
 type Proxy struct {
 	// Clients is the number of connected clients.
-	Clients Gauge
-	// Connections counts accepted connections, Rejected those beyond the limit, and
-	// Evicted clients that were disconnected because they did not read.
-	Connections, Rejected, Evicted Counter
+	Clients func() int64
+	// Accepted counts client connections, Rejected those beyond the limit. SlowReaders,
+	// ProtocolErrors and Panics count those that the proxy closed for it.
+	Accepted, Rejected, SlowReaders, ProtocolErrors, Panics func() uint64
 
-	// Commands counts the commands received, indexed by command.Op.
-	Commands [MaxOps]Counter
+	// Commands calls emit for every command with the number of calls, and how many of
+	// them were answered with an error.
+	Commands func(emit func(name string, calls, failed uint64))
+	// Errors is the number of error replies by their first word: UNKNOWN is the one
+	// that leaves the outcome open.
+	Errors func() map[string]uint64
 
-	// Error replies by kind: definitely without effect and not the client's fault,
-	// outcome unknown, all others (wrong type, syntax).
-	NoEffect, Unknown, Errors Counter
+	// QuorumReads were answered by a majority at one version, HomeReads by a home.
+	// Retries are operations that were sent again, to another replica.
+	QuorumReads, HomeReads, Retries func() uint64
 
-	// Reads by who answered: a quorum at one version, or the home.
-	QuorumReads, HomeReads Counter
+	// BatchSize is the number of operations that one read of a client's socket made,
+	// BatchTime the microseconds that the nodes took for them.
+	BatchSize, BatchTime func() Distribution
 
-	// Retries counts operations that were sent again, to another replica.
-	Retries Counter
+	// BytesOut are sent to clients.
+	BytesOut func() uint64
 
-	// BatchSize counts the commands of each batch that one read of a client's socket
-	// delivered, and BatchLatency how long it took to answer it.
-	BatchSize, BatchLatency Histogram
+	// Links are the proxy's links to the nodes.
+	Links func() []Link
+}
 
-	// Traffic with clients.
-	BytesIn, BytesOut Counter
+// Distribution is a histogram: the number of observations, their sum, and how many
+// were at most each bound.
+type Distribution struct {
+	Count, Sum uint64
+	UpTo       map[float64]uint64
 }
 
 // Link is the state of the proxy's link to a node.
@@ -40,42 +47,52 @@ type Link struct {
 	Up   bool
 }
 
-// Register shows the proxy. commands are the names of Commands, by index; those
-// without a name are left out, and so are commands that nobody used. links is called at
-// every scrape, maybe from several goroutines at once.
-func (p *Proxy) Register(r *Registry, commands []string, links func() []Link) {
+// Register shows the proxy. Commands that nobody used are left out.
+func (p Proxy) Register(r *Registry) {
 	c := &collector{}
 	c.value(prometheus.GaugeValue, "quoll_proxy_connected_clients", "Connected clients.",
-		func() float64 { return float64(p.Clients.Value()) })
-	c.counter("quoll_proxy_connections_total", "Client connections accepted.", &p.Connections)
-	c.counter("quoll_proxy_rejected_connections_total", "Client connections refused because of the limit.", &p.Rejected)
-	c.counter("quoll_proxy_evicted_clients_total", "Clients disconnected because they did not read.", &p.Evicted)
-	c.used("quoll_proxy_commands_total", "Commands received.", "command", named(p.Commands[:], commands))
-	c.counters("quoll_proxy_command_errors_total", "Commands answered with an error, by kind.", "kind",
-		kind{"no_effect", &p.NoEffect}, kind{"unknown", &p.Unknown}, kind{"error", &p.Errors})
-	c.counters("quoll_proxy_reads_total", "Reads, by who answered.", "by",
-		kind{"quorum", &p.QuorumReads}, kind{"home", &p.HomeReads})
-	c.counter("quoll_proxy_retries_total", "Operations sent again to another replica.", &p.Retries)
-	c.histogram("quoll_proxy_batch_commands", "Commands in a batch.", &p.BatchSize, 1)
-	c.histogram("quoll_proxy_batch_duration_seconds", "Time to answer a batch.", &p.BatchLatency, 1e-6)
-	c.counter("quoll_proxy_received_bytes_total", "Bytes received from clients.", &p.BytesIn)
-	c.counter("quoll_proxy_sent_bytes_total", "Bytes sent to clients.", &p.BytesOut)
+		func() float64 { return float64(p.Clients()) })
+	c.count("quoll_proxy_connections_total", "Client connections accepted.", p.Accepted)
+	c.count("quoll_proxy_rejected_connections_total", "Client connections refused because of the limit.", p.Rejected)
+	c.values(prometheus.CounterValue, "quoll_proxy_closed_connections_total", "Client connections that the proxy closed, by reason.", "reason",
+		func(emit emit) {
+			emit(float64(p.SlowReaders()), "slow_reader")
+			emit(float64(p.ProtocolErrors()), "protocol_error")
+			emit(float64(p.Panics()), "panic")
+		})
+	c.commands(p)
+	c.values(prometheus.CounterValue, "quoll_proxy_error_replies_total", "Error replies, by their first word.", "word", func(emit emit) {
+		for word, n := range p.Errors() {
+			emit(float64(n), word)
+		}
+	})
+	c.values(prometheus.CounterValue, "quoll_proxy_reads_total", "Reads, by who answered.", "by", func(emit emit) {
+		emit(float64(p.QuorumReads()), "quorum")
+		emit(float64(p.HomeReads()), "home")
+	})
+	c.count("quoll_proxy_retries_total", "Operations sent again, to another replica.", p.Retries)
+	c.distribution("quoll_proxy_batch_operations", "Operations in a batch.", p.BatchSize, 1)
+	c.distribution("quoll_proxy_batch_duration_seconds", "Time that the nodes took for a batch.", p.BatchTime, 1e-6)
+	c.count("quoll_proxy_sent_bytes_total", "Bytes sent to clients.", p.BytesOut)
 	c.values(prometheus.GaugeValue, "quoll_proxy_link_up", "1 if the link to the node is up.", "node", func(emit emit) {
-		for _, link := range links() {
+		for _, link := range p.Links() {
 			emit(truth(link.Up), link.Node)
 		}
 	})
 	r.prometheus.MustRegister(c)
 }
 
-// used shows Counters as counters does, without those that are zero: a hundred
-// commands that nobody uses are noise.
-func (c *collector) used(name, help, label string, kinds []kind) {
-	c.values(prometheus.CounterValue, name, help, label, func(emit emit) {
-		for _, k := range kinds {
-			if n := k.counter.Value(); n > 0 {
-				emit(float64(n), k.value)
+// commands shows the calls of every command that was used: a hundred commands that
+// nobody uses are noise.
+func (c *collector) commands(p Proxy) {
+	calls := c.describe("quoll_proxy_commands_total", "Commands received.", "command")
+	failed := c.describe("quoll_proxy_failed_commands_total", "Commands answered with an error.", "command")
+	c.collect = append(c.collect, func(ch chan<- prometheus.Metric) {
+		p.Commands(func(name string, n, bad uint64) {
+			if n+bad > 0 {
+				ch <- prometheus.MustNewConstMetric(calls, prometheus.CounterValue, float64(n), name)
+				ch <- prometheus.MustNewConstMetric(failed, prometheus.CounterValue, float64(bad), name)
 			}
-		}
+		})
 	})
 }

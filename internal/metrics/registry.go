@@ -39,15 +39,3 @@ func (r *Registry) Handler(log *slog.Logger) http.Handler {
 		MaxRequestsInFlight: 4,
 	})
 }
-
-// Gauge shows a number that read returns when somebody scrapes. read may be called
-// from several goroutines at once. The name begins with quoll_, and must be new.
-func (r *Registry) Gauge(name, help string, read func() float64) {
-	r.prometheus.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
-}
-
-// Counter shows a number that only grows, as Gauge does. The name ends in _total.
-func (r *Registry) Counter(name, help string, read func() uint64) {
-	r.prometheus.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
-		func() float64 { return float64(read()) }))
-}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/metrics"
+	"github.com/quolldb/quoll/node"
+	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/proxy"
+)
+
+// serveMetrics returns what serves /metrics of a process with these nodes and, if
+// it is not nil, this proxy.
+func serveMetrics(log *slog.Logger, p *proxyParts, nodes map[string]*node.Node) http.Handler {
+	registry := metrics.New(thisBuild().Version, thisBuild().Commit)
+	for name, n := range nodes {
+		n.Metrics.Register(registry, name, register.EventNames(), n.State)
+	}
+	if p != nil {
+		p.metrics().Register(registry)
+	}
+	return registry.Handler(log)
+}
+
+// metrics shows the numbers of the proxy's two halves.
+func (p *proxyParts) metrics() metrics.Proxy {
+	server, coordinator := p.server.Stats(), p.coordinator.Stats()
+	return metrics.Proxy{
+		Clients:  server.Clients.Load,
+		Accepted: server.Accepted.Load, Rejected: server.Rejected.Load,
+		SlowReaders: server.SlowReaders.Load, ProtocolErrors: server.ProtocolErrors.Load, Panics: server.Panics.Load,
+		Commands: func(emit func(name string, calls, failed uint64)) {
+			show := func(name string, op command.Op) {
+				counts := server.Op(op)
+				emit(name, counts.Calls.Load(), counts.Failed.Load())
+			}
+			for _, c := range command.Supported() {
+				show(c.Name, c.Op)
+			}
+			show("unsupported", command.OpNone)
+		},
+		Errors:      server.Errors,
+		QuorumReads: coordinator.QuorumReads.Load, HomeReads: coordinator.HomeReads.Load, Retries: coordinator.Retries.Load,
+		BatchSize: distribution(&server.BatchOps), BatchTime: distribution(&server.BatchTime),
+		BytesOut: server.BytesOut.Load,
+		Links: func() []metrics.Link {
+			var links []metrics.Link
+			for _, l := range p.coordinator.Links() {
+				links = append(links, metrics.Link(l))
+			}
+			return links
+		},
+	}
+}
+
+func distribution(h *proxy.Histogram) func() metrics.Distribution {
+	return func() metrics.Distribution {
+		count, sum, upTo := h.Snapshot()
+		return metrics.Distribution{Count: count, Sum: sum, UpTo: upTo}
+	}
+}
