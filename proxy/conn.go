@@ -49,7 +49,9 @@ func (c *clientConn) Write(p []byte) (int, error) {
 // Read reads, for as long as the idle time-out allows.
 func (c *clientConn) Read(p []byte) (int, error) {
 	if c.idleTimeout > 0 {
-		c.SetReadDeadline(time.Now().Add(c.idleTimeout))
+		if err := c.SetReadDeadline(time.Now().Add(c.idleTimeout)); err != nil {
+			return 0, err
+		}
 	}
 	// wake sets closing first and the deadline then: it is seen here or there.
 	if c.closing.Load() {
@@ -59,7 +61,7 @@ func (c *clientConn) Read(p []byte) (int, error) {
 }
 
 // wake ends a read that is waiting, once closing is set.
-func (c *clientConn) wake() { c.SetReadDeadline(time.Unix(1, 0)) }
+func (c *clientConn) wake() { _ = c.SetReadDeadline(time.Unix(1, 0)) }
 
 // linger ends the connection so that the last reply arrives. If a socket is
 // closed while input waits in it, the system resets the connection, and the reset
@@ -70,6 +72,6 @@ func (c *clientConn) linger() {
 	if !ok || half.CloseWrite() != nil {
 		return
 	}
-	c.SetReadDeadline(time.Now().Add(lingerTime))
-	io.Copy(io.Discard, io.LimitReader(c.Conn, lingerBytes))
+	_ = c.SetReadDeadline(time.Now().Add(lingerTime))
+	_, _ = io.Copy(io.Discard, io.LimitReader(c.Conn, lingerBytes))
 }

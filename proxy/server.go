@@ -112,8 +112,8 @@ func (s *Server) accept(conn net.Conn) {
 	if errors.Is(err, errMaxClients) {
 		s.stats.Rejected.Add(1)
 		// The socket's buffer is empty: this does not block.
-		conn.SetWriteDeadline(time.Now().Add(time.Second))
-		conn.Write(AppendReply(nil, err))
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = conn.Write(AppendReply(nil, err))
 	}
 	conn.Close()
 }

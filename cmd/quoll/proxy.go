@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 
@@ -71,7 +72,7 @@ func runProxy(ctx context.Context, cfg config.Proxy, log *slog.Logger) error {
 type proxyParts struct {
 	coordinator *proxy.Coordinator
 	server      *proxy.Server
-	served      chan error
+	served      chan struct{} // closed when the server accepts no more
 }
 
 // startProxy starts a proxy on a listener, which it closes.
@@ -95,8 +96,13 @@ func startProxy(listener net.Listener, cfg config.Proxy, log *slog.Logger) (*pro
 		Limits: limits, MaxClients: cfg.MaxClients, Password: cfg.Password.Reveal(), OutputLimit: int(cfg.ClientOutputLimit),
 		IdleTimeout: cfg.IdleTimeout, Version: build.Version, Logger: log,
 	}, coordinator)
-	p := &proxyParts{coordinator: coordinator, server: server, served: make(chan error, 1)}
-	go func() { p.served <- server.Serve(listener) }()
+	p := &proxyParts{coordinator: coordinator, server: server, served: make(chan struct{})}
+	go func() {
+		defer close(p.served)
+		if err := server.Serve(listener); !errors.Is(err, proxy.ErrServerClosed) {
+			log.Error("no more clients are accepted: restart this process", "error", err)
+		}
+	}()
 	return p, nil
 }
 

@@ -28,14 +28,14 @@ func TestInfoEqualsRedis(t *testing.T) {
 			theirs := redis.do(t, "COMMAND", "INFO", c.Name).([]any)[0].([]any)
 			require.Equal(t, theirs[:9], mine[:9], c.Name)
 
-			real := map[string]any{}
+			wanted := map[string]any{}
 			for _, sub := range theirs[9].([]any) {
-				real[sub.([]any)[0].(string)] = sub
+				wanted[sub.([]any)[0].(string)] = sub
 			}
-			require.Equal(t, len(c.Subcommands) > 0, len(real) > 0, c.Name)
+			require.Equal(t, len(c.Subcommands) > 0, len(wanted) > 0, c.Name)
 			for _, sub := range mine[9].([]any) {
 				if name := sub.([]any)[0].(string); !slices.Contains(notInRedis70, name) {
-					require.Equal(t, real[name], sub, name)
+					require.Equal(t, wanted[name], sub, name)
 				}
 			}
 		}
@@ -100,18 +100,18 @@ func pairs(list any) map[string]any {
 
 func TestNamesAndAritiesEqualRedis(t *testing.T) {
 	redis := startRedis(t)
-	real := map[string]string{}
+	wanted := map[string]string{}
 	for _, entry := range redis.do(t, "COMMAND").([]any) {
 		fields := entry.([]any)
 		name := fields[0].(string)
 		group := pairs(redis.do(t, "COMMAND", "DOCS", name).([]any)[1])["group"]
-		real[name] = fmt.Sprint(fields[1], " ", group)
+		wanted[name] = fmt.Sprint(fields[1], " ", group)
 	}
 	mine := map[string]string{}
 	for _, c := range All() {
 		mine[c.Name] = fmt.Sprint(c.Arity, " ", c.Group)
 	}
-	require.Equal(t, real, mine)
+	require.Equal(t, wanted, mine)
 }
 
 // redisServer is a connection to a real redis-server.

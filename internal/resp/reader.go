@@ -1,6 +1,9 @@
 package resp
 
-import "io"
+import (
+	"errors"
+	"io"
+)
 
 const (
 	// initialBuffer is what a connection costs while its commands are small.
@@ -94,7 +97,7 @@ func (r *Reader) fill() error {
 	for range maxEmptyReads {
 		if err := r.readErr; err != nil {
 			r.readErr = nil
-			if err == io.EOF && r.end > r.start {
+			if errors.Is(err, io.EOF) && r.end > r.start {
 				return io.ErrUnexpectedEOF
 			}
 			return err

@@ -91,11 +91,11 @@ func (g *generator) arguments(name string) []string {
 	return nil
 }
 
-// some repeats make up to n times, n included.
-func (g *generator) some(make func() string, n int) []string {
+// some repeats one up to n times, n included.
+func (g *generator) some(one func() string, n int) []string {
 	var out []string
 	for range g.intn(n + 1) {
-		out = append(out, make())
+		out = append(out, one())
 	}
 	return out
 }

@@ -83,7 +83,7 @@ func TestAgreedMeansAMajorityHoldsTheHighestVersionSeen(t *testing.T) {
 			ver := version(rapid.Uint64Range(0, 2).Draw(t, "version"))
 			seen[ver]++
 			highest = record.Max(highest, ver)
-			d := Wait
+			var d Decision
 			if i == valueFrom {
 				value, valued = ver, true
 				d = v.AddValue(ver)
