@@ -1,0 +1,70 @@
+package archtest
+
+// Imports point one way: cmd -> proxy, node -> ring, internal. A path in a rule
+// stands for the directory and what is below it.
+
+// forbidden says who may not import whom.
+var forbidden = []struct{ from, to, because string }{
+	{"proxy", "node", "a proxy is a process of its own: what both sides need is in internal/"},
+	{"node", "proxy", "a node is a process of its own: what both sides need is in internal/"},
+	{"proxy", "cmd", "the command line is on top"},
+	{"node", "cmd", "the command line is on top"},
+	{"ring", "cmd", "the command line is on top"},
+	{"ring", "proxy", "the ring is below both sides"},
+	{"ring", "node", "the ring is below both sides"},
+	{"internal", "cmd", "internal/ holds leaves that both sides share"},
+	{"internal", "proxy", "internal/ holds leaves that both sides share"},
+	{"internal", "node", "internal/ holds leaves that both sides share"},
+	{"internal", "e2e", "the product does not depend on its tests"},
+	{"cmd", "e2e", "the product does not depend on its tests"},
+	{"e2e", "cmd", "end-to-end tests see the product from outside"},
+	{"e2e", "proxy", "end-to-end tests see the product from outside"},
+	{"e2e", "node", "end-to-end tests see the product from outside"},
+	{"e2e", "ring", "end-to-end tests see the product from outside"},
+	{"internal/config", "ring", "settings are read before there is anything else"},
+	{"internal/wire", "ring", "the transport moves frames and does not know what is in them"},
+	{"internal/wire", "internal/protocol", "the transport moves frames and does not know what is in them"},
+	{"node/engine", "node/register", "an engine stores records, whoever decided on them"},
+	{"node/engine", "node/datatype", "an engine stores records, whatever they mean"},
+	{"node/datatype", "node/register", "what commands mean has nothing to do with how states are replicated"},
+	{"node/register", "node/datatype", "the protocol replicates states, whatever they mean: the caller lends it Execute and Apply"},
+}
+
+// pure packages decide, and do nothing: no goroutine, clock, randomness or I/O. So
+// they can be simulated, fuzzed and reasoned about. They import each other and the
+// standard library without the packages in impure.
+var pure = []string{
+	"internal/command", "internal/lcs", "internal/record", "internal/resp",
+	"node/datatype", "node/register", "proxy/quorum", "ring",
+}
+
+// notPure are below a pure package without being part of it.
+var notPure = []string{"node/register/sim", "ring/gossip"}
+
+// impure are packages of the standard library that reach out of the process, start
+// something, or give another answer each time.
+var impure = []string{"log", "math/rand", "net", "os", "syscall", "testing", "time"}
+
+// harmless are exceptions from impure: what the package uses of it is pure.
+var harmless = []struct{ pkg, path, because string }{
+	{"ring", "net", "taking host:port apart"},
+}
+
+// homes says where a library may be imported (tests may import any). A library that is not
+// in the list has no home yet: give it one, with the reason.
+var homes = []struct{ library, home, because string }{
+	{"github.com/tidwall/redcon", "proxy", "the protocol of clients ends at the proxy"},
+	{"github.com/hashicorp/memberlist", "ring/gossip", "gossip says who is alive, and nothing else"},
+	{"github.com/zeebo/xxh3", "node/engine", "how records are ordered and digested is the engine's"},
+	{"github.com/prometheus/client_golang", "internal/metrics", "everybody else counts in plain numbers"},
+	{"github.com/spf13/pflag", "internal/config", "a setting is declared once"},
+	{"go.yaml.in/yaml/v3", "internal/config", "the file is one of the ways to give settings"},
+	{"github.com/spf13/cobra", "cmd/quoll", "commands exist on the command line"},
+	{"github.com/jedib0t/go-pretty/v6", "cmd/quoll", "tables are for people"},
+	{"github.com/anishathalye/porcupine", "node/register/sim", "the simulator checks its histories"},
+	{"github.com/anishathalye/porcupine", "internal/history", "recorded histories are checked with it"},
+	{"github.com/redis/go-redis/v9", "e2e", "a client, for tests"},
+	{"github.com/stretchr/testify", "e2e", "test code that several tests share"},
+	{"github.com/stretchr/testify", "node/engine/enginetest", "a suite that every engine's test runs"},
+	{"pgregory.net/rapid", "node/engine/enginetest", "a suite that every engine's test runs"},
+}
