@@ -16,10 +16,10 @@ import (
 // is locked.
 
 // Now implements register.Env.
-func (s *stripe) Now() int64 { return s.node.now() }
+func (s *stripe) Now() int64 { return s.out.wall }
 
 // Mono implements register.Env.
-func (s *stripe) Mono() int64 { return s.node.mono() }
+func (s *stripe) Mono() int64 { return s.out.mono }
 
 // Rand implements register.Env.
 func (s *stripe) Rand(n int64) int64 { return rand.Int64N(n) }
@@ -33,7 +33,7 @@ func (s *stripe) Alive(member uint16) bool {
 // Stable implements register.Env.
 func (s *stripe) Stable(member uint16) bool {
 	p := s.node.peerOf(member)
-	return p != nil && p.stable(s.node.mono())
+	return p != nil && p.stable(s.out.mono)
 }
 
 // Send implements register.Env.

@@ -132,6 +132,9 @@ func (n *Node) form(cluster ring.Cluster) error {
 		return err
 	}
 	n.view.Store(v)
+	for _, p := range n.peers {
+		p.member.Store(p.inRing())
+	}
 	close(n.formed)
 	n.log.Info("the cluster has formed", "epoch", cluster.Epoch, "nodes", len(cluster.Members), "replicas", cluster.Replicas)
 	return nil

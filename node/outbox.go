@@ -9,13 +9,14 @@ import (
 // outbox gathers what one round of work sends. Nothing leaves before the engine
 // has made durable what was staged until then (R2).
 type outbox struct {
-	node  *Node
-	peers []frameBuffer      // FrameReplicate, by index of the peer
-	conns []connBuffer       // replies
-	loop  []register.Message // replies of this node's own replicas
-	keys  []byte             // backs their keys
-	done  func(error)        // out.committed, made once
-	work  bool
+	node       *Node
+	wall, mono int64              // the clocks when the round began
+	peers      []frameBuffer      // FrameReplicate, by index of the peer
+	conns      []connBuffer       // replies
+	loop       []register.Message // replies of this node's own replicas
+	keys       []byte             // backs their keys
+	done       func(error)        // out.committed, made once
+	work       bool
 }
 
 // frameBuffer is a frame under construction.
@@ -43,7 +44,11 @@ func (n *Node) newOutbox() *outbox {
 	return o
 }
 
-func (n *Node) getOutbox() *outbox { return n.outboxes.Get().(*outbox) }
+func (n *Node) getOutbox() *outbox {
+	o := n.outboxes.Get().(*outbox)
+	o.wall, o.mono = n.now(), n.mono()
+	return o
+}
 
 func (f *frameBuffer) open(typ wire.FrameType) []byte {
 	switch {

@@ -24,6 +24,7 @@ type peer struct {
 	caller  *protocol.Caller
 
 	hello   atomic.Pointer[protocol.Properties] // of the last connection
+	member  atomic.Bool                         // inRing, as of the last change
 	upSince atomic.Int64                        // monotonic milliseconds + 1, 0 while not Up
 	out     *outbox                             // of the link's reader
 }
@@ -40,7 +41,10 @@ func (n *Node) newPeer(index int, m ring.Member) *peer {
 		Check:   p.check,
 		OnUp: func(_ uint64, h wire.Hello) {
 			props, _ := protocol.DecodeProperties(h) // check has seen it
+			n.mu.Lock() // the cluster may be forming at this moment
+			defer n.mu.Unlock()
 			p.hello.Store(&props)
+			p.member.Store(p.inRing())
 		},
 		OnFrame: p.frame,
 		OnIdle:  p.idle,
@@ -76,14 +80,14 @@ func (p *peer) state(s wire.State) {
 }
 
 // alive: the link is up and answers.
-func (p *peer) alive() bool { return p.upSince.Load() != 0 && p.inRing() }
+func (p *peer) alive() bool { return p.upSince.Load() != 0 && p.member.Load() }
 
 // connected: there is a connection, though the peer may be slow to answer.
-func (p *peer) connected() bool { return p.link.State() != wire.Down && p.inRing() }
+func (p *peer) connected() bool { return p.link.State() != wire.Down && p.member.Load() }
 
 func (p *peer) stable(now int64) bool {
 	since := p.upSince.Load()
-	return since != 0 && now-since > stableAfter.Milliseconds() && p.inRing()
+	return since != 0 && now-since > stableAfter.Milliseconds() && p.member.Load()
 }
 
 // inRing reports whether the process at the other end is the member that the ring
@@ -104,7 +108,7 @@ func (p *peer) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 	p.node.Metrics.BytesIn.Add(uint64(len(body)))
 	switch typ {
 	case protocol.FrameReplicateReply:
-		if !p.inRing() {
+		if !p.member.Load() {
 			return
 		}
 		if p.out == nil {

@@ -135,7 +135,7 @@ func (n *Node) execute(c *wire.ServerConn, s *session) {
 	}
 	n.Metrics.Writes.Inc()
 	n.inFlight.Add(1)
-	sl.home.HandleClient(register.NewRequest(&s.op.Req, c, s.op.ID, n.mono()), s.op.Force)
+	sl.home.HandleClient(register.NewRequest(&s.op.Req, c, s.op.ID, s.out.mono), s.op.Force)
 	st.touched(sl)
 }
 
@@ -165,7 +165,7 @@ func (n *Node) read(c *wire.ServerConn, s *session, epoch uint64) {
 		return
 	}
 	n.Metrics.Reads.Inc()
-	now := n.now()
+	now := s.out.wall
 	if rec.State.Live() && rec.State.Expired(now) { // only the home may say nil, after a write (R12)
 		result.Status = protocol.StatusAskHome
 		s.out.result(c, &result)

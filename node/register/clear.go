@@ -71,7 +71,7 @@ func (h *Home) proposeClear(r *Request, start int) {
 		ks.known, ks.agreed, ks.present, ks.reading, ks.exact = true, false, false, nil, 0
 		ks.head = record.Record{Version: c.version}
 	}
-	h.broadcast(&Message{Kind: Clear, Version: c.version})
+	h.broadcast(Message{Kind: Clear, Version: c.version})
 	for _, ks := range h.keys.snapshot() {
 		if h.phase == leading {
 			h.advance(ks)

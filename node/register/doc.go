@@ -6,7 +6,7 @@
 // that the caller gives.
 //
 // The rules R1 to R19 that comments refer to are those of the executable
-// specification that the design was proved with; doc/protocol.md in this folder
+// specification that the design was proved with; protocol.md in this folder
 // repeats them, with what this package adds:
 //
 //   - A slot-wide clear (FLUSHALL) is one write to every key of the slot: an Accept

@@ -1,6 +1,8 @@
 package register
 
 import (
+	"sync"
+
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 )
@@ -269,12 +271,18 @@ func (h *Home) acquire() {
 	h.phase, h.since, h.seq = acquiring, h.env.Mono(), 0
 	h.promises, h.refused, h.answered = 0, 0, make([]uint64, len(h.config.members))
 	h.handedUntil = 0
-	h.broadcast(&Message{Kind: Prepare})
+	h.broadcast(Message{Kind: Prepare})
 }
 
-// broadcast starts a new round and sends m to all members. The process' own
+// messages are reused: what is given to an Env would otherwise be allocated anew
+// for every write.
+var messages = sync.Pool{New: func() any { return new(Message) }}
+
+// broadcast starts a new round and sends a message to all members. The process' own
 // replica executes it at once; its reply counts when it is durable.
-func (h *Home) broadcast(m *Message) {
+func (h *Home) broadcast(message Message) {
+	m := messages.Get().(*Message)
+	*m = message
 	h.round++
 	m.Slot, m.From, m.Epoch, m.Ballot, m.Round = h.slot, h.self, h.config.epoch, h.ballot, h.round
 	for _, id := range h.config.members {
@@ -285,23 +293,26 @@ func (h *Home) broadcast(m *Message) {
 	if h.config.index(h.self) >= 0 {
 		h.sendLocal(m)
 	}
+	*m = Message{}
+	messages.Put(m)
 }
 
 // sendLocal executes a message on the own replica. A refusal ends the term at
 // once: from then on the replica does not show what this home proposed last.
 func (h *Home) sendLocal(m *Message) {
 	m.To = h.self
-	var reply Message
-	if err := h.local.Handle(m, &reply); err != nil {
+	reply := messages.Get().(*Message)
+	switch err := h.local.Handle(m, reply); {
+	case err != nil:
 		h.fail(err)
-		return
-	}
-	if reply.Result != OK && h.phase != idle {
-		h.observe(&reply)
+	case reply.Result != OK && h.phase != idle:
+		h.observe(reply)
 		h.stepDown()
-		return
+	default:
+		h.env.Loopback(reply)
 	}
-	h.env.Loopback(&reply)
+	*reply = Message{}
+	messages.Put(reply)
 }
 
 // observe notes the highest ballot seen (R3).

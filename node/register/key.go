@@ -77,7 +77,7 @@ func (h *Home) advance(ks *keyState) {
 		}
 		if !ks.known && (len(ks.doubt) > 0 || !ks.queue[0].blind) {
 			ks.reading, ks.sent = &syncRead{round: h.round + 1}, h.env.Mono() // (R4)
-			h.broadcast(&Message{Kind: SyncRead, Key: ks.key})
+			h.broadcast(Message{Kind: SyncRead, Key: ks.key})
 			return
 		}
 		h.evaluate(ks, ks.shift())
@@ -152,7 +152,7 @@ func (h *Home) wait(ks *keyState, w waiter) {
 		h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State})
 	case h.round < w.needRound:
 		ks.sent = h.env.Mono()
-		h.broadcast(&Message{Kind: Confirm})
+		h.broadcast(Message{Kind: Confirm})
 	}
 }
 
@@ -174,7 +174,7 @@ func (h *Home) propose(ks *keyState, effect record.Effect) {
 	ks.known, ks.agreed, ks.present, ks.exact, ks.settled = true, false, true, 0, 0
 	ks.head = record.Record{Version: m.Version, State: effect.State}
 	ks.sent = h.env.Mono()
-	h.broadcast(&m)
+	h.broadcast(m)
 }
 
 // holds reports whether a quorum holds seq of this term, for this key: by an

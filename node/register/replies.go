@@ -115,7 +115,7 @@ func (h *Home) purge(ks *keyState) {
 		return
 	}
 	h.env.Count(Purged)
-	h.broadcast(&Message{Kind: Purge, Key: ks.key, Version: ks.head.Version})
+	h.broadcast(Message{Kind: Purge, Key: ks.key, Version: ks.head.Version})
 }
 
 // sendHead sends the full state of the head to one member, if this term wrote it.

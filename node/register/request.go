@@ -55,7 +55,6 @@ type Request struct {
 	replies  []byte    // backs the attempts' replies
 	arrived  uint64    // home's round counter at arrival
 	attempts []attempt // every version ever sent that contains this command
-	parked   bool
 }
 
 // attempt is a version that contains the command, and what it would reply.

@@ -38,7 +38,7 @@ func (h *Home) resend(now int64) {
 		ks.sent = now
 		h.env.Count(Resent)
 		if ks.reading != nil {
-			h.broadcast(&Message{Kind: SyncRead, Key: ks.key})
+			h.broadcast(Message{Kind: SyncRead, Key: ks.key})
 			continue
 		}
 		confirm = confirm || len(ks.waiting) > 0
@@ -48,10 +48,10 @@ func (h *Home) resend(now int64) {
 	if h.phase == leading && c.active() && now-c.sent >= h.timing.Resend && !c.version.IsZero() {
 		c.sent = now
 		h.env.Count(Resent)
-		h.broadcast(&Message{Kind: Clear, Version: c.version})
+		h.broadcast(Message{Kind: Clear, Version: c.version})
 	}
 	if confirm && h.phase == leading {
-		h.broadcast(&Message{Kind: Confirm})
+		h.broadcast(Message{Kind: Confirm})
 	}
 }
 

@@ -7,12 +7,10 @@ import (
 	"github.com/quolldb/quoll/node/engine"
 )
 
-// entry is a key and its record, packed into 72 bytes instead of 88. A node holds
-// one for every key, in arrays, so that a key costs one object of its own for the
-// garbage collector besides its value.
+// entry is a key and its record but for the type, in 64 bytes: one cache line. A node
+// holds one for every key, in arrays, so that a key costs one object of its own for
+// the garbage collector besides its value.
 type entry struct {
-	// place is the position in the upper 48 bits and the type in the lowest 8.
-	place    uint64
 	key      string
 	version  record.Version
 	expireAt int64
@@ -21,19 +19,35 @@ type entry struct {
 	value string
 }
 
-func (e *entry) position() engine.Position { return engine.Position(e.place >> 16) }
+// place is an entry's position in the upper 48 bits and the type of its record in
+// the lowest 8. Places have an array of their own: a search reads little else.
+type place uint64
 
-func (e *entry) set(rec record.Record) {
-	e.place = e.place&^0xff | uint64(rec.State.Type)
+func (p place) position() engine.Position { return engine.Position(p >> 16) }
+
+// ref refers to an entry of a page, until the page changes.
+type ref struct {
+	page  *page
+	index int
+}
+
+func (r ref) key() string { return r.page.entries[r.index].key }
+
+func (r ref) position() engine.Position { return r.page.places[r.index].position() }
+
+func (r ref) set(rec record.Record) {
+	at, e := &r.page.places[r.index], &r.page.entries[r.index]
+	*at = *at&^0xff | place(rec.State.Type)
 	e.version = rec.Version
 	e.expireAt = rec.State.ExpireAt
 	e.value = asString(rec.State.Value)
 }
 
-func (e *entry) record() record.Record {
+func (r ref) record() record.Record {
+	at, e := r.page.places[r.index], &r.page.entries[r.index]
 	return record.Record{
 		Version: e.version,
-		State:   record.State{Type: record.Type(e.place), ExpireAt: e.expireAt, Value: asBytes(e.value)},
+		State:   record.State{Type: record.Type(at), ExpireAt: e.expireAt, Value: asBytes(e.value)},
 	}
 }
 

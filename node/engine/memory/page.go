@@ -1,8 +1,10 @@
 package memory
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 )
 
@@ -21,6 +23,7 @@ const (
 // of position and then of key. The order of keys matters only where a client chose
 // keys with one position to slow us down.
 type page struct {
+	places  []place // of the entries
 	entries []entry
 	depth   uint8
 }
@@ -33,40 +36,64 @@ func (p *page) start(pos engine.Position) engine.Position {
 // search returns the index of a key, or the one where it would have to be
 // inserted. The empty key comes before all others of the position.
 func (p *page) search(pos engine.Position, key []byte) (index int, found bool) {
-	low, high := 0, len(p.entries)
-	for low < high {
+	low := p.first(pos)
+	if low == len(p.places) || p.places[low].position() != pos {
+		return low, false
+	}
+	if p.entries[low].key == string(key) {
+		return low, true
+	}
+	for high := p.first(pos + 1); low < high; { // keys with the same position
 		middle := int(uint(low+high) / 2)
-		e := &p.entries[middle]
-		if at := e.position(); at < pos || at == pos && e.key < string(key) {
+		if p.entries[middle].key < string(key) {
 			low = middle + 1
 		} else {
 			high = middle
 		}
 	}
-	if low == len(p.entries) {
-		return low, false
+	return low, low < len(p.entries) && p.entries[low].key == string(key)
+}
+
+// first returns the index of the first entry whose position is not below pos. A
+// short page is read from end to end, which is faster than guessing.
+func (p *page) first(pos engine.Position) int {
+	if len(p.places) > pageSize {
+		i, _ := slices.BinarySearchFunc(p.places, pos, func(at place, pos engine.Position) int {
+			return cmp.Compare(at.position(), pos)
+		})
+		return i
 	}
-	e := &p.entries[low]
-	return low, e.position() == pos && e.key == string(key)
+	below := 0
+	for _, at := range p.places {
+		if at.position() < pos {
+			below++
+		}
+	}
+	return below
 }
 
 func (p *page) full() bool { return len(p.entries) >= pageSize }
 
-func (p *page) insert(index int, e entry) {
+// insert makes room for a new entry.
+func (p *page) insert(index int, pos engine.Position, key []byte) {
 	if len(p.entries) == cap(p.entries) {
 		// A page beyond pageSize could not be split: it grows in proportion.
-		p.entries = fit(p.entries, max(pageStep, len(p.entries)/8))
+		room := max(pageStep, len(p.entries)/8)
+		p.entries, p.places = fit(p.entries, room), fit(p.places, room)
 	}
-	p.entries = slices.Insert(p.entries, index, e)
+	p.places = slices.Insert(p.places, index, place(pos)<<16)
+	p.entries = slices.Insert(p.entries, index, entry{key: string(key)})
 }
 
-func (p *page) remove(index int) entry {
-	e := p.entries[index]
+// remove takes an entry out and returns its record.
+func (p *page) remove(index int) record.Record {
+	old := ref{p, index}.record()
+	p.places = slices.Delete(p.places, index, index+1)
 	p.entries = slices.Delete(p.entries, index, index+1)
 	if cap(p.entries) > 2*(len(p.entries)+pageStep) {
-		p.entries = fit(p.entries, pageStep)
+		p.entries, p.places = fit(p.entries, pageStep), fit(p.places, pageStep)
 	}
-	return e
+	return old
 }
 
 // split moves the upper half of the page that begins at start to a new page, and
@@ -74,19 +101,20 @@ func (p *page) remove(index int) entry {
 func (p *page) split(start engine.Position) (upper *page, upperStart engine.Position) {
 	p.depth++
 	upperStart = start + 1<<(positionBits-p.depth)
-	cut, _ := p.search(upperStart, nil)
-	upper = &page{depth: p.depth, entries: fit(p.entries[cut:], pageStep)}
-	p.entries = fit(p.entries[:cut], pageStep)
+	cut := p.first(upperStart)
+	upper = &page{depth: p.depth, places: fit(p.places[cut:], pageStep), entries: fit(p.entries[cut:], pageStep)}
+	p.places, p.entries = fit(p.places[:cut], pageStep), fit(p.entries[:cut], pageStep)
 	return upper, upperStart
 }
 
 // merge takes over the entries of the page's upper half.
 func (p *page) merge(upper *page) {
 	p.depth--
+	p.places = append(fit(p.places, len(upper.places)), upper.places...)
 	p.entries = append(fit(p.entries, len(upper.entries)), upper.entries...)
 }
 
-// fit copies entries to an array that has room for exactly so many more.
-func fit(entries []entry, room int) []entry {
-	return append(make([]entry, 0, len(entries)+room), entries...)
+// fit copies a list to an array that has room for exactly so many more.
+func fit[T any](list []T, room int) []T {
+	return append(make([]T, 0, len(list)+room), list...)
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
@@ -10,24 +11,48 @@ import (
 // slot is one slot: its state, its records, and what they add up to. The caller
 // serialises all access, except to the counters.
 type slot struct {
-	meta  record.SlotMeta
-	table table
-	// newest is not below the version of any record in the table.
-	newest   record.Version
+	table    table
 	counters counters
+	// newest is not below the version of any record in the table.
+	newest record.Version
+	meta   record.SlotMeta
+	last   last
+}
+
+// last remembers where the last key was found: a write looks at its key and then
+// stores it. The caller's bytes are compared by address first, so that a miss costs
+// nothing, and then by content, for they may have changed.
+type last struct {
+	bytes *byte
+	at    ref
+}
+
+func (l *last) find(key []byte) (ref, bool) {
+	if l.bytes == nil || l.bytes != unsafe.SliceData(key) || l.at.key() != string(key) {
+		return ref{}, false
+	}
+	return l.at, true
 }
 
 func (s *slot) get(key []byte) (record.Record, bool) {
-	e := s.table.find(engine.PositionOf(key), key)
-	if e == nil {
+	if e, found := s.last.find(key); found {
+		return e.record(), true
+	}
+	e, found := s.table.find(engine.PositionOf(key), key)
+	if !found {
 		return record.Record{}, false
 	}
+	s.last = last{unsafe.SliceData(key), e}
 	return e.record(), true
 }
 
 func (s *slot) put(key []byte, rec record.Record) {
 	stats := s.counters.load()
-	e, found := s.table.upsert(engine.PositionOf(key), key)
+	e, found := s.last.find(key)
+	if !found {
+		e, found = s.table.upsert(engine.PositionOf(key), key)
+		s.last = last{} // entries may have moved
+	}
 	if found {
 		stats.Remove(key, e.record())
 	}
@@ -38,12 +63,13 @@ func (s *slot) put(key []byte, rec record.Record) {
 }
 
 func (s *slot) delete(key []byte) {
+	s.last = last{}
 	old, found := s.table.remove(engine.PositionOf(key), key)
 	if !found {
 		return
 	}
 	stats := s.counters.load()
-	stats.Remove(key, old.record())
+	stats.Remove(key, old)
 	s.counters.store(stats)
 }
 
@@ -64,7 +90,7 @@ func (s *slot) clear(meta record.SlotMeta) {
 			return true
 		})
 	}
-	s.meta, s.table, s.newest = meta, kept, newest
+	s.meta, s.table, s.newest, s.last = meta, kept, newest, last{}
 	s.counters.store(stats)
 }
 
@@ -72,8 +98,8 @@ func (s *slot) scan(from engine.Position, visit func(engine.Position, []byte, re
 	// Visitors borrow the key. A copy that is overwritten for the next one shows
 	// those who keep it their mistake, and saves those who change it from worse.
 	var key []byte
-	s.table.ascend(from, func(e *entry) bool {
-		key = append(key[:0], e.key...)
+	s.table.ascend(from, func(e ref) bool {
+		key = append(key[:0], e.key()...)
 		return visit(e.position(), key, e.record())
 	})
 }

@@ -3,6 +3,7 @@ package memory
 import (
 	"math/bits"
 
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 )
 
@@ -28,87 +29,95 @@ const doubleAt = 8
 //	01  ────────────────┘
 //	10  ──────────────────> 10  ···  (depth 2)
 //	11  ──────────────────> 11  ···  (depth 2)
+//
+// Most tables are small: their only page is part of the table itself, and there is
+// no directory.
 type table struct {
-	directory []*page
 	size      int
+	root      page // while there is no directory
+	directory []*page
 	// deepest counts the pages of the directory's own depth. While there is none,
 	// the directory could be half as long.
 	deepest int
 	depth   uint8
 }
 
-// page returns the page that a position belongs to. The directory must not be
-// empty.
+// page returns the page that a position belongs to.
 func (t *table) page(pos engine.Position) *page {
+	if t.directory == nil {
+		return &t.root
+	}
 	return t.directory[pos>>(positionBits-t.depth)]
 }
 
-// find returns the entry of a key, nil if there is none. It is valid until the
-// table changes.
-func (t *table) find(pos engine.Position, key []byte) *entry {
+// find returns the entry of a key, if there is one. It is valid until the table
+// changes.
+func (t *table) find(pos engine.Position, key []byte) (e ref, found bool) {
 	if t.size == 0 {
-		return nil
+		return ref{}, false
 	}
 	p := t.page(pos)
 	i, found := p.search(pos, key)
-	if !found {
-		return nil
-	}
-	return &p.entries[i]
+	return ref{p, i}, found
 }
 
 // upsert returns the entry of a key, a new one if there was none. It is valid until
 // the table changes.
-func (t *table) upsert(pos engine.Position, key []byte) (e *entry, found bool) {
-	if t.size == 0 {
-		t.directory = []*page{{}}
-		t.deepest = 1
-	}
+func (t *table) upsert(pos engine.Position, key []byte) (e ref, found bool) {
 	p := t.page(pos)
 	i, found := p.search(pos, key)
 	if found {
-		return &p.entries[i], true
+		return ref{p, i}, true
+	}
+	if p.full() && t.directory == nil {
+		p = t.branch()
 	}
 	for p.full() && t.split(p, pos) {
 		p = t.page(pos)
 		i, _ = p.search(pos, key)
 	}
 	t.size++
-	p.insert(i, entry{place: uint64(pos) << 16, key: string(key)})
-	return &p.entries[i], false
+	p.insert(i, pos, key)
+	return ref{p, i}, false
 }
 
-// remove removes the entry of a key and returns it.
-func (t *table) remove(pos engine.Position, key []byte) (e entry, found bool) {
+// branch gives the table a directory, with the page that it had as the only one.
+func (t *table) branch() *page {
+	p := t.root
+	t.root, t.directory, t.deepest = page{}, []*page{&p}, 1
+	return &p
+}
+
+// remove removes the entry of a key and returns its record.
+func (t *table) remove(pos engine.Position, key []byte) (old record.Record, found bool) {
 	if t.size == 0 {
-		return entry{}, false
+		return record.Record{}, false
 	}
 	p := t.page(pos)
 	i, found := p.search(pos, key)
 	if !found {
-		return entry{}, false
+		return record.Record{}, false
 	}
-	e = p.remove(i)
+	old = p.remove(i)
 	t.size--
 	if t.size == 0 {
 		*t = table{}
-		return e, true
+		return old, true
 	}
 	for t.merge(pos) {
 	}
 	for t.halve() {
 	}
-	return e, true
+	return old, true
 }
 
 // ascend visits the entries in order of position, starting at from, until visit
 // returns false.
-func (t *table) ascend(from engine.Position, visit func(*entry) bool) {
+func (t *table) ascend(from engine.Position, visit func(ref) bool) {
 	for t.size > 0 && from < engine.EndPosition {
 		p := t.page(from)
-		i, _ := p.search(from, nil)
-		for ; i < len(p.entries); i++ {
-			if !visit(&p.entries[i]) {
+		for i := p.first(from); i < len(p.entries); i++ {
+			if !visit(ref{p, i}) {
 				return
 			}
 		}

@@ -58,12 +58,19 @@ func requireShape(t require.TestingT, table *table, model map[engine.Position]in
 	size := 0
 	for pos, n := range model {
 		size += n
-		require.NotNil(t, table.find(pos, keyAt(pos, n-1)))
-		require.Nil(t, table.find(pos, keyAt(pos, n)))
+		_, found := table.find(pos, keyAt(pos, n-1))
+		require.True(t, found)
+		_, found = table.find(pos, keyAt(pos, n))
+		require.False(t, found)
 	}
 	require.Equal(t, size, table.size)
 	if size == 0 {
 		require.Empty(t, table.directory)
+		return
+	}
+	if table.directory == nil {
+		requirePage(t, &table.root, 0)
+		require.Len(t, table.root.entries, size)
 		return
 	}
 	require.Len(t, table.directory, 1<<table.depth)
@@ -88,12 +95,12 @@ func requireShape(t require.TestingT, table *table, model map[engine.Position]in
 
 func requirePage(t require.TestingT, p *page, start engine.Position) {
 	for i := range p.entries {
-		e := &p.entries[i]
+		e := ref{p, i}
 		require.Equal(t, start, p.start(e.position()))
 		if i > 0 {
-			before := &p.entries[i-1]
+			before := ref{p, i - 1}
 			require.True(t, before.position() < e.position() ||
-				before.position() == e.position() && before.key < e.key, "order")
+				before.position() == e.position() && before.key() < e.key(), "order")
 		}
 	}
 	slack := max(pageStep, len(p.entries)/8)
