@@ -1,0 +1,134 @@
+//go:build unix
+
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Config says what to run. Node and Proxy are arguments for every one of them.
+type Config struct {
+	Nodes, Proxies int
+	Node, Proxy    []string
+}
+
+// Member is a node or a proxy with its addresses.
+type Member struct {
+	*Process
+	// Node is the node's name in the initial cluster: a, b, c, ...
+	Node string
+	// Client is where a proxy serves clients; Peer and Gossip are a node's.
+	Client, Peer, Gossip string
+	Admin                string
+}
+
+// Cluster is a number of nodes and proxies.
+type Cluster struct {
+	t              testing.TB
+	Nodes, Proxies []*Member
+	// Initial is the initial cluster.
+	Initial string
+}
+
+// New returns a cluster that is not started.
+func New(t testing.TB, cfg Config) *Cluster {
+	c := &Cluster{t: t}
+	var initial, peers []string
+	for i := range cfg.Nodes {
+		m := &Member{Node: string(rune('a' + i)), Peer: FreeAddress(t), Gossip: FreeAddress(t), Admin: FreeAddress(t)}
+		c.Nodes = append(c.Nodes, m)
+		initial, peers = append(initial, m.Node+"="+m.Peer), append(peers, m.Peer)
+	}
+	c.Initial = strings.Join(initial, ",")
+	for _, m := range c.Nodes {
+		m.Process = NewProcess(t, "node "+m.Node, append([]string{"node", "--name", m.Node, "--peer", m.Peer, "--gossip", m.Gossip, "--admin", m.Admin,
+			"--initial-cluster", c.Initial}, cfg.Node...)...)
+	}
+	for i := range cfg.Proxies {
+		m := &Member{Client: FreeAddress(t), Admin: FreeAddress(t)}
+		m.Process = NewProcess(t, fmt.Sprint("proxy ", i+1), append([]string{"proxy", "--listen", m.Client, "--admin", m.Admin, "--nodes", strings.Join(peers, ",")}, cfg.Proxy...)...)
+		c.Proxies = append(c.Proxies, m)
+	}
+	return c
+}
+
+// Start starts a cluster and waits until it is ready.
+func Start(t testing.TB, cfg Config) *Cluster {
+	c := New(t, cfg)
+	for _, m := range c.members() {
+		m.Start()
+	}
+	for _, m := range c.members() {
+		m.AwaitReady()
+	}
+	return c
+}
+
+func (c *Cluster) members() []*Member { return append(append([]*Member{}, c.Nodes...), c.Proxies...) }
+
+// Clients returns the addresses of the proxies.
+func (c *Cluster) Clients() []string {
+	var addresses []string
+	for _, p := range c.Proxies {
+		addresses = append(addresses, p.Client)
+	}
+	return addresses
+}
+
+var admin = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+
+// AwaitReady waits until the process says that it can serve.
+func (m *Member) AwaitReady() {
+	Await(m.t, m.Name+" is ready", func() bool {
+		if !m.Running() {
+			require.FailNow(m.t, m.Name+" ended instead of becoming ready")
+		}
+		ready, _ := m.Ready()
+		return ready
+	})
+}
+
+// Ready asks the process once whether it can serve, and returns what it says.
+func (m *Member) Ready() (ready bool, text string) {
+	response, err := admin.Get("http://" + m.Admin + "/readyz")
+	if err != nil {
+		return false, err.Error()
+	}
+	defer response.Body.Close()
+	body, _ := io.ReadAll(response.Body)
+	return response.StatusCode == http.StatusOK, string(body)
+}
+
+// Run runs quoll to its end and returns its output and exit code.
+func Run(t testing.TB, env []string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs strings.Builder
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(environment(), env...), &out, &errs
+	err := cmd.Run()
+	if !errors.As(err, new(*exec.ExitError)) {
+		require.NoError(t, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// RunJSON runs quoll and decodes what it prints.
+func RunJSON[T any](t testing.TB, args ...string) (value T, code int) {
+	t.Helper()
+	stdout, stderr, code := Run(t, nil, args...)
+	require.NoError(t, json.Unmarshal([]byte(stdout), &value), "quoll %v: %s", args, stderr)
+	return value, code
+}

@@ -1,0 +1,9 @@
+//go:build unix && !linux
+
+package cluster
+
+import "syscall"
+
+// attributes puts a process into a group of its own, which a terminal's Ctrl-C does
+// not reach.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -1,0 +1,72 @@
+//go:build unix
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/e2e/cluster"
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "quoll-e2e-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = cluster.Build(dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	redis.SetLogger(quiet{})
+	return m.Run()
+}
+
+// quiet drops what go-redis logs of connections that break, which tests break on purpose.
+type quiet struct{}
+
+func (quiet) Printf(context.Context, string, ...any) {}
+
+// operationTimeout is the default of --operation-timeout; slack is what a busy
+// machine may add to it.
+const (
+	operationTimeout = time.Second
+	slack            = 2 * time.Second
+)
+
+// connect returns a go-redis client that repeats nothing by itself and waits longer
+// than the proxy does.
+func connect(t testing.TB, address string) *redis.Client {
+	client := redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1, ReadTimeout: operationTimeout + slack, ContextTimeoutEnabled: true})
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// needs skips the test if a program is not installed.
+func needs(t testing.TB, program string) string {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skipf("%s is not installed", program)
+	}
+	return path
+}
+
+// output runs a program to its end, which must come within a minute and be a good one.
+func output(t testing.TB, program string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	require.NoError(t, err, "%s %q: %s", program, args, out)
+	return string(out)
+}
