@@ -52,6 +52,7 @@ func (s *stripe) Loopback(m *register.Message) {
 // Answer implements register.Env.
 func (s *stripe) Answer(r *register.Request, a register.Answer) {
 	s.node.inFlight.Add(-1)
+	s.node.pending.Add(-int64(r.Size()))
 	s.out.result(r.Origin.(*wire.ServerConn), &protocol.Result{ID: r.OriginID, Status: protocol.Status(a.Outcome),
 		Reason: uint8(a.Reason), Hint: a.Hint, Reply: a.Reply})
 }

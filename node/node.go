@@ -40,8 +40,10 @@ type Options struct {
 	Secret           []byte
 	OperationTimeout time.Duration
 	MaxConnections   int
-	Version          string
-	Logger           *slog.Logger
+	// MaxPending bounds the bytes of the requests that the node works on.
+	MaxPending int64
+	Version    string
+	Logger     *slog.Logger
 	// Now is the wall clock in Unix milliseconds, nil for the system's.
 	Now func() int64
 }
@@ -66,7 +68,8 @@ type Node struct {
 	gossip   *gossip.Gossip
 	stripes  [stripes]stripe
 	outboxes sync.Pool
-	inFlight atomic.Int64
+	inFlight atomic.Int64 // requests that are not answered,
+	pending  atomic.Int64 // and their bytes
 
 	view       atomic.Pointer[view]         // nil until the cluster has formed
 	superseded atomic.Pointer[ring.Cluster] // the ring that knows a former life of this node

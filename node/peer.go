@@ -41,7 +41,7 @@ func (n *Node) newPeer(index int, m ring.Member) *peer {
 		Check:   p.check,
 		OnUp: func(_ uint64, h wire.Hello) {
 			props, _ := protocol.DecodeProperties(h) // check has seen it
-			n.mu.Lock() // the cluster may be forming at this moment
+			n.mu.Lock()                              // the cluster may be forming at this moment
 			defer n.mu.Unlock()
 			p.hello.Store(&props)
 			p.member.Store(p.inRing())

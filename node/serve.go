@@ -114,7 +114,7 @@ const maxInFlight = 1 << 18
 
 // execute runs an operation as the slot's home.
 func (n *Node) execute(c *wire.ServerConn, s *session) {
-	if n.inFlight.Load() > maxInFlight {
+	if n.inFlight.Load() > maxInFlight || n.pending.Load() > n.opt.MaxPending {
 		n.Metrics.RefusedBusy.Inc()
 		s.refuse(c, register.Overloaded)
 		return
@@ -134,8 +134,10 @@ func (n *Node) execute(c *wire.ServerConn, s *session) {
 		return
 	}
 	n.Metrics.Writes.Inc()
+	r := register.NewRequest(&s.op.Req, c, s.op.ID, s.out.mono)
 	n.inFlight.Add(1)
-	sl.home.HandleClient(register.NewRequest(&s.op.Req, c, s.op.ID, s.out.mono), s.op.Force)
+	n.pending.Add(int64(r.Size()))
+	sl.home.HandleClient(r, s.op.Force)
 	st.touched(sl)
 }
 

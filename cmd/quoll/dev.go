@@ -115,7 +115,7 @@ func startDevNodes(cfg config.Dev, log *slog.Logger) ([]*node.Node, ring.Initial
 		n, err := node.Start(node.Options{
 			Name: m.Name, ClusterName: devCluster, Initial: initial, Replicas: cfg.Replicas, Weight: 1, Listener: listeners[i],
 			GossipListen: "127.0.0.1:0", Engine: memory.New(), OperationTimeout: cfg.OperationTimeout,
-			Version: thisBuild().Version, Logger: log.With("component", "node", "node", m.Name),
+			MaxPending: int64(config.DefaultNode().MaxPending), Version: thisBuild().Version, Logger: log.With("component", "node", "node", m.Name),
 		})
 		if err != nil {
 			for _, l := range listeners[i:] {

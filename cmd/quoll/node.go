@@ -68,7 +68,7 @@ func runNode(ctx context.Context, cfg config.Node, log *slog.Logger) error {
 		Name: cfg.Name, ClusterName: cfg.ClusterName, Initial: initial, Replicas: cfg.Replicas, Rack: cfg.Rack, Weight: cfg.Weight,
 		Listener: listener, GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip, Engine: memory.New(),
 		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, MaxConnections: cfg.MaxConnections,
-		Version: thisBuild().Version, Logger: log.With("component", "node", "node", cfg.Name),
+		MaxPending: int64(cfg.MaxPending), Version: thisBuild().Version, Logger: log.With("component", "node", "node", cfg.Name),
 	})
 	if err != nil {
 		listener.Close()

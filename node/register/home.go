@@ -123,6 +123,10 @@ func (h *Home) HandleClient(r *Request, force bool) {
 		h.answer(r, Answer{Outcome: NotDone, Reason: NotMember})
 	case h.handing != 0:
 		h.parked = append(h.parked, r)
+	case h.phase == idle && h.env.Mono() < h.notBefore:
+		// Others of the same client may just have been turned away; this one must not
+		// overtake them.
+		h.answer(r, Answer{Outcome: NotDone, Reason: LostTerm})
 	default:
 		hint := h.betterHome(force)
 		switch {

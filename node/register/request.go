@@ -92,6 +92,9 @@ func NewRequest(cmd *command.Request, origin any, originID uint64, born int64) *
 	return r
 }
 
+// Size returns how many bytes the request's command has.
+func (r *Request) Size() int { return len(r.buf) }
+
 // maxPooled bounds the buffers that wait in the pool.
 const maxPooled = 64 << 10
 
