@@ -53,14 +53,15 @@ type Node struct {
 	// Metrics counts what the node does.
 	Metrics metrics.Node
 
-	opt     Options
-	log     *slog.Logger
-	initial ring.Initial
-	self    ring.Member
-	engine  engine.Engine
-	started time.Time
-	unique  uint64 // makes incarnations unique per process start
-	timing  register.Timing
+	opt      Options
+	log      *slog.Logger
+	initial  ring.Initial
+	self     ring.Member
+	engine   engine.Engine
+	prefetch prefetcher // the engine, if it can; nil otherwise
+	started  time.Time
+	unique   uint64 // makes incarnations unique per process start
+	timing   register.Timing
 
 	peers    []*peer
 	byID     []*peer // by member ID, nil for this node
@@ -90,6 +91,7 @@ const tickInterval = 20 * time.Millisecond
 func Start(opt Options) (*Node, error) {
 	n := &Node{opt: opt, log: opt.Logger, initial: opt.Initial, engine: opt.Engine, started: time.Now(),
 		unique: rand.Uint64() >> 16, timing: register.DefaultTiming(), formed: make(chan struct{})}
+	n.prefetch, _ = opt.Engine.(prefetcher)
 	n.timing.Request = opt.OperationTimeout.Milliseconds() * 3 / 2
 	cluster := n.initial.Cluster(opt.ClusterName, opt.Replicas)
 	self, ok := cluster.ByName(opt.Name)

@@ -144,7 +144,9 @@ func (o *outbox) committed(err error) {
 	}
 	next := n.getOutbox()
 	for i := range o.loop {
-		n.handleReply(next, &o.loop[i])
+		st := n.lock(o.loop[i].Slot, next)
+		n.handleReply(&o.loop[i])
+		st.unlock()
 	}
 	o.recycle()
 	next.flush()

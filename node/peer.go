@@ -26,7 +26,11 @@ type peer struct {
 	hello   atomic.Pointer[protocol.Properties] // of the last connection
 	member  atomic.Bool                         // inRing, as of the last change
 	upSince atomic.Int64                        // monotonic milliseconds + 1, 0 while not Up
-	out     *outbox                             // of the link's reader
+
+	// What the link's reader works on.
+	out      *outbox
+	group    group
+	messages [groupSize]register.Message
 }
 
 // stableAfter is how long a link must have been up for slots to be handed back.
@@ -114,20 +118,39 @@ func (p *peer) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 		if p.out == nil {
 			p.out = p.node.getOutbox()
 		}
-		d := wire.NewDecoder(body)
-		var m register.Message
-		for d.More() {
-			decodeReply(&d, &m)
-			if err := d.Err(); err != nil {
-				p.node.log.Warn("a peer sent a reply that makes no sense", "peer", p.name, "err", err)
-				return
-			}
-			m.From = p.id
-			p.node.handleReply(p.out, &m)
-		}
+		p.replies(body)
 	case protocol.FrameCallReply:
 		p.caller.HandleReply(body)
 	}
+}
+
+// replies hands the replies of a frame to the homes that asked, in groups.
+func (p *peer) replies(body []byte) {
+	n := p.node
+	d := wire.NewDecoder(body)
+	for d.More() {
+		m := &p.messages[p.group.n]
+		decodeReply(&d, m)
+		if err := d.Err(); err != nil {
+			n.log.Warn("a peer sent a reply that makes no sense", "peer", p.name, "err", err)
+			break
+		}
+		m.From = p.id
+		if m.Slot < ring.Slots && p.group.add(m.Slot, nil) {
+			p.handleGroup()
+		}
+	}
+	p.handleGroup()
+}
+
+func (p *peer) handleGroup() {
+	n := p.node
+	n.lockGroup(&p.group, p.out)
+	for i := range p.group.n {
+		n.handleReply(&p.messages[i])
+	}
+	clear(p.messages[:p.group.n])
+	n.unlockGroup(&p.group)
 }
 
 func (p *peer) idle() {

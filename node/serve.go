@@ -8,7 +8,6 @@ import (
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/register"
-	"github.com/quolldb/quoll/ring"
 )
 
 // session is a connection from a proxy, a node or a tool (wire.ServerConn.Data). It
@@ -17,8 +16,13 @@ type session struct {
 	hello protocol.Properties
 	role  wire.Role
 	out   *outbox
-	op    protocol.Op
 	reply []byte
+
+	// The group that is being executed.
+	group    group
+	ops      [groupSize]protocol.Op
+	messages [groupSize]register.Message
+	answer   register.Message
 }
 
 // Open implements wire.Handler.
@@ -66,26 +70,41 @@ func (n *Node) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, age ti
 	}
 }
 
-// batch executes the operations of a proxy.
+// batch executes the operations of a proxy, in groups.
 func (n *Node) batch(c *wire.ServerConn, s *session, body []byte, age time.Duration) error {
 	d := wire.NewDecoder(body)
 	epoch := d.Uvarint()
 	refusal := n.refusal(epoch, age)
 	for d.More() {
-		protocol.DecodeOp(&d, &s.op)
+		op := &s.ops[s.group.n]
+		protocol.DecodeOp(&d, op)
 		if d.Err() != nil {
 			break
 		}
-		switch {
-		case refusal != register.ReasonNone:
-			s.refuse(c, refusal)
-		case s.op.Kind == protocol.Execute:
-			n.execute(c, s)
-		default:
-			n.read(c, s, epoch)
+		if refusal != register.ReasonNone {
+			s.refuse(c, op, refusal)
+			continue
+		}
+		if s.group.add(op.Slot, op.Key()) || !d.More() {
+			n.executeGroup(c, s, epoch)
 		}
 	}
+	if s.group.n > 0 { // the frame ended in the middle of an operation
+		n.executeGroup(c, s, epoch)
+	}
 	return d.Err()
+}
+
+func (n *Node) executeGroup(c *wire.ServerConn, s *session, epoch uint64) {
+	n.lockGroup(&s.group, s.out)
+	for i := range s.group.n {
+		if op := &s.ops[i]; op.Kind == protocol.Execute {
+			n.execute(c, s, op)
+		} else {
+			n.read(c, s, op, epoch)
+		}
+	}
+	n.unlockGroup(&s.group)
 }
 
 // refusal says why no operation of a frame is executed.
@@ -105,39 +124,38 @@ func (n *Node) refusal(epoch uint64, age time.Duration) register.Reason {
 	return register.ReasonNone
 }
 
-func (s *session) refuse(c *wire.ServerConn, reason register.Reason) {
-	s.out.result(c, &protocol.Result{ID: s.op.ID, Status: protocol.StatusNotDone, Reason: uint8(reason)})
+func (s *session) refuse(c *wire.ServerConn, op *protocol.Op, reason register.Reason) {
+	s.out.result(c, &protocol.Result{ID: op.ID, Status: protocol.StatusNotDone, Reason: uint8(reason)})
 }
 
 // maxInFlight bounds the requests that a node works on.
 const maxInFlight = 1 << 18
 
-// execute runs an operation as the slot's home.
-func (n *Node) execute(c *wire.ServerConn, s *session) {
+// execute runs an operation as the slot's home. The slot's stripe is locked.
+func (n *Node) execute(c *wire.ServerConn, s *session, op *protocol.Op) {
 	if n.inFlight.Load() > maxInFlight || n.pending.Load() > n.opt.MaxPending {
 		n.Metrics.RefusedBusy.Inc()
-		s.refuse(c, register.Overloaded)
+		s.refuse(c, op, register.Overloaded)
 		return
 	}
-	st := n.lock(s.op.Slot, s.out)
-	defer st.unlock()
-	sl, err := st.slot(s.op.Slot)
+	st := &n.stripes[op.Slot%stripes]
+	sl, err := st.slot(op.Slot)
 	switch {
 	case err == errNotReplica:
-		s.refuse(c, register.NotMember)
+		s.refuse(c, op, register.NotMember)
 		return
 	case err != nil:
-		s.refuse(c, register.StorageFailed)
+		s.refuse(c, op, register.StorageFailed)
 		return
 	case !n.quorumReachable(sl.home.Config()):
-		s.refuse(c, register.NoQuorum)
+		s.refuse(c, op, register.NoQuorum)
 		return
 	}
 	n.Metrics.Writes.Inc()
-	r := register.NewRequest(&s.op.Req, c, s.op.ID, s.out.mono)
+	r := register.NewRequest(&op.Req, c, op.ID, s.out.mono)
 	n.inFlight.Add(1)
 	n.pending.Add(int64(r.Size()))
-	sl.home.HandleClient(r, s.op.Force)
+	sl.home.HandleClient(r, op.Force)
 	st.touched(sl)
 }
 
@@ -153,15 +171,16 @@ func (n *Node) quorumReachable(config *register.Config) bool {
 	return connected > len(members)/2
 }
 
-// read answers a quorum read with what this replica holds.
-func (n *Node) read(c *wire.ServerConn, s *session, epoch uint64) {
-	rec, reason := n.readRecord(s, epoch)
+// read answers a quorum read with what this replica holds. The slot's stripe is
+// locked.
+func (n *Node) read(c *wire.ServerConn, s *session, op *protocol.Op, epoch uint64) {
+	rec, reason := n.readRecord(op, epoch)
 	if reason != register.ReasonNone {
-		s.refuse(c, reason)
+		s.refuse(c, op, reason)
 		return
 	}
-	result := protocol.Result{ID: s.op.ID, Status: protocol.StatusVersion, Version: rec.Version}
-	if s.op.Kind == protocol.ReadVersion {
+	result := protocol.Result{ID: op.ID, Status: protocol.StatusVersion, Version: rec.Version}
+	if op.Kind == protocol.ReadVersion {
 		n.Metrics.Versions.Inc()
 		s.out.result(c, &result)
 		return
@@ -173,7 +192,7 @@ func (n *Node) read(c *wire.ServerConn, s *session, epoch uint64) {
 		s.out.result(c, &result)
 		return
 	}
-	s.reply, _ = datatype.Execute(s.reply[:0], rec.State, &s.op.Req, now)
+	s.reply, _ = datatype.Execute(s.reply[:0], rec.State, &op.Req, now)
 	result.Status, result.Reply = protocol.StatusValue, s.reply
 	s.out.result(c, &result)
 	if cap(s.reply) > maxKept {
@@ -181,10 +200,8 @@ func (n *Node) read(c *wire.ServerConn, s *session, epoch uint64) {
 	}
 }
 
-func (n *Node) readRecord(s *session, epoch uint64) (record.Record, register.Reason) {
-	st := n.lock(s.op.Slot, s.out)
-	defer st.unlock()
-	sl, err := st.slot(s.op.Slot)
+func (n *Node) readRecord(op *protocol.Op, epoch uint64) (record.Record, register.Reason) {
+	sl, err := n.stripes[op.Slot%stripes].slot(op.Slot)
 	if err == errNotReplica {
 		return record.Record{}, register.NotMember
 	}
@@ -197,7 +214,7 @@ func (n *Node) readRecord(s *session, epoch uint64) (record.Record, register.Rea
 	}
 	var rec record.Record
 	if err == nil {
-		rec, _, err = sl.acceptor.Read(s.op.Req.Args[1])
+		rec, _, err = sl.acceptor.Read(op.Key())
 	}
 	if err != nil {
 		sl.err = err
@@ -207,7 +224,7 @@ func (n *Node) readRecord(s *session, epoch uint64) (record.Record, register.Rea
 	return rec, register.ReasonNone
 }
 
-// replicate executes a home's requests on this node's replicas.
+// replicate executes a home's requests on this node's replicas, in groups.
 func (n *Node) replicate(c *wire.ServerConn, s *session, body []byte) error {
 	v := n.view.Load()
 	if v == nil || n.failed.Load() || s.role != wire.RoleNode || !v.sameLife(s.hello.Member) {
@@ -215,30 +232,42 @@ func (n *Node) replicate(c *wire.ServerConn, s *session, body []byte) error {
 		return nil // a vote is never given to, nor by, a process that is not of the ring
 	}
 	d := wire.NewDecoder(body)
-	var m, reply register.Message
 	for d.More() {
-		decodeRequest(&d, &m)
+		m := &s.messages[s.group.n]
+		decodeRequest(&d, m)
 		if d.Err() != nil {
 			break
 		}
 		m.From, m.To = s.hello.Member.ID, v.self
-		st := n.lock(m.Slot, s.out)
-		sl, err := st.slot(m.Slot)
+		if s.group.add(m.Slot, m.Key) || !d.More() {
+			n.replicateGroup(c, s)
+		}
+	}
+	if s.group.n > 0 {
+		n.replicateGroup(c, s)
+	}
+	return d.Err()
+}
+
+func (n *Node) replicateGroup(c *wire.ServerConn, s *session) {
+	n.lockGroup(&s.group, s.out)
+	for i := range s.group.n {
+		m := &s.messages[i]
+		sl, err := n.stripes[m.Slot%stripes].slot(m.Slot)
 		if err == nil {
-			err = sl.acceptor.Handle(&m, &reply)
-			if err != nil {
+			if err = sl.acceptor.Handle(m, &s.answer); err != nil {
 				sl.err = err
 				n.storageFailed(err)
 			}
 		}
-		st.unlock()
 		if err != nil {
 			continue // no answer: no vote
 		}
-		n.countReply(&reply)
-		s.out.replicateReply(c, &reply)
+		n.countReply(&s.answer)
+		s.out.replicateReply(c, &s.answer)
 	}
-	return d.Err()
+	clear(s.messages[:s.group.n])
+	n.unlockGroup(&s.group)
 }
 
 func (n *Node) countReply(reply *register.Message) {
@@ -249,18 +278,5 @@ func (n *Node) countReply(reply *register.Message) {
 		n.Metrics.RefusedBallot.Inc()
 	case reply.Kind == register.Accept && reply.Result == register.OK:
 		n.Metrics.Accepts.Inc()
-	}
-}
-
-// handleReply hands a replica's reply to the home that asked.
-func (n *Node) handleReply(out *outbox, m *register.Message) {
-	st := n.lock(m.Slot, out)
-	defer st.unlock()
-	if m.Slot >= ring.Slots {
-		return
-	}
-	if sl := st.slots[m.Slot/stripes]; sl != nil && sl.err == nil {
-		sl.home.HandleReply(m)
-		st.touched(sl)
 	}
 }

@@ -32,6 +32,14 @@ type Op struct {
 	Req command.Request
 }
 
+// Key returns the operation's key, nil for one on a whole slot.
+func (op *Op) Key() []byte {
+	if len(op.Req.Args) < 2 {
+		return nil
+	}
+	return op.Req.Args[1]
+}
+
 const (
 	opKindMask = 3
 	opForceBit = 1 << 2

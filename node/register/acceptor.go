@@ -42,6 +42,10 @@ func NewAcceptor(slot uint16, store Store, apply ApplyDelta) (Acceptor, error) {
 // Meta returns the state of the slot as a whole.
 func (a *Acceptor) Meta() record.SlotMeta { return a.meta }
 
+// Touch reads what Handle will read first, so that it is near by then. What it
+// returns means nothing.
+func (a *Acceptor) Touch() uint64 { return a.meta.Epoch + a.meta.Cleared.Seq }
+
 // Adopt raises the replica's epoch (R1); it reports false for an older one.
 func (a *Acceptor) Adopt(epoch uint64) (bool, error) {
 	if epoch <= a.meta.Epoch {

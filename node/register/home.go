@@ -75,7 +75,7 @@ type Home struct {
 	round       uint64
 	promises    set
 	refused     set
-	answered    []uint64 // highest round that each member answered in this term
+	answered    []uint64 // highest round that each member answered, kept while reads wait for it
 	failed      error
 
 	keys  keySet
@@ -110,6 +110,12 @@ func (h *Home) Leading() bool { return h.phase == leading }
 // Active reports whether the home needs Tick.
 func (h *Home) Active() bool {
 	return h.phase == acquiring || h.keys.len() > 0 || h.clear.active() || len(h.parked) > 0
+}
+
+// Touch reads what the home will read first, so that it is near by then. What it
+// returns means nothing.
+func (h *Home) Touch() uint64 {
+	return h.counter + h.ballot.Counter + h.round + uint64(len(h.keys.list))
 }
 
 // HandleClient executes a request, now or later. force says that the proxy cannot
@@ -273,7 +279,7 @@ func (h *Home) acquire() {
 	h.counter = max(h.counter, h.local.meta.Promised.Counter) + 1
 	h.ballot = record.Ballot{Counter: h.counter, Incarnation: h.incarnation}
 	h.phase, h.since, h.seq = acquiring, h.env.Mono(), 0
-	h.promises, h.refused, h.answered = 0, 0, make([]uint64, len(h.config.members))
+	h.promises, h.refused, h.answered = 0, 0, nil
 	h.handedUntil = 0
 	h.broadcast(Message{Kind: Prepare})
 }

@@ -192,7 +192,7 @@ func (h *Home) holds(ks *keyState, seq uint64) bool {
 // confirmed reports whether a quorum answered a round of this term.
 func (h *Home) confirmed(round uint64) bool {
 	var s set
-	for i := range h.config.members {
+	for i := range h.answered {
 		if h.answered[i] >= round {
 			s.add(i)
 		}

@@ -10,6 +10,7 @@ import (
 // none or one, so it is a list; it gets an index when it grows.
 type keySet struct {
 	list  []*keyState
+	first [1]*keyState         // backs the list while that is enough
 	index map[string]*keyState // nil while the list is short
 }
 
@@ -18,7 +19,7 @@ const indexAt = 8
 
 func (s *keySet) len() int { return len(s.list) }
 
-// all returns the keys, for callers that do not change the set while they look.
+// all returns the keys, for callers that are done with them when the set changes.
 // The order depends on the history only, so that simulations can be replayed.
 func (s *keySet) all() []*keyState { return s.list }
 
@@ -43,6 +44,9 @@ func (s *keySet) add(name []byte, members int) *keyState {
 	ks.key = append(ks.key[:0], name...)
 	ks.held = slices.Grow(ks.held[:0], members)[:members]
 	clear(ks.held)
+	if s.list == nil {
+		s.list = s.first[:0]
+	}
 	ks.place = len(s.list)
 	s.list = append(s.list, ks)
 	switch {

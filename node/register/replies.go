@@ -31,10 +31,7 @@ func (h *Home) HandleReply(m *Message) {
 	if m.Kind == Purge {
 		return
 	}
-	newer := m.Round > h.answered[i]
-	if newer {
-		h.answered[i] = m.Round
-	}
+	newer := h.note(i, m)
 	switch m.Kind {
 	case SyncRead:
 		h.syncReadReply(i, m)
@@ -58,6 +55,22 @@ func (h *Home) HandleReply(m *Message) {
 		return
 	}
 	h.drain()
+}
+
+// note keeps the highest round that a member answered, as long as some read may
+// wait for it: one that waits already, or one whose key is being read.
+func (h *Home) note(i int, m *Message) bool {
+	if h.reads == 0 && m.Kind != SyncRead {
+		return false
+	}
+	if h.answered == nil {
+		h.answered = make([]uint64, len(h.config.members))
+	}
+	if m.Round <= h.answered[i] {
+		return false
+	}
+	h.answered[i] = m.Round
+	return true
 }
 
 func (h *Home) settleAll() {

@@ -59,7 +59,7 @@ func matching(attempts []attempt, found record.Version) (match *attempt, sameTer
 // others are turned away, so that their proxy can go to the home that won.
 func (h *Home) stepDown() {
 	h.env.Count(SteppedDown)
-	old, c := h.keys.all(), h.clear
+	old, c := h.keys.snapshot(), h.clear
 	h.phase, h.handing, h.reads = idle, 0, 0
 	h.keys.reset()
 	h.clear = &noClear
@@ -109,7 +109,7 @@ func (h *Home) backoff() int64 { return 1 + h.env.Rand(h.timing.Backoff) }
 
 // abandon answers everything and forgets the term for good.
 func (h *Home) abandon(reason Reason) {
-	old, c, parked := h.keys.all(), h.clear, h.parked
+	old, c, parked := h.keys.snapshot(), h.clear, h.parked
 	h.phase, h.handing, h.doubt, h.reads = idle, 0, 0, 0
 	h.keys.reset()
 	h.clear, h.parked = &noClear, nil
