@@ -184,14 +184,23 @@ func decodeCluster(payload []byte) (ring.Cluster, error) {
 // formInterval is the time between attempts to form the cluster.
 const formInterval = 100 * time.Millisecond
 
+// tellInterval is how often a node says what it waits for.
+const tellInterval = 5 * time.Second
+
 // formCluster runs until the cluster has formed or ctx ends.
 func (n *Node) formCluster(ctx context.Context) {
 	ticker := time.NewTicker(formInterval)
 	defer ticker.Stop()
 	coordinator := n.initial[0].Name == n.opt.Name
+	told := time.Now()
 	for n.view.Load() == nil && n.superseded.Load() == nil {
 		if coordinator {
 			n.tryToForm(ctx)
+		}
+		if time.Since(told) > tellInterval {
+			told = time.Now()
+			_, reason := n.state()
+			n.log.Warn("the cluster has not formed yet, which needs every node once", "reason", reason)
 		}
 		select {
 		case <-ctx.Done():

@@ -37,15 +37,29 @@ type Options struct {
 	// Engine stores the records; the node closes it.
 	Engine engine.Engine
 	// Secret guards the peer and gossip ports, empty for none.
-	Secret           []byte
+	Secret []byte
+	// OperationTimeout is what proxies use: one second. Requests that are older than
+	// that are not executed any more.
 	OperationTimeout time.Duration
 	MaxConnections   int
-	// MaxPending bounds the bytes of the requests that the node works on.
+	// MaxPending bounds the bytes of the requests that the node works on: 256 MiB.
 	MaxPending int64
 	Version    string
 	Logger     *slog.Logger
 	// Now is the wall clock in Unix milliseconds, nil for the system's.
 	Now func() int64
+}
+
+func (o *Options) setDefaults() {
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.OperationTimeout == 0 {
+		o.OperationTimeout = time.Second
+	}
+	if o.MaxPending == 0 {
+		o.MaxPending = 256 << 20
+	}
 }
 
 // Node is a running node.
@@ -89,6 +103,7 @@ const tickInterval = 20 * time.Millisecond
 // Start starts a node. It serves as soon as the cluster has formed, which needs
 // every member of the initial cluster once. Close stops it.
 func Start(opt Options) (*Node, error) {
+	opt.setDefaults()
 	n := &Node{opt: opt, log: opt.Logger, initial: opt.Initial, engine: opt.Engine, started: time.Now(),
 		unique: rand.Uint64() >> 16, timing: register.DefaultTiming(), formed: make(chan struct{})}
 	n.prefetch, _ = opt.Engine.(prefetcher)
