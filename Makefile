@@ -1,0 +1,60 @@
+# What can be done with this tree: make help.
+
+GOLANGCI_VERSION = v2.15.0
+GOLANGCI = bin/golangci-lint-$(GOLANGCI_VERSION)
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null)
+COMMIT = $(shell git rev-parse HEAD 2>/dev/null)
+SEEDS = 20000
+FUZZTIME = 30s
+
+.DEFAULT_GOAL := build
+.PHONY: help build dev cluster test race lint fuzz sim bench cover clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
+
+build: ## build the static binary bin/quoll
+	CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/quoll ./cmd/quoll
+
+dev: ## run a whole cluster in one process
+	go run ./cmd/quoll dev
+
+cluster: build ## run three nodes and a proxy as processes of their own
+	deploy/cluster.sh
+
+test: ## run all tests
+	go test ./...
+
+race: ## run all tests under the race detector, the end-to-end tests reduced
+	go test -race -short ./...
+
+lint: $(GOLANGCI) ## check style and find mistakes
+	$(GOLANGCI) run ./...
+
+# The first time takes some minutes.
+$(GOLANGCI):
+	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	mv bin/golangci-lint $@
+
+fuzz: ## run every fuzz target for FUZZTIME (30s)
+	@grep -rlE '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' $$file); do \
+			echo "$$(dirname $$file) $$target"; \
+			go test $$(dirname $$file) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done; \
+	done
+
+sim: ## check SEEDS (20000) simulated histories per kind of fault
+	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) -timeout 0 -v
+
+bench: build ## compare with the redis-server of this machine
+	e2e/bench.sh
+
+cover: ## show which code the tests run
+	mkdir -p bin
+	go test -short -coverpkg ./... -coverprofile bin/cover.out ./...
+	go tool cover -func bin/cover.out | tail -n 1
+	go tool cover -html bin/cover.out -o bin/cover.html
+
+clean: ## remove what was built
+	rm -rf bin
