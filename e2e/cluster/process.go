@@ -90,7 +90,10 @@ func (p *Process) Kill() {
 }
 
 // Stop makes the process hang: SIGSTOP.
-func (p *Process) Stop() { p.Signal(syscall.SIGSTOP) }
+func (p *Process) Stop() {
+	p.Signal(syscall.SIGSTOP)
+	awaitStopped(p.PID())
+}
 
 // Continue ends Stop: SIGCONT.
 func (p *Process) Continue() { p.Signal(syscall.SIGCONT) }
