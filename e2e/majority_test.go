@@ -178,3 +178,27 @@ func TestAllNodesRestartedBeginEmpty(t *testing.T) {
 		return code == 0
 	})
 }
+
+// TestProxyStartsWhileOneNodeIsDown shows that a proxy needs a majority, not all.
+func TestProxyStartsWhileOneNodeIsDown(t *testing.T) {
+	for name, fault := range map[string]func(*cluster.Member){
+		"killed": func(m *cluster.Member) { m.Kill() },
+		"hangs":  func(m *cluster.Member) { m.Stop() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := startSeeded(t)
+			fault(c.Nodes[0])
+			c.Proxies[0].Kill()
+			c.Proxies[0].Start()
+			c.Proxies[0].AwaitReady()
+			client := connect(t, c.Proxies[0].Client)
+			for i := range majorityKeys {
+				key, value := old(i)
+				got, err := client.GetSet(t.Context(), key, "new").Result()
+				require.NoError(t, err)
+				require.Equal(t, value, got)
+				require.Equal(t, "new", client.Get(t.Context(), key).Val())
+			}
+		})
+	}
+}
