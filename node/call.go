@@ -1,8 +1,12 @@
 package node
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
@@ -12,30 +16,53 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// call answers a rare request. What the reply shows is durable (R2).
-func (n *Node) call(c *wire.ServerConn, s *session, body []byte) {
-	id, method, payload, err := protocol.DecodeCall(body)
+// maxCalls bounds the calls that are answered at the same time.
+const maxCalls = 64
+
+// errBusy is returned to callers beyond maxCalls.
+var errBusy = errors.New("node: too many calls at the same time; try again")
+
+// call answers a rare request, in a goroutine of its own: it may take a while. What
+// the reply shows is durable (R2).
+func (n *Node) call(c *wire.ServerConn, role wire.Role, body []byte) {
+	id, method, payload, err := protocol.DecodeCall(bytes.Clone(body))
 	if err != nil {
 		c.Close()
 		return
 	}
-	reply, err := n.answerCall(s, method, payload)
-	frame := protocol.AppendCallReply(nil, id, reply, err)
-	n.engine.Commit(func(err error) {
-		if err != nil {
-			n.storageFailed(err)
-			return
-		}
-		_ = c.SendFrames(frame)
+	if n.calls.Add(1) > maxCalls {
+		n.calls.Add(-1)
+		_ = c.SendFrames(protocol.AppendCallReply(nil, id, nil, errBusy))
+		return
+	}
+	n.wait.Go(func() {
+		defer n.calls.Add(-1)
+		reply, err := n.answerCall(role, method, payload)
+		frame := protocol.AppendCallReply(nil, id, reply, err)
+		n.engine.Commit(func(err error) {
+			if err != nil {
+				n.storageFailed(err)
+				return
+			}
+			_ = c.SendFrames(frame)
+		})
 	})
 }
 
-func (n *Node) answerCall(s *session, method protocol.Method, payload []byte) ([]byte, error) {
+func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte) ([]byte, error) {
 	switch method {
 	case protocol.MethodStatus:
 		return json.Marshal(n.Self())
+	case protocol.MethodCluster:
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		status, err := n.Status(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(status)
 	case protocol.MethodPropose, protocol.MethodCommit:
-		if s.role != wire.RoleNode {
+		if role != wire.RoleNode {
 			return nil, fmt.Errorf("node: only nodes form a cluster")
 		}
 		if method == protocol.MethodPropose {

@@ -85,6 +85,7 @@ type Node struct {
 	outboxes sync.Pool
 	inFlight atomic.Int64 // requests that are not answered,
 	pending  atomic.Int64 // and their bytes
+	calls    atomic.Int64 // that are being answered
 
 	view       atomic.Pointer[view]         // nil until the cluster has formed
 	superseded atomic.Pointer[ring.Cluster] // the ring that knows a former life of this node

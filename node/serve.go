@@ -1,8 +1,10 @@
 package node
 
 import (
+	"errors"
 	"time"
 
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
@@ -49,7 +51,7 @@ func (n *Node) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, age ti
 	n.Metrics.FramesIn.Inc()
 	n.Metrics.BytesIn.Add(uint64(len(body)))
 	if typ == protocol.FrameCall {
-		n.call(c, s, body)
+		n.call(c, s.role, body)
 		return
 	}
 	if s.out == nil {
@@ -141,7 +143,7 @@ func (n *Node) execute(c *wire.ServerConn, s *session, op *protocol.Op) {
 	st := &n.stripes[op.Slot%stripes]
 	sl, err := st.slot(op.Slot)
 	switch {
-	case err == errNotReplica:
+	case errors.Is(err, errNotReplica):
 		s.refuse(c, op, register.NotMember)
 		return
 	case err != nil:
@@ -151,7 +153,11 @@ func (n *Node) execute(c *wire.ServerConn, s *session, op *protocol.Op) {
 		s.refuse(c, op, register.NoQuorum)
 		return
 	}
-	n.Metrics.Writes.Inc()
+	if c := command.ByOp(op.Req.Op); c != nil && c.Route == command.RouteRead {
+		n.Metrics.HomeReads.Inc()
+	} else {
+		n.Metrics.Writes.Inc()
+	}
 	r := register.NewRequest(&op.Req, c, op.ID, s.out.mono)
 	n.inFlight.Add(1)
 	n.pending.Add(int64(r.Size()))
@@ -202,7 +208,7 @@ func (n *Node) read(c *wire.ServerConn, s *session, op *protocol.Op, epoch uint6
 
 func (n *Node) readRecord(op *protocol.Op, epoch uint64) (record.Record, register.Reason) {
 	sl, err := n.stripes[op.Slot%stripes].slot(op.Slot)
-	if err == errNotReplica {
+	if errors.Is(err, errNotReplica) {
 		return record.Record{}, register.NotMember
 	}
 	if err != nil {

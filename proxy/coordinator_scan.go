@@ -39,7 +39,7 @@ func (c *Coordinator) Scan(ctx context.Context, from Cursor, count int) ([]ScanE
 }
 
 func (c *Coordinator) scan(ctx context.Context, view *ringView, from protocol.Place, count int) ([]ScanEntry, protocol.Place, error) {
-	pages, err := askAll(c, ctx, view, protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{From: from, Limit: count}), protocol.DecodeScanPage)
+	pages, err := askAll(ctx, c, view, protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{From: from, Limit: count}), protocol.DecodeScanPage)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -61,7 +61,7 @@ func (c *Coordinator) scan(ctx context.Context, view *ringView, from protocol.Pl
 
 // askAll makes a call to every node at the same time. The results are in the order
 // of view.nodes, nil for a node that did not answer.
-func askAll[T any](c *Coordinator, ctx context.Context, view *ringView, method protocol.Method, payload []byte, decode func([]byte) (T, error)) ([]*T, error) {
+func askAll[T any](ctx context.Context, c *Coordinator, view *ringView, method protocol.Method, payload []byte, decode func([]byte) (T, error)) ([]*T, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.OperationTimeout)
 	defer cancel()
 	results := make([]*T, len(view.nodes))
@@ -107,7 +107,7 @@ func covered[T any](view *ringView, slot uint16, answers []*T) bool {
 type candidate struct {
 	protocol.ScanEntry
 	votes int  // replicas that hold this version
-	doubt bool // some replica holds another version
+	doubt bool // some replica holds another version, or finds this one expired
 	live  bool // some replica holds a value
 }
 
@@ -133,7 +133,7 @@ func (c *Coordinator) merge(view *ringView, pages []*protocol.ScanPage, next pro
 		k := candidate{ScanEntry: all[0], votes: 1, live: all[0].Type != record.None}
 		n := 1
 		for ; n < len(all) && bytes.Equal(all[n].Key, k.Key); n++ {
-			k.doubt = k.doubt || all[n].Version != k.Version
+			k.doubt = k.doubt || all[n].Version != k.Version || all[n].Type != k.Type
 			k.live = k.live || all[n].Type != record.None
 			k.votes++
 		}
@@ -158,14 +158,25 @@ func (c *Coordinator) decide(entries []ScanEntry, doubtful []protocol.ScanEntry)
 	}
 	c.Execute(b)
 	for i := range b.Ops {
-		switch op := &b.Ops[i]; {
-		case op.Outcome != Done:
+		op := &b.Ops[i]
+		if op.Outcome != Done {
 			return nil, ErrTimeout
-		case string(op.Reply) != "+none\r\n":
-			entries = append(entries, ScanEntry{Key: doubtful[i].Key, Type: doubtful[i].Type})
+		}
+		if typ := typeNamed(op.Reply); typ != record.None {
+			entries = append(entries, ScanEntry{Key: doubtful[i].Key, Type: typ})
 		}
 	}
 	return entries, nil
+}
+
+// typeNamed returns the type that a reply to TYPE names.
+func typeNamed(reply []byte) record.Type {
+	name := string(bytes.Trim(reply, "+\r\n"))
+	typ := record.None
+	for typ.String() != name && typ.String() != "unknown" {
+		typ++
+	}
+	return typ
 }
 
 // DBSize implements Cluster: it takes the number for each slot that a majority of
@@ -196,7 +207,7 @@ func (c *Coordinator) DBSize(ctx context.Context) (int64, error) {
 type slotCount [ring.Slots]protocol.SlotCount
 
 func (c *Coordinator) slotCounts(ctx context.Context, view *ringView) ([]*slotCount, error) {
-	answers, err := askAll(c, ctx, view, protocol.MethodStats, nil, func(payload []byte) (*slotCount, error) {
+	answers, err := askAll(ctx, c, view, protocol.MethodStats, nil, func(payload []byte) (*slotCount, error) {
 		list, err := protocol.DecodeSlotCounts(payload)
 		if err != nil {
 			return nil, err

@@ -2,7 +2,7 @@ package proxy
 
 import (
 	"context"
-	"sync"
+	"fmt"
 	"time"
 
 	"github.com/quolldb/quoll/internal/admin"
@@ -31,35 +31,45 @@ func (c *Coordinator) Ready(context.Context) error {
 	return nil
 }
 
-// Status implements admin.Backend: it asks every node.
+// Status implements admin.Backend: it is what the first node that answers says, and
+// which nodes this proxy itself cannot reach.
 func (c *Coordinator) Status(ctx context.Context) (admin.Status, error) {
-	status := admin.Status{Cluster: c.cfg.ClusterName, Seen: c.cfg.Name}
 	view := c.ring.Load()
 	if view == nil {
-		status.Warnings = []string{"this proxy has not reached any node yet"}
-		return status, nil
+		return admin.Status{Cluster: c.cfg.ClusterName, Seen: c.cfg.Name,
+			Warnings: []string{"this proxy has not reached any node yet"}}, nil
 	}
-	status.Formed, status.Epoch, status.Replicas = true, view.cluster.Epoch, view.cluster.Replicas
-	status.Nodes = make([]admin.NodeStatus, len(view.nodes))
-	var wait sync.WaitGroup
+	status := c.askStatus(ctx, view)
+	status.Seen = c.cfg.Name
 	for i, l := range view.nodes {
-		m := view.cluster.Members[i]
-		wait.Go(func() {
-			s := admin.NodeStatus{Name: m.Name, ID: m.ID, Peer: m.Peer, Rack: m.Rack}
-			ctx, cancel := context.WithTimeout(ctx, time.Second)
-			defer cancel()
-			if err := l.caller.CallJSON(ctx, protocol.MethodStatus, nil, &s); err != nil {
-				s.State, s.Reason = admin.Unreachable, err.Error()
-				if cause := l.link.Err(); cause != nil {
-					s.Reason = cause.Error()
-				}
-			}
-			status.Nodes[i] = s
-		})
+		if !l.up.Load() {
+			status.Warnings = append(status.Warnings,
+				fmt.Sprintf("this proxy does not reach node %s: %v", view.cluster.Members[i].Name, l.link.Err()))
+		}
 	}
-	wait.Wait()
-	status.Complete(view.table)
 	return status, nil
+}
+
+func (c *Coordinator) askStatus(ctx context.Context, view *ringView) admin.Status {
+	for _, l := range view.nodes {
+		if !l.up.Load() {
+			continue
+		}
+		var status admin.Status
+		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		err := l.caller.CallJSON(ctx, protocol.MethodCluster, nil, &status)
+		cancel()
+		if err == nil {
+			return status
+		}
+	}
+	status := admin.Status{Cluster: c.cfg.ClusterName, Epoch: view.cluster.Epoch, Formed: true, Replicas: view.cluster.Replicas}
+	for _, m := range view.cluster.Members {
+		status.Nodes = append(status.Nodes, admin.NodeStatus{Name: m.Name, ID: m.ID, Peer: m.Peer, Rack: m.Rack,
+			State: admin.Unreachable, Reason: "no node can be reached from this proxy"})
+	}
+	status.Complete(view.table)
+	return status
 }
 
 // Locate implements admin.Backend: it asks every replica.

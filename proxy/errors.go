@@ -62,7 +62,7 @@ var (
 	errClientName   = noEffect("ERR Client names cannot contain spaces, newlines or special characters.")
 	errMaxClients   = noEffect("ERR max number of clients reached")
 	errPartly       = &ReplyError{Outcome: Unknown, text: "UNKNOWN the command was executed on a part of its keys only"}
-	errInternal     = &ReplyError{Outcome: Unknown, text: "ERR internal error; the connection is closed. The proxy's log has the details"}
+	errInternal     = &ReplyError{Outcome: Unknown, text: "UNKNOWN internal error; the connection is closed. The proxy's log has the details"}
 	errKeysTooLarge = noEffect("ERR the reply of KEYS would be larger than the client output limit. Use SCAN, or a narrower pattern")
 	errNoCluster    = noEffect("ERR This instance has cluster support disabled")
 )
@@ -121,11 +121,20 @@ var errTooLarge = noEffect("ERR the command is too large for the cluster's peer 
 // The reasons that nodes give, as node/register numbers them. The numbers are part
 // of the peer protocol.
 const (
-	reasonExpired    = 3
-	reasonOverloaded = 5
-	reasonNoQuorum   = 6
-	reasonTooLarge   = 10
+	reasonNotMember     = 1
+	reasonExpired       = 3
+	reasonOverloaded    = 5
+	reasonNoQuorum      = 6
+	reasonStorageFailed = 8
+	reasonNotVoting     = 9
+	reasonTooLarge      = 10
 )
+
+// unable reports whether a node that refused for this reason will refuse the next
+// attempt too, so that another one has to take over.
+func unable(reason uint8) bool {
+	return reason == reasonNotMember || reason == reasonStorageFailed || reason == reasonNotVoting
+}
 
 // refusal returns the error for a reason why a node did not execute an operation
 // (nil for ErrTimeout), and whether it is final: otherwise another replica, or the same one

@@ -164,7 +164,7 @@ func TestPanicEndsOneConnection(t *testing.T) {
 	other := dial(t, addr)
 	c := dial(t, addr)
 	c.send("PING", "GET bug", "GET fine")
-	require.Equal(t, "+PONG\r\n-ERR internal error; the connection is closed. The proxy's log has the details\r\n", c.rest())
+	require.Equal(t, "+PONG\r\n-UNKNOWN internal error; the connection is closed. The proxy's log has the details\r\n", c.rest())
 	require.Equal(t, "$-1\r\n", other.do("GET fine"))
 	require.EqualValues(t, 1, server.Stats().Panics.Load())
 }

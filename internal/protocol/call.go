@@ -21,6 +21,7 @@ const (
 	MethodStats   Method = 4 // -> statistics of all slots
 	MethodPropose Method = 5 // ring.Cluster as JSON -> nothing: formation, first phase
 	MethodCommit  Method = 6 // ring.Cluster as JSON -> nothing: formation, second phase
+	MethodCluster Method = 7 // -> admin.Status as JSON: the cluster as the node sees it
 )
 
 // ErrCall is wrapped by errors that the called node returned.
