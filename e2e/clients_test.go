@@ -72,7 +72,6 @@ func TestRedisPy(t *testing.T) {
 }
 
 func TestGoRedis(t *testing.T) {
-	t.Parallel()
 	_, address := startDev(t)
 	for _, protocol := range []int{2, 3} {
 		t.Run(fmt.Sprint("RESP", protocol), func(t *testing.T) {
