@@ -231,6 +231,10 @@ func (h *Home) enqueue(r *Request) {
 		return
 	}
 	ks := h.key(r.key)
+	if h.failed != nil { // looking the key up ended the home
+		h.answer(r, Answer{Outcome: NotDone, Reason: StorageFailed})
+		return
+	}
 	ks.queue = append(ks.queue, r)
 	if h.phase == leading {
 		h.advance(ks)
@@ -348,5 +352,12 @@ func (h *Home) Learn(c *Config) {
 	}
 	if h.phase != idle {
 		h.stepDown()
+		return
+	}
+	for _, ks := range h.keys.all() { // made for another number of members
+		ks.held = make([]uint64, len(c.members))
+	}
+	if h.clear != &noClear {
+		h.clear.acked = make([]uint64, len(c.members))
 	}
 }

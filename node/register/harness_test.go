@@ -1,0 +1,347 @@
+package register
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype"
+)
+
+// fakeStore is a Store that counts what is staged and can be made to fail.
+type fakeStore struct {
+	meta    record.SlotMeta
+	records map[string]record.Record
+	writes  int
+	failed  error
+}
+
+func (s *fakeStore) write(change func()) error {
+	if s.failed == nil {
+		s.writes++
+		change()
+	}
+	return s.failed
+}
+
+func (s *fakeStore) Slot(uint16) (record.SlotMeta, error) { return s.meta, s.failed }
+
+func (s *fakeStore) PutSlot(_ uint16, meta record.SlotMeta) error {
+	return s.write(func() { s.meta = meta })
+}
+
+func (s *fakeStore) Get(_ uint16, key []byte) (record.Record, bool, error) {
+	rec, ok := s.records[string(key)]
+	return rec, ok, s.failed
+}
+
+func (s *fakeStore) Put(_ uint16, key []byte, rec record.Record) error {
+	return s.write(func() { s.records[string(key)] = rec })
+}
+
+func (s *fakeStore) Delete(_ uint16, key []byte) error {
+	return s.write(func() { delete(s.records, string(key)) })
+}
+
+func (s *fakeStore) Clear(_ uint16, meta record.SlotMeta) error {
+	return s.write(func() {
+		s.meta = meta
+		maps.DeleteFunc(s.records, func(_ string, rec record.Record) bool { return !meta.Cleared.Less(rec.Version) })
+	})
+}
+
+// process is one member: replica and home. It implements Env.
+type process struct {
+	*cluster
+	id       uint16
+	store    *fakeStore
+	acceptor *Acceptor
+	home     *Home
+	loop     []Message // replies of the own replica, not handled yet
+	slow     bool      // run leaves loop alone
+}
+
+// cluster is one slot with its members. Nothing moves unless a test says so.
+type cluster struct {
+	t         require.TestingT
+	wall      int64
+	mono      int64
+	processes []*process // by ID - 1
+	mail      []Message  // sent and not delivered
+	sent      []Message  // everything that was ever sent to others
+	dead      map[uint16]bool
+	stable    map[uint16]bool
+	events    map[Event]int
+	stuck     Kind // run leaves requests of this kind alone
+}
+
+var testTiming = Timing{Resend: 100, Acquire: 150, Backoff: 1, Request: 1500, Linger: 1000, HandBack: 200}
+
+// newCluster returns processes 1 to size. The slot's replicas are all of them, the
+// first one preferred as home.
+func newCluster(t require.TestingT, size int) *cluster {
+	c := &cluster{t: t, wall: 1_000_000, mono: 1, dead: map[uint16]bool{}, stable: map[uint16]bool{}, events: map[Event]int{}}
+	var members []uint16
+	for id := uint16(1); int(id) <= size; id++ {
+		members = append(members, id)
+	}
+	config := NewConfig(1, members, nil)
+	for _, id := range members {
+		p := &process{cluster: c, id: id, store: &fakeStore{records: map[string]record.Record{}}}
+		c.processes = append(c.processes, p)
+		p.start(config, uint64(id))
+	}
+	return c
+}
+
+// start starts a process, or starts it again with what its store holds.
+func (p *process) start(config *Config, unique uint64) {
+	acceptor, err := NewAcceptor(0, p.store, datatype.Apply)
+	require.NoError(p.t, err)
+	p.acceptor = &acceptor
+	home := NewHome(p, &testTiming, 0, p.id, record.NewIncarnation(unique, p.id), config, p.acceptor)
+	p.home, p.loop = &home, nil
+}
+
+func (c *cluster) process(id uint16) *process { return c.processes[id-1] }
+func (c *cluster) home(id uint16) *Home       { return c.process(id).home }
+
+func (p *process) Now() int64                { return p.wall }
+func (p *process) Mono() int64               { return p.mono }
+func (p *process) Rand(int64) int64          { return 0 }
+func (p *process) Alive(member uint16) bool  { return !p.dead[member] }
+func (p *process) Stable(member uint16) bool { return p.stable[member] }
+func (p *process) Count(e Event)             { p.events[e]++ }
+func (p *process) Loopback(m *Message)       { p.loop = append(p.loop, copyOf(m)) }
+
+func (p *process) Send(m *Message) {
+	require.NotEqual(p.t, p.id, m.To)
+	p.mail = append(p.mail, copyOf(m))
+	p.sent = append(p.sent, copyOf(m))
+}
+
+func (p *process) Answer(r *Request, a Answer) {
+	a.Reply = slices.Clone(a.Reply)
+	asked, ok := r.Origin.(*asked)
+	require.True(p.t, ok, "answered after it went back to the pool")
+	asked.answers = append(asked.answers, a)
+	require.Len(p.t, asked.answers, 1, "answered twice: %s", asked.command)
+}
+
+func (p *process) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
+	if req.Op == command.OpClear {
+		return append(dst, "+OK\r\n"...), record.Effect{Kind: record.Replaced}
+	}
+	return datatype.Execute(dst, st, req, now)
+}
+
+func copyOf(m *Message) Message {
+	c := *m
+	c.Key, c.Delta = slices.Clone(m.Key), slices.Clone(m.Delta)
+	return c
+}
+
+// asked is a command that was given to a home, and what came back.
+type asked struct {
+	command string
+	answers []Answer
+}
+
+var opsByName = map[string]command.Op{"get": command.OpGet, "set": command.OpSet, "setnx": command.OpSetNX,
+	"append": command.OpAppend, "del": command.OpDel, "psetex": command.OpPSetEX, "clear": command.OpClear}
+
+// ask gives a command to a home.
+func (c *cluster) ask(id uint16, words string) *asked { return c.give(id, words, false) }
+
+// force is ask for a proxy that cannot reach the leader.
+func (c *cluster) force(id uint16, words string) *asked { return c.give(id, words, true) }
+
+func (c *cluster) give(id uint16, words string, force bool) *asked {
+	a := &asked{command: words}
+	var args [][]byte
+	for word := range strings.FieldsSeq(words) {
+		args = append(args, []byte(word))
+	}
+	op, known := opsByName[string(args[0])]
+	require.True(c.t, known, words)
+	c.home(id).HandleClient(NewRequest(&command.Request{Op: op, Args: args}, a, 0, c.mono), force)
+	return a
+}
+
+func (c *cluster) open(requests ...*asked) {
+	helper(c.t)
+	for _, a := range requests {
+		require.Empty(c.t, a.answers, "answered already: %s", a.command)
+	}
+}
+
+func (c *cluster) done(a *asked, reply string) {
+	helper(c.t)
+	require.Equal(c.t, []Answer{{Outcome: Done, Reply: []byte(reply)}}, a.answers, a.command)
+}
+
+func (c *cluster) failed(a *asked, outcome Outcome, reason Reason, hint uint16) {
+	helper(c.t)
+	require.Equal(c.t, []Answer{{Outcome: outcome, Reason: reason, Hint: hint}}, a.answers, a.command)
+}
+
+func helper(t require.TestingT) {
+	if t, ok := t.(testing.TB); ok {
+		t.Helper()
+	}
+}
+
+// deliver hands a message to its receiver; a reply to a request is sent back.
+func (c *cluster) deliver(m Message) {
+	p := c.process(m.To)
+	if m.Reply {
+		p.home.HandleReply(&m)
+		return
+	}
+	var reply Message
+	if err := p.acceptor.Handle(&m, &reply); err == nil {
+		c.mail = append(c.mail, copyOf(&reply))
+	}
+}
+
+// run delivers all messages among some members, all members if none is named, until
+// they are quiet.
+func (c *cluster) run(among ...uint16) {
+	in := func(id uint16) bool { return len(among) == 0 || slices.Contains(among, id) }
+	for steps := 0; ; steps++ {
+		require.Less(c.t, steps, 10_000, "they never become quiet")
+		if p := c.withLoop(in); p != nil {
+			m := p.loop[0]
+			p.loop = p.loop[1:]
+			p.home.HandleReply(&m)
+			continue
+		}
+		m, ok := c.take(func(m *Message) bool { return in(m.From) && in(m.To) && (m.Reply || m.Kind != c.stuck) })
+		if !ok {
+			return
+		}
+		c.deliver(m)
+	}
+}
+
+func (c *cluster) withLoop(in func(uint16) bool) *process {
+	for _, p := range c.processes {
+		if in(p.id) && !p.slow && len(p.loop) > 0 {
+			return p
+		}
+	}
+	return nil
+}
+
+// take removes the first message that fits from the mail.
+func (c *cluster) take(fits func(*Message) bool) (Message, bool) {
+	for i := range c.mail {
+		if fits(&c.mail[i]) {
+			m := c.mail[i]
+			c.mail = slices.Delete(c.mail, i, i+1)
+			return m, true
+		}
+	}
+	return Message{}, false
+}
+
+// one delivers the first request of a kind to a member, and returns the reply
+// instead of sending it.
+func (c *cluster) one(kind Kind, to uint16) Message {
+	helper(c.t)
+	m, ok := c.take(func(m *Message) bool { return !m.Reply && m.Kind == kind && m.To == to })
+	require.True(c.t, ok, "no %v for %d", kind, to)
+	c.deliver(m)
+	reply, ok := c.take(func(r *Message) bool { return r.Reply && r.Kind == kind && r.From == to && r.Round == m.Round })
+	require.True(c.t, ok)
+	return reply
+}
+
+// propose runs the cluster until what was asked has been proposed, and holds the
+// proposals.
+func (c *cluster) propose() {
+	c.stuck = Accept
+	c.run()
+	c.stuck = 0
+}
+
+// lose forgets everything that is on its way.
+func (c *cluster) lose() { c.mail = nil }
+
+// advance lets time pass and homes look after their work.
+func (c *cluster) advance(milliseconds int64) {
+	c.wall += milliseconds
+	c.mono += milliseconds
+	for _, p := range c.processes {
+		p.home.Tick()
+	}
+}
+
+// lead makes a process the home of the slot.
+func (c *cluster) lead(id uint16) {
+	helper(c.t)
+	a := c.force(id, "set warm up")
+	c.run()
+	c.done(a, "+OK\r\n")
+	require.True(c.t, c.home(id).Leading())
+	c.sent, c.events = nil, map[Event]int{}
+}
+
+// rival is a ballot of another process, above all that were used.
+func rival(member uint16) record.Ballot {
+	return record.Ballot{Counter: 100, Incarnation: record.NewIncarnation(99, member)}
+}
+
+// by hands a message of a home that is not simulated to some members' replicas.
+func (c *cluster) by(m Message, members ...uint16) {
+	helper(c.t)
+	m.Epoch, m.Version.Ballot = 1, m.Ballot
+	for _, id := range members {
+		m.To = id
+		var reply Message
+		require.NoError(c.t, c.process(id).acceptor.Handle(&m, &reply))
+		require.Equal(c.t, OK, reply.Result)
+	}
+}
+
+// write is an Accept of a whole value.
+func write(b record.Ballot, seq uint64, key, value string) Message {
+	return Message{Kind: Accept, Ballot: b, Version: record.Version{Seq: seq}, Key: []byte(key), State: text(value)}
+}
+
+// text is the state of a string; the empty one stands for a deleted key.
+func text(value string) record.State {
+	if value == "" {
+		return record.State{}
+	}
+	return record.State{Type: record.String, Value: []byte(value)}
+}
+
+// kinds names the kinds of what was sent to one member, in order, and forgets it.
+func (c *cluster) kinds(to uint16) string {
+	var names []string
+	for _, m := range c.sent {
+		if m.To == to {
+			names = append(names, m.Kind.String())
+		}
+	}
+	c.sent = nil
+	return strings.Join(names, " ")
+}
+
+// value returns what a replica holds of a key.
+func (c *cluster) value(id uint16, key string) string {
+	return string(c.process(id).store.records[key].State.Value)
+}
+
+// long is a value to which a command with little effect makes a delta.
+var long = strings.Repeat("x", 1000)
+
+func appendRequest(suffix string) *command.Request {
+	return &command.Request{Op: command.OpAppend, Args: [][]byte{[]byte("append"), []byte("k"), []byte(suffix)}}
+}

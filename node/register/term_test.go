@@ -1,0 +1,376 @@
+package register
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/record"
+)
+
+func TestR3AfterARefusalTheCounterIsAboveThePromise(t *testing.T) {
+	c := newCluster(t, 3)
+	c.by(Message{Kind: Prepare, Ballot: rival(3)}, 2, 3)
+	get := c.ask(1, "get k")
+	c.run()
+	require.False(t, c.home(1).Leading())
+	c.failed(get, NotDone, LostTerm, 0)
+	c.mono += testTiming.Backoff + 1
+	get = c.ask(1, "get k")
+	c.run()
+	c.done(get, "$-1\r\n")
+	require.Equal(t, rival(3).Counter+1, c.home(1).ballot.Counter)
+}
+
+func TestR3OneRefusalIsNotTheEnd(t *testing.T) {
+	c := newCluster(t, 3)
+	c.by(Message{Kind: Prepare, Ballot: rival(3)}, 3)
+	get := c.ask(1, "get k")
+	c.run()
+	c.done(get, "$-1\r\n")
+	require.True(t, c.home(1).Leading())
+}
+
+func TestR3ANewProcessHasAHigherBallot(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	before := c.home(1).ballot
+	c.process(1).start(c.home(1).config, 1001)
+	get := c.ask(1, "get warm")
+	c.run()
+	c.done(get, "$2\r\nup\r\n")
+	require.True(t, before.Less(c.home(1).ballot))
+	require.NotEqual(t, before.Incarnation, c.home(1).ballot.Incarnation)
+}
+
+func TestRepliesOfAnotherTermAreIgnored(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	set := c.ask(1, "set k v")
+	reply := c.one(Accept, 2)
+	for name, change := range map[string]func(*Message){
+		"ballot":   func(m *Message) { m.Ballot.Counter-- },
+		"epoch":    func(m *Message) { m.Epoch++ },
+		"stranger": func(m *Message) { m.From = 9 },
+		"refusal":  func(m *Message) { m.Result = StaleEpoch },
+	} {
+		other := reply
+		change(&other)
+		c.home(1).HandleReply(&other)
+		c.run(1)
+		require.Empty(t, set.answers, name)
+	}
+	c.home(1).HandleReply(&reply)
+	c.done(set, "+OK\r\n")
+}
+
+func TestTheOwnReplicasRefusalEndsTheTerm(t *testing.T) {
+	for _, kind := range []Kind{Prepare, Accept} {
+		c := newCluster(t, 3)
+		c.lead(1)
+		if kind == Prepare {
+			c.by(Message{Kind: Prepare, Ballot: rival(2)}, 1)
+		} else {
+			c.by(write(rival(2), 1, "warm", "newer"), 1)
+		}
+		set := c.ask(1, "set k v")
+		c.failed(set, NotDone, LostTerm, 2)
+		require.False(t, c.home(1).Leading())
+		require.Empty(t, c.sent, "nothing is proposed any more")
+		require.Equal(t, 1, c.events[SteppedDown])
+	}
+	t.Run("a message that was underway", func(t *testing.T) {
+		c := newCluster(t, 3)
+		c.lead(1)
+		set := c.ask(1, "set k v")
+		c.lose()
+		c.by(Message{Kind: Prepare, Ballot: rival(2)}, 1)
+		c.advance(testTiming.Resend) // resends also to itself
+		c.open(set)                  // in doubt
+		require.False(t, c.home(1).Leading())
+		require.Equal(t, 1, c.home(1).doubt)
+	})
+}
+
+func TestATermWithoutQuorumIsGivenUpAndTriedAgain(t *testing.T) {
+	c := newCluster(t, 3)
+	get := c.ask(1, "get k")
+	c.run(1)
+	c.lose()
+	first := c.home(1).ballot
+	c.advance(testTiming.Acquire + 1)
+	require.Equal(t, idle, c.home(1).phase)
+	c.advance(testTiming.Backoff + 1)
+	require.True(t, first.Less(c.home(1).ballot))
+	c.run()
+	c.done(get, "$-1\r\n")
+}
+
+func TestR15ANewEpochEndsTheTerm(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	before := c.home(1).ballot
+	sent := c.ask(1, "append k v")
+	c.propose()
+	unsent := c.ask(1, "append cold v")
+	c.home(1).Learn(NewConfig(1, []uint16{3, 2, 1}, nil)) // not newer
+	require.True(t, c.home(1).Leading())
+	c.open(sent, unsent)
+
+	c.home(1).Learn(NewConfig(2, []uint16{1, 2, 3}, nil))
+	require.False(t, c.home(1).Leading())
+	c.failed(unsent, NotDone, LostTerm, 0) // it was only read for
+	c.open(sent)                           // in doubt
+	c.run()
+	c.open(sent)
+	c.advance(testTiming.Backoff + 1)
+	c.run()
+	c.done(sent, ":1\r\n")
+	require.True(t, before.Less(c.home(1).ballot))
+	require.EqualValues(t, 2, c.process(3).store.meta.Epoch)
+}
+
+func TestR15AReplicasNewerEpochEndsTheTerm(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	_, err := c.process(1).acceptor.Adopt(2)
+	require.NoError(t, err)
+	set := c.ask(1, "set k v")
+	c.failed(set, NotDone, LostTerm, 0)
+}
+
+func TestTheMembersMayGrowWhileRequestsWait(t *testing.T) {
+	for _, config := range []*Config{NewConfig(2, []uint16{1, 2, 3, 4, 5}, nil), NewConfig(2, []uint16{1, 2, 3}, []uint16{3, 4, 5}), NewConfig(2, []uint16{1}, nil)} {
+		for _, word := range []string{"append k v", "clear"} {
+			c := newCluster(t, 5)
+			small := NewConfig(1, []uint16{1, 2, 3}, nil)
+			c.process(1).start(small, 1)
+			if word != "clear" { // a clear is not kept in doubt
+				c.lead(1)
+			}
+			a := c.ask(1, word)
+			if word != "clear" {
+				c.propose()
+			}
+			c.process(1).slow = true
+			c.lose()
+			if word == "clear" {
+				c.advance(testTiming.Acquire + 1)
+			} else {
+				c.depose()
+			}
+			require.Equal(t, idle, c.home(1).phase)
+			for id := uint16(1); id <= 5; id++ {
+				c.home(id).Learn(config)
+			}
+			c.process(1).slow = false
+			c.advance(testTiming.Backoff + 1)
+			c.run()
+			c.advance(testTiming.Backoff + 1)
+			c.run()
+			require.Len(t, a.answers, 1, word)
+			require.Equal(t, Done, a.answers[0].Outcome)
+		}
+	}
+}
+
+func TestTurnedAwayWhileAnotherLeads(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(2)
+	get := c.ask(1, "get warm")
+	c.failed(get, NotDone, OtherHome, 2)
+	require.Empty(t, c.sent)
+
+	c.dead[2] = true
+	get = c.ask(1, "get warm")
+	c.run(1, 3)
+	c.done(get, "$2\r\nup\r\n")
+
+	t.Run("unless forced", func(t *testing.T) {
+		c := newCluster(t, 3)
+		c.lead(2)
+		get := c.force(1, "get warm")
+		c.run()
+		c.done(get, "$2\r\nup\r\n")
+		require.True(t, c.home(1).Leading())
+		get = c.ask(2, "get warm") // finds out by itself
+		c.failed(get, NotDone, LostTerm, 1)
+	})
+	t.Run("a member that left leads nothing", func(t *testing.T) {
+		c := newCluster(t, 3)
+		c.lead(3)
+		c.home(1).Learn(NewConfig(2, []uint16{1, 2}, nil))
+		c.home(2).Learn(NewConfig(2, []uint16{1, 2}, nil))
+		get := c.ask(1, "get warm")
+		c.run()
+		c.done(get, "$2\r\nup\r\n")
+	})
+}
+
+func TestHandBack(t *testing.T) {
+	setUp := func(t *testing.T) (*cluster, *asked, []*asked) {
+		c := newCluster(t, 3)
+		c.lead(2)
+		inFlight := c.ask(2, "set k v")
+		c.stable[1] = true
+		parked := []*asked{c.ask(2, "append k w"), c.ask(2, "get warm"), c.ask(2, "clear"), c.force(2, "get other")}
+		c.open(append(parked, inFlight)...)
+		return c, inFlight, parked
+	}
+	t.Run("when nothing is in flight", func(t *testing.T) {
+		c, inFlight, parked := setUp(t)
+		c.run()
+		c.done(inFlight, "+OK\r\n")
+		for _, a := range parked {
+			c.failed(a, NotDone, OtherHome, 1)
+		}
+		require.Equal(t, 1, c.events[HandedBack])
+		require.False(t, c.home(2).Leading())
+		next := c.ask(2, "get warm")
+		c.failed(next, NotDone, OtherHome, 1) // though the promise still names 2
+
+		c.mono += testTiming.Request
+		next = c.ask(2, "get warm") // 1 did not take it
+		c.run()
+		require.Len(t, next.answers, 1)
+	})
+	t.Run("at once if nothing is in flight", func(t *testing.T) {
+		c := newCluster(t, 3)
+		c.lead(2)
+		c.stable[1] = true
+		get := c.ask(2, "get warm")
+		c.failed(get, NotDone, OtherHome, 1)
+		get = c.force(1, "get warm")
+		c.run()
+		c.done(get, "$2\r\nup\r\n")
+		require.True(t, c.home(1).Leading())
+	})
+	t.Run("is cancelled when it takes too long", func(t *testing.T) {
+		c, inFlight, parked := setUp(t)
+		c.lose()
+		c.advance(testTiming.HandBack)
+		c.open(append(parked, inFlight)...)
+		c.lose()
+		c.advance(1)
+		c.advance(testTiming.Resend)
+		c.run()
+		c.done(inFlight, "+OK\r\n")
+		c.done(parked[0], ":2\r\n")
+		c.done(parked[1], "$2\r\nup\r\n")
+		c.done(parked[2], "+OK\r\n")
+		c.done(parked[3], "$-1\r\n")
+		require.Zero(t, c.events[HandedBack])
+		get := c.ask(2, "get k") // and not tried again at once
+		c.run()
+		c.done(get, "$-1\r\n")
+		require.True(t, c.home(2).Leading())
+	})
+	t.Run("ends with the term", func(t *testing.T) {
+		c, inFlight, parked := setUp(t)
+		c.by(Message{Kind: Prepare, Ballot: rival(3)}, 2)
+		c.lose()
+		c.advance(testTiming.Resend)
+		c.open(inFlight) // in doubt
+		for _, a := range parked {
+			c.failed(a, NotDone, LostTerm, 3)
+		}
+	})
+	t.Run("not to one that has just come back", func(t *testing.T) {
+		c := newCluster(t, 3)
+		c.lead(2)
+		get := c.ask(2, "get warm")
+		c.run()
+		c.done(get, "$2\r\nup\r\n")
+	})
+}
+
+func TestRequestsExpire(t *testing.T) {
+	c := newCluster(t, 3)
+	unsent := c.ask(1, "append k v")
+	clear := c.ask(1, "clear")
+	c.advance(testTiming.Request)
+	c.open(unsent, clear)
+	c.advance(1)
+	c.failed(unsent, NotDone, NoQuorum, 0)
+	c.failed(clear, NotDone, NoQuorum, 0)
+
+	c = newCluster(t, 3)
+	c.lead(1)
+	cold, read, sent := c.ask(1, "append k v"), c.ask(1, "get warm"), c.ask(1, "set b v")
+	c.lose()
+	c.run(1)
+	c.advance(testTiming.Request)
+	c.open(cold, read, sent)
+	c.lose()
+	clear = c.ask(1, "clear")
+	c.advance(1)
+	c.failed(cold, Unknown, NoQuorum, 0) // the clear made its key known, so it was sent after all
+	c.failed(read, NotDone, NoQuorum, 0)
+	c.failed(sent, Unknown, NoQuorum, 0)
+	require.Zero(t, c.home(1).reads)
+	c.advance(testTiming.Request)
+	c.failed(clear, Unknown, NoQuorum, 0)
+
+	c.run() // the proposals stay in flight without the requests
+	require.False(t, c.home(1).Active())
+	require.NotContains(t, c.process(3).store.records, "b", "the clear came after it")
+}
+
+func TestAFailedStoreEndsTheHome(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	sent, unsent := c.ask(1, "set k v"), c.ask(1, "append cold v")
+	broken := errors.New("broken")
+	c.process(1).store.failed = broken
+	last := c.ask(1, "set k w")
+	require.ErrorIs(t, c.home(1).Err(), broken)
+	c.failed(sent, Unknown, StorageFailed, 0)
+	c.failed(unsent, NotDone, StorageFailed, 0)
+	c.failed(last, Unknown, StorageFailed, 0) // it was sent to the others
+	next := c.ask(1, "get k")
+	c.failed(next, NotDone, StorageFailed, 0)
+	c.sent = nil
+	c.run()
+	c.advance(1000)
+	require.Empty(t, c.sent)
+	require.False(t, c.home(1).Active())
+}
+
+func TestAStoreThatFailsWhenAKeyIsLookedUp(t *testing.T) {
+	for _, words := range []string{"get cold", "set cold v", "clear"} {
+		c := newCluster(t, 3)
+		c.lead(1)
+		c.process(1).store.failed = errors.New("broken")
+		a := c.ask(1, words)
+		require.Len(t, a.answers, 1, words)
+		require.Equal(t, StorageFailed, a.answers[0].Reason)
+	}
+	t.Run("with requests parked", func(t *testing.T) {
+		c := newCluster(t, 3)
+		c.lead(2)
+		c.ask(2, "set k v")
+		c.stable[1] = true
+		var parked []*asked
+		for i := range 3 {
+			parked = append(parked, c.ask(2, fmt.Sprintf("get k%d", i)))
+		}
+		c.process(2).store.failed = errors.New("broken")
+		c.lose()
+		c.advance(testTiming.HandBack + 1)
+		for _, a := range parked {
+			c.failed(a, NotDone, StorageFailed, 0)
+		}
+	})
+}
+
+func TestTouchAndMeta(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	require.NotZero(t, c.home(1).Touch())
+	require.NotZero(t, c.process(1).acceptor.Touch())
+	require.Equal(t, c.process(1).store.meta, c.process(1).acceptor.Meta())
+	require.EqualValues(t, 1, c.home(1).Config().Epoch())
+	require.Equal(t, record.Ballot{Counter: 1, Incarnation: record.NewIncarnation(1, 1)}, c.home(1).ballot)
+}
