@@ -6,7 +6,11 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -157,9 +161,21 @@ func printWelcome(out io.Writer, client net.Addr, adminAddr string, cfg config.D
 
   redis-cli -h %s -p %s%s set greeting hello
   redis-cli -h %s -p %s%s get greeting
-  quoll ring status --admin %s
-  quoll ring locate greeting --admin %s
+  %s ring status --admin %s
+  %s ring locate greeting --admin %s
 
 The data is gone when this ends: Ctrl-C.
-`, len(initial), cfg.Replicas, client, host, port, auth, host, port, auth, adminAddr, adminAddr)
+`, len(initial), cfg.Replicas, client, host, port, auth, host, port, auth, self(), adminAddr, self(), adminAddr)
+}
+
+// self is what to type to run this program again.
+func self() string {
+	path := os.Args[0]
+	if strings.Contains(path, "go-build") { // of go run
+		return "go run ./cmd/quoll"
+	}
+	if _, err := exec.LookPath(filepath.Base(path)); err == nil {
+		return filepath.Base(path)
+	}
+	return path
 }
