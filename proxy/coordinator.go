@@ -26,6 +26,8 @@ type CoordinatorConfig struct {
 	OperationTimeout time.Duration
 	Version          string
 	Logger           *slog.Logger
+
+	suspectAfter time.Duration // wire's default, unless a test must not depend on it
 }
 
 // Coordinator executes operations on the cluster: it knows the ring, has a link to
@@ -34,10 +36,6 @@ type Coordinator struct {
 	cfg  CoordinatorConfig
 	log  *slog.Logger
 	ring atomic.Pointer[ringView] // nil until it is learned
-
-	// homes are the members that led the slots last, 0 for the preferred one. They are
-	// hints: any replica may lead.
-	homes [ring.Slots]atomic.Uint32
 
 	batches batchTable
 	stats   CoordinatorStats
@@ -56,13 +54,17 @@ type CoordinatorStats struct {
 	Retries atomic.Uint64
 }
 
-// ringView is the ring and the links to its nodes. It is immutable.
+// ringView is the ring and the links to its nodes. It is immutable, but for homes.
 type ringView struct {
 	cluster ring.Cluster
 	digest  uint64
 	table   *ring.Table
 	nodes   []*nodeLink // in the order of cluster.Members
 	byID    []*nodeLink
+
+	// homes are the members that led the slots last, 0 for the preferred one. They are
+	// hints: any replica may lead.
+	homes [ring.Slots]atomic.Uint32
 }
 
 // NewCoordinator starts a coordinator, which learns the ring in the background.
@@ -84,9 +86,6 @@ func (c *Coordinator) Close() {
 // Stats returns the counters.
 func (c *Coordinator) Stats() *CoordinatorStats { return &c.stats }
 
-// manageInterval is how often the coordinator looks whether it has the right ring.
-const manageInterval = 200 * time.Millisecond
-
 // manage owns the links: first to the seeds, then to the members of the ring.
 func (c *Coordinator) manage() {
 	var seeds []*nodeLink
@@ -99,13 +98,10 @@ func (c *Coordinator) manage() {
 			closeLinks(view.nodes)
 		}
 	}()
-	ticker := time.NewTicker(manageInterval)
-	defer ticker.Stop()
 	for {
 		select {
 		case <-c.ctx.Done():
 			return
-		case <-ticker.C:
 		case cluster := <-c.offers:
 			if c.adopt(cluster) {
 				closeLinks(seeds)
@@ -148,9 +144,6 @@ func (c *Coordinator) adopt(cluster ring.Cluster) bool {
 		}
 		l := c.newLink(m.ID, m.Peer, &cluster)
 		view.nodes, view.byID[m.ID] = append(view.nodes, l), l
-	}
-	for i := range c.homes {
-		c.homes[i].Store(0)
 	}
 	c.ring.Store(view)
 	if old != nil {

@@ -15,6 +15,7 @@ type batchState struct {
 	mu      sync.Mutex
 	id      uint64 // table index and generation; 0 while not executing
 	ops     []opState
+	round   uint32 // of sending
 	pending int    // operations without an outcome
 	ready   int    // operations that wait to be sent,
 	blocked int    // of which so many wait for the one before them on the same key
@@ -55,9 +56,11 @@ type opState struct {
 	viaHome bool // through the home, though it is a read
 	force   bool
 	tries   uint8
-	waiting uint8 // bit i: targets[i] has not answered
+	round   uint32 // in which it was sent to a home
+	waiting uint8  // bit i: targets[i] has not answered
 	targets [maxTargets]uint16
 	hint    uint16 // the member to ask, 0 for the coordinator's choice
+	unable  uint16 // the member that cannot execute it, 0 for none
 	before  int32  // the operation of the same key before this one, -1 for none
 	votes   quorum.Votes
 	start   int // of the reply in replies, -1 while there is none
@@ -65,11 +68,14 @@ type opState struct {
 	err     *ReplyError // why it was not done, if it ends now
 }
 
-// IDs of operations on the wire: generation | table index | operation.
+// IDs of operations on the wire: generation | table index | operation. A batch may
+// have a command of the most arguments behind others. Generations wrap around; by then the
+// connections on which a reply of the old one might come are gone.
 const (
-	opBits    = 20
-	tableBits = 16
-	maxOpsRun = 1 << opBits
+	opBits         = 21
+	tableBits      = 16
+	generationBits = 64 - tableBits - opBits
+	maxOpsRun      = 1 << opBits
 )
 
 // batchTable finds the batch that a reply belongs to.
@@ -77,7 +83,7 @@ type batchTable struct {
 	mu      sync.RWMutex
 	slots   []*Batch
 	free    []int
-	counter uint64
+	counter uint64 // generation of the last batch
 }
 
 // add gives a batch its identity.
@@ -92,7 +98,9 @@ func (t *batchTable) add(b *Batch) {
 		i = len(t.slots)
 		t.slots = append(t.slots, b)
 	}
-	t.counter++
+	if t.counter++; t.counter == 1<<generationBits {
+		t.counter = 1
+	}
 	b.state.id = t.counter<<tableBits | uint64(i)
 }
 

@@ -48,14 +48,18 @@ func (s *batchState) failAll(err *ReplyError) {
 	}
 }
 
-// rounds returns when every operation has its outcome.
+// rounds returns when every operation has its outcome. Nothing is sent again in the
+// last tenth of the time: a write whose answer did not come in time would end as unknown.
 func (c *Coordinator) rounds(view *ringView, b *Batch, deadline time.Time) {
 	s := &b.state
+	last := deadline.Add(-c.cfg.OperationTimeout / 10)
 	for {
-		s.mu.Lock()
-		c.send(view, b)
-		s.mu.Unlock()
-		if !s.await(deadline) {
+		if time.Now().Before(last) {
+			s.mu.Lock()
+			c.send(view, b)
+			s.mu.Unlock()
+		}
+		if !s.await(last) {
 			return
 		}
 		s.mu.Lock()
@@ -67,9 +71,9 @@ func (c *Coordinator) rounds(view *ringView, b *Batch, deadline time.Time) {
 	}
 }
 
-// await waits until something can be sent. It reports false when every operation
-// has its outcome, which it sees to when the time is up.
-func (s *batchState) await(deadline time.Time) bool {
+// await waits until something can be sent, which it cannot after last. It reports
+// false when every operation has its outcome, which it sees to when the time is up.
+func (s *batchState) await(last time.Time) bool {
 	for {
 		s.mu.Lock()
 		pending, sendable := s.pending, s.ready > s.blocked
@@ -77,7 +81,7 @@ func (s *batchState) await(deadline time.Time) bool {
 		if pending == 0 {
 			return false
 		}
-		if sendable && time.Now().Before(deadline) {
+		if sendable && time.Now().Before(last) {
 			return true
 		}
 		select {
@@ -126,6 +130,7 @@ func (s *batchState) timeOut() {
 // send sends everything that is ready, one frame to each node.
 func (c *Coordinator) send(view *ringView, b *Batch) {
 	s := &b.state
+	s.round++
 	s.blocked = 0
 	for i := range s.ops {
 		st := &s.ops[i]
@@ -158,14 +163,14 @@ func (c *Coordinator) send(view *ringView, b *Batch) {
 }
 
 // turn reports whether an operation may be sent: the one before it on the same key
-// is done, or goes to the home in the same frame.
+// is done, or is being sent at this moment.
 func (s *batchState) turn(i int) bool {
 	st := &s.ops[i]
 	if !st.viaHome || st.before < 0 {
 		return true
 	}
 	before := &s.ops[st.before]
-	return before.phase == opDone || before.phase == opExecuting && before.tries == st.tries
+	return before.phase == opDone || before.phase == opExecuting && before.round == s.round
 }
 
 // message appends the message for one replica to its frame.
@@ -180,12 +185,18 @@ func (s *batchState) message(view *ringView, b *Batch, i int32, id uint16, kind 
 func (c *Coordinator) sendToHome(view *ringView, b *Batch, i int32) {
 	s := &b.state
 	st := &s.ops[i]
-	home, force, err := c.home(view, st)
-	if err != nil {
-		s.fail(st, err)
-		return
+	var home uint16
+	var force bool
+	if st.before >= 0 && s.ops[st.before].phase == opExecuting { // behind it, wherever that is
+		home, force, st.hint = s.ops[st.before].targets[0], s.ops[st.before].force, 0
+	} else {
+		var err *ReplyError
+		if home, force, err = c.home(view, st); err != nil {
+			s.fail(st, err)
+			return
+		}
 	}
-	st.phase, st.force, st.waiting, st.targets[0] = opExecuting, force, 1, home
+	st.phase, st.round, st.force, st.waiting, st.targets[0] = opExecuting, s.round, force, 1, home
 	if b.Ops[i].Write {
 		st.err = ErrUnknownOutcome // as long as the home has not said otherwise
 	}
@@ -207,21 +218,21 @@ func (c *Coordinator) home(view *ringView, st *opState) (id uint16, force bool, 
 	if hint := st.hint; hint != 0 {
 		st.hint = 0
 		if l := view.node(hint); l != nil && l.up.Load() && view.table.Contains(st.slot, hint) {
-			c.homes[st.slot].Store(uint32(hint))
+			view.homes[st.slot].Store(uint32(hint))
 			return hint, true, nil
 		}
 		force = true // it was pointed to a member that this proxy cannot reach
 	}
-	last := uint16(c.homes[st.slot].Load())
+	last := uint16(view.homes[st.slot].Load())
 	if last == 0 {
 		last = replicas[0]
 	}
-	if l := view.node(last); l != nil && l.up.Load() {
+	if view.node(last).up.Load() && last != st.unable {
 		return last, force, nil
 	}
 	for _, id := range replicas {
-		if view.node(id).up.Load() {
-			c.homes[st.slot].Store(uint32(id))
+		if view.node(id).up.Load() && id != st.unable {
+			view.homes[st.slot].Store(uint32(id))
 			return id, true, nil
 		}
 	}
@@ -245,7 +256,7 @@ func (v *ringView) reachable(replicas []uint16) int {
 }
 
 // sendRead asks a majority of the replicas: the home, which has the newest state,
-// for the reply, the others for their version.
+// for the reply, the others for their version; with each further try another majority.
 func (c *Coordinator) sendRead(view *ringView, b *Batch, i int32) {
 	s := &b.state
 	st := &s.ops[i]
@@ -263,14 +274,16 @@ func (c *Coordinator) sendRead(view *ringView, b *Batch, i int32) {
 			n++
 		}
 	}
-	if last := uint16(c.homes[st.slot].Load()); last != 0 && view.node(last).up.Load() {
+	if st.tries > 0 {
+		// The home may be the one that fails.
+	} else if last := uint16(view.homes[st.slot].Load()); last != 0 && view.node(last).up.Load() {
 		add(last)
 	} else if view.node(replicas[0]).up.Load() {
 		add(replicas[0])
 	}
 	for _, wanted := range []bool{true, false} { // first those that answer, then those that are slow
 		for k := range replicas {
-			id := replicas[(k+int(st.slot))%len(replicas)] // spread over the others
+			id := replicas[(k+int(st.slot)+int(st.tries))%len(replicas)] // spread over the others
 			if l := view.node(id); l.up.Load() == wanted && !l.silent() {
 				add(id)
 			}

@@ -40,6 +40,8 @@ func (c *Coordinator) newLink(id uint16, address string, cluster *ring.Cluster) 
 		OnFrame: l.frame,
 		OnDown:  func(_ uint64, err error) { l.caller.Down(err) },
 		OnState: l.state,
+
+		SuspectAfter: c.cfg.suspectAfter,
 	})
 	l.caller = protocol.NewCaller(l.link)
 	l.link.Start(c.ctx)
@@ -96,11 +98,11 @@ func initialOf(c ring.Cluster) ring.Initial {
 
 // state follows the link's health.
 func (l *nodeLink) state(s wire.State) {
-	l.up.Store(s == wire.Up)
-	l.down.Store(s == wire.Down)
-	if s == wire.Suspect {
+	if s == wire.Suspect { // known before it is looked at
 		l.suspectAt.Store(time.Now().UnixMilli())
 	}
+	l.up.Store(s == wire.Up)
+	l.down.Store(s == wire.Down)
 	if s != wire.Up && l.id != 0 {
 		l.coordinator.lost(l.id, s == wire.Down)
 	}

@@ -49,7 +49,7 @@ func (c *Coordinator) result(b *Batch, i int, from uint16, r *protocol.Result) {
 	case opReading:
 		c.vote(s, st, k == 0, r)
 	case opExecuting:
-		c.answer(s, st, r)
+		c.answer(s, st, from, r)
 	}
 }
 
@@ -82,7 +82,7 @@ func (c *Coordinator) vote(s *batchState, st *opState, value bool, r *protocol.R
 }
 
 // answer handles what a home says.
-func (c *Coordinator) answer(s *batchState, st *opState, r *protocol.Result) {
+func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protocol.Result) {
 	write := st.mayWrite()
 	switch r.Status {
 	case protocol.StatusDone:
@@ -103,9 +103,16 @@ func (c *Coordinator) answer(s *batchState, st *opState, r *protocol.Result) {
 			s.fail(st, err)
 			return
 		}
-		st.hint = r.Hint
+		st.hint, st.unable = r.Hint, 0
+		if unable(r.Reason) {
+			st.unable = from
+		}
 		s.again(st)
-	default:
+	default: // a late vote, or nonsense: a read can be sent again, a write not (R11)
+		if write {
+			s.fail(st, ErrUnknownOutcome)
+			return
+		}
 		s.again(st)
 	}
 }
