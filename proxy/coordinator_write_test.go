@@ -1,0 +1,255 @@
+package proxy
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWriteGoesToTheHome(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 5)
+	c := f.coordinator(time.Second)
+	for home := uint16(1); home <= 5; home++ {
+		f.forget()
+		key := f.key(home)
+		require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
+		require.Equal(t, []string{(&request{node: f.nodes[home-1], Op: executeOp(key)}).String()}, f.seen())
+	}
+	require.Zero(t, c.Stats().Retries.Load())
+}
+
+func TestWriteFollowsAHintWithForce(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(time.Second)
+	key := f.key(1)
+	f.play(func(r *request) {
+		if r.isWrite() && r.node.id != 3 {
+			r.notDone(reasonOtherHome, 3)
+			return
+		}
+		f.answer(r)
+	})
+	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
+	require.Equal(t, []string{"1:execute " + key, "3:execute! " + key}, f.seen())
+
+	f.forget() // it is remembered, and reads ask it for the value
+	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "w"))))
+	require.Equal(t, []string{"3:execute " + key}, f.seen())
+	f.forget()
+	require.Equal(t, []string{"$1\r\nw\r\n"}, texts(run(t, c, get(key))))
+	require.Contains(t, f.seen(), "3:value "+key)
+}
+
+// A hint to a member that this proxy cannot reach makes the one that gave it take over.
+func TestWriteWithAHintThatCannotBeFollowed(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(time.Second)
+	key := f.key(1)
+	f.nodes[2].setDown(true)
+	f.awaitUp(c, 2)
+	f.play(func(r *request) {
+		if r.Force {
+			f.answer(r)
+			return
+		}
+		r.notDone(reasonOtherHome, 3)
+	})
+	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
+	require.Equal(t, []string{"1:execute " + key, "1:execute! " + key}, f.seen())
+	f.forget()
+	f.play(func(r *request) {
+		if r.Force {
+			f.answer(r)
+			return
+		}
+		r.notDone(reasonOtherHome, 77) // a stranger
+	})
+	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
+}
+
+func TestWriteIsRetriedUntilTheTimeOut(t *testing.T) {
+	t.Parallel()
+	for name, reason := range map[string]uint8{"epoch changed": reasonEpochChanged, "lost term": reasonLostTerm} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := startRing(t, 3)
+			c := f.coordinator(time.Second)
+			key := f.key(1)
+			f.play(func(r *request) { r.notDone(reason, 0) })
+			began := time.Now()
+			require.Equal(t, []string{refused(ErrTimeout)}, texts(run(t, c, set(key, "v"))))
+			require.GreaterOrEqual(t, time.Since(began), 980*time.Millisecond)
+			attempts := len(f.seen())
+			require.Greater(t, attempts, 3)
+			require.Less(t, attempts, 80, "with pauses that grow")
+
+			refusals := 3
+			f.play(func(r *request) {
+				if refusals--; refusals >= 0 {
+					r.notDone(reason, 0)
+					return
+				}
+				f.answer(r)
+			})
+			require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
+		})
+	}
+}
+
+func TestWriteWithoutQuorumAtTheHome(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(time.Second)
+	f.play(func(r *request) { r.notDone(reasonNoQuorum, 0) })
+	require.Equal(t, []string{refused(ErrNoMajority)}, texts(run(t, c, set("k", "v"))))
+}
+
+func TestFinalRefusals(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(time.Second)
+	for reason, want := range map[uint8]error{
+		reasonExpired: ErrTimeout, reasonOverloaded: ErrOverloaded, reasonTooLarge: errTooLarge,
+	} {
+		f.forget()
+		f.play(func(r *request) { r.notDone(reason, 0) })
+		began := time.Now()
+		require.Equal(t, []string{refused(want)}, texts(run(t, c, set("k", "v"))))
+		require.Less(t, time.Since(began), 900*time.Millisecond)
+		require.Len(t, f.seen(), 1)
+	}
+}
+
+// A home that will never execute anything leaves its slots to the next.
+func TestWriteAtAHomeThatIsUnable(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(time.Second)
+	for _, reason := range []uint8{reasonNotMember, reasonStorageFailed, reasonNotVoting} {
+		f.forget()
+		c.ring.Load().homes[slotOfKey(f.key(1, 2, 3))].Store(0)
+		f.play(func(r *request) {
+			if r.node.id == 1 {
+				r.notDone(reason, 0)
+				return
+			}
+			f.answer(r)
+		})
+		key := f.key(1, 2, 3)
+		require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
+		require.Equal(t, []string{"1:execute " + key, "2:execute! " + key}, f.seen())
+	}
+}
+
+func TestUnknownOutcomeFromTheHome(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(time.Second)
+	f.play((*request).unknown)
+	require.Equal(t, []string{unknownOutcome}, texts(run(t, c, set("k", "v"))))
+	require.Len(t, f.seen(), 1)
+
+	f.forget() // nor may a write be sent again after an answer that makes no sense
+	f.play((*request).askHome)
+	require.Equal(t, []string{unknownOutcome}, texts(run(t, c, set("k", "v"))))
+	require.Len(t, f.seen(), 1)
+}
+
+func TestConnectionLostWithAWriteInFlight(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(5 * time.Second)
+	key := f.key(2)
+	arrived := make(chan *request, 10)
+	f.play(func(r *request) { arrived <- r })
+	began := time.Now()
+	result := runLater(t, c, set(key, "v"))
+	<-arrived
+	f.nodes[1].cut()
+	require.Equal(t, []string{unknownOutcome}, texts(<-result))
+	require.Less(t, time.Since(began), 2*time.Second, "at once")
+	require.Len(t, f.seen(), 1, "and it is sent to nobody else")
+}
+
+func TestSilentHomeWithAWriteInFlight(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.suspicious(1200 * time.Millisecond)
+	key, other := f.keys(2, 2)[0], f.keys(2, 2)[1]
+	arrived := make(chan *request, 10)
+	f.play(func(r *request) {
+		if r.node.id == 2 {
+			arrived <- r
+			return
+		}
+		f.answer(r)
+	})
+	began := time.Now()
+	write := runLater(t, c, set(key, "v"))
+	read := runLater(t, c, get(other))
+	<-arrived
+	<-arrived
+	f.nodes[1].freeze()
+	require.Equal(t, []string{"$-1\r\n"}, texts(<-read))
+	require.Less(t, time.Since(began), 1100*time.Millisecond, "at the suspicion")
+	require.Equal(t, []string{unknownOutcome}, texts(<-write))
+	require.GreaterOrEqual(t, time.Since(began), 1100*time.Millisecond, "not before the time-out")
+
+	f.forget() // another member takes over what comes now, at once
+	began = time.Now()
+	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "w"))))
+	require.Less(t, time.Since(began), 500*time.Millisecond)
+	require.Contains(t, f.seen()[0], ":execute! ")
+	f.nodes[1].thaw()
+}
+
+// The link does not take a frame: nobody has got it, so it goes to the next home.
+func TestWriteThatWasNotSentGoesElsewhere(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(time.Second)
+	key := f.key(1, 2, 3)
+	l := c.ring.Load().node(1)
+	f.nodes[0].setDown(true)
+	f.awaitUp(c, 2)
+	f.forget()
+	l.down.Store(false) // as in the moment before the end of the connection is noticed
+	l.up.Store(true)
+	result := runLater(t, c, set(key, "v"), set(key, "w"))
+	eventually(t, func() bool { return c.Stats().Retries.Load() > 0 }, "the link refuses")
+	l.state(0)
+	require.Equal(t, []string{"+OK\r\n", "+OK\r\n"}, texts(<-result))
+	require.Equal(t, []string{"2:execute! " + key, "2:execute " + key}[:1], f.seen()[:1])
+	require.Len(t, f.seen(), 2)
+}
+
+// After a take-over the new home stays the home until it hands back.
+func TestHomeIsSticky(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(time.Second)
+	key := f.key(1, 2, 3)
+	f.nodes[0].setDown(true)
+	f.awaitUp(c, 2)
+	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
+	f.nodes[0].setDown(false)
+	f.awaitUp(c, 3)
+	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "w"))))
+	require.Equal(t, []string{"2:execute! " + key, "2:execute " + key}, f.seen())
+
+	f.forget()
+	f.play(func(r *request) {
+		if r.isWrite() && r.node.id == 2 {
+			r.notDone(reasonOtherHome, 1) // handed back
+			return
+		}
+		f.answer(r)
+	})
+	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "x"))))
+	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "y"))))
+	require.Equal(t, []string{"2:execute " + key, "1:execute! " + key, "1:execute " + key}, f.seen())
+}
