@@ -13,6 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// patient is for tests that put much through a cluster which may be slow: one under
+// the race detector.
+const patient = "--operation-timeout=10s"
+
 func portOf(t testing.TB, address string) string {
 	_, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
@@ -44,7 +48,7 @@ func TestFirstMinute(t *testing.T) {
 // TestRedisBenchmark runs its default string tests, with and without pipelining.
 func TestRedisBenchmark(t *testing.T) {
 	benchmark := needs(t, "redis-benchmark")
-	_, address := startDev(t)
+	_, address := startDev(t, patient)
 	for _, pipeline := range []string{"1", "16"} {
 		out := output(t, benchmark, "-p", portOf(t, address), "-t", "ping,set,get,incr,mset", "-n", "10000", "-r", "1000", "-P", pipeline, "-q")
 		lines := strings.Split(strings.ReplaceAll(out, "\r", "\n"), "\n")
@@ -64,7 +68,7 @@ func TestRedisPy(t *testing.T) {
 	t.Parallel()
 	const python = "/usr/bin/python3" // Debian's, which has python3-redis
 	needs(t, python)
-	_, address := startDev(t)
+	_, address := startDev(t, patient)
 	if version := output(t, python, "-c", "import importlib.util as u; print(u.find_spec('redis') is not None)"); strings.TrimSpace(version) != "True" {
 		t.Skip("redis-py (Debian: python3-redis) is not installed")
 	}
@@ -72,7 +76,7 @@ func TestRedisPy(t *testing.T) {
 }
 
 func TestGoRedis(t *testing.T) {
-	_, address := startDev(t)
+	_, address := startDev(t, patient)
 	for _, protocol := range []int{2, 3} {
 		t.Run(fmt.Sprint("RESP", protocol), func(t *testing.T) {
 			client := redis.NewClient(&redis.Options{Addr: address, Protocol: protocol})

@@ -194,7 +194,7 @@ func TestProxyStartsWhileOneNodeIsDown(t *testing.T) {
 			client := connect(t, c.Proxies[0].Client)
 			for i := range majorityKeys {
 				key, value := old(i)
-				got, err := client.GetSet(t.Context(), key, "new").Result()
+				got, err := client.SetArgs(t.Context(), key, "new", redis.SetArgs{Get: true}).Result()
 				require.NoError(t, err)
 				require.Equal(t, value, got)
 				require.Equal(t, "new", client.Get(t.Context(), key).Val())
