@@ -18,7 +18,7 @@ type batchState struct {
 	round   uint32 // of sending
 	pending int    // operations without an outcome
 	ready   int    // operations that wait to be sent,
-	blocked int    // of which so many wait for the one before them on the same key
+	blocked int    // of which so many wait for others on the same key
 	replies []byte // what came from the nodes
 	wake    chan struct{}
 	timer   *time.Timer
@@ -56,12 +56,13 @@ type opState struct {
 	viaHome bool // through the home, though it is a read
 	force   bool
 	tries   uint8
-	round   uint32 // in which it was sent to a home
-	waiting uint8  // bit i: targets[i] has not answered
+	waiting uint8 // bit i: targets[i] has not answered
 	targets [maxTargets]uint16
 	hint    uint16 // the member to ask, 0 for the coordinator's choice
 	unable  uint16 // the member that cannot execute it, 0 for none
-	before  int32  // the operation of the same key before this one, -1 for none
+	index   int32  // in the batch
+	before  int32  // the operation on the same key before this one, -1 for none
+	chain   int32  // that it is part of, -1 for none
 	votes   quorum.Votes
 	start   int // of the reply in replies, -1 while there is none
 	end     int
@@ -169,7 +170,7 @@ func (b *Batch) begin() {
 	}
 	s.ops = s.ops[:len(b.Ops)]
 	for i := range b.Ops {
-		s.ops[i] = opState{slot: b.Ops[i].slotOf(), start: -1, before: -1, viaHome: b.Ops[i].Write}
+		s.ops[i] = opState{slot: b.Ops[i].slotOf(), index: int32(i), start: -1, before: -1, chain: -1, viaHome: b.Ops[i].Write}
 	}
 	if len(b.Ops) > 1 {
 		s.chains.link(b.Ops, s.ops)
@@ -217,6 +218,7 @@ func (s *batchState) close(st *opState) {
 	if st.phase == opReady {
 		s.ready--
 	}
+	s.left(st, st.err == nil || st.mayWrite())
 	st.phase, st.waiting = opDone, 0
 	s.pending--
 	s.blocked = 0 // it may have been waited for
@@ -227,6 +229,7 @@ func (s *batchState) again(st *opState) {
 	if st.phase == opReady || st.phase == opDone {
 		return
 	}
+	s.left(st, false)
 	st.phase, st.waiting, st.start = opReady, 0, -1
 	if st.tries < 255 {
 		st.tries++

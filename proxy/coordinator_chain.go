@@ -12,9 +12,20 @@ type chainTable struct {
 	heads []int32 // by hash: last operation seen, +1
 	seed  maphash.Seed
 	ready bool
+	list  []chain
 }
 
-// link sets before and viaHome.
+// chain is where the operations on a key that is written are. Those that are ready
+// are sent together, to one home; those that it refuses are sent again when it has answered all.
+type chain struct {
+	out    int32  // operations that the home has,
+	round  uint32 // sent in this round,
+	home   uint16 // to this member,
+	force  bool
+	passed int32 // the last operation that was executed, or may have been, -1 for none
+}
+
+// link finds the chains, and sets viaHome.
 func (c *chainTable) link(ops []Op, states []opState) {
 	if !c.ready {
 		c.seed, c.ready = maphash.MakeSeed(), true
@@ -49,5 +60,55 @@ func (c *chainTable) link(ops []Op, states []opState) {
 		if before := states[i].before; before >= 0 && states[i].viaHome {
 			states[before].viaHome = true
 		}
+	}
+	c.list = c.list[:0]
+	for i := range states {
+		st := &states[i]
+		if st.before < 0 || !st.viaHome {
+			continue
+		}
+		first := &states[st.before]
+		if first.chain < 0 {
+			first.chain = int32(len(c.list))
+			c.list = append(c.list, chain{passed: -1})
+		}
+		st.chain = first.chain
+	}
+}
+
+// chainOf returns the chain of an operation, nil if it is alone.
+func (s *batchState) chainOf(st *opState) *chain {
+	if st.chain < 0 {
+		return nil
+	}
+	return &s.chains.list[st.chain]
+}
+
+// turn reports whether an operation may be sent: nothing of its chain is at a home,
+// unless it was sent there at this moment. It fails one that was overtaken.
+func (s *batchState) turn(st *opState) bool {
+	c := s.chainOf(st)
+	switch {
+	case c == nil:
+		return true
+	case c.passed > st.index:
+		s.fail(st, errOvertaken)
+		return false
+	case c.out > 0 && c.round != s.round:
+		s.blocked++
+		return false
+	}
+	return true
+}
+
+// left notes that an operation is not at a home any more.
+func (s *batchState) left(st *opState, executed bool) {
+	c := s.chainOf(st)
+	if c == nil || st.phase != opExecuting {
+		return
+	}
+	c.out--
+	if executed {
+		c.passed = max(c.passed, st.index)
 	}
 }

@@ -137,8 +137,7 @@ func (c *Coordinator) send(view *ringView, b *Batch) {
 		if st.phase != opReady {
 			continue
 		}
-		if !s.turn(i) {
-			s.blocked++
+		if !s.turn(st) {
 			continue
 		}
 		if st.tries > 0 {
@@ -162,17 +161,6 @@ func (c *Coordinator) send(view *ringView, b *Batch) {
 	}
 }
 
-// turn reports whether an operation may be sent: the one before it on the same key
-// is done, or is being sent at this moment.
-func (s *batchState) turn(i int) bool {
-	st := &s.ops[i]
-	if !st.viaHome || st.before < 0 {
-		return true
-	}
-	before := &s.ops[st.before]
-	return before.phase == opDone || before.phase == opExecuting && before.round == s.round
-}
-
 // message appends the message for one replica to its frame.
 func (s *batchState) message(view *ringView, b *Batch, i int32, id uint16, kind protocol.OpKind) {
 	op, st := &b.Ops[i], &s.ops[i]
@@ -185,10 +173,11 @@ func (s *batchState) message(view *ringView, b *Batch, i int32, id uint16, kind 
 func (c *Coordinator) sendToHome(view *ringView, b *Batch, i int32) {
 	s := &b.state
 	st := &s.ops[i]
+	chain := s.chainOf(st)
 	var home uint16
 	var force bool
-	if st.before >= 0 && s.ops[st.before].phase == opExecuting { // behind it, wherever that is
-		home, force, st.hint = s.ops[st.before].targets[0], s.ops[st.before].force, 0
+	if chain != nil && chain.out > 0 { // behind the others, wherever that is
+		home, force, st.hint = chain.home, chain.force, 0
 	} else {
 		var err *ReplyError
 		if home, force, err = c.home(view, st); err != nil {
@@ -196,7 +185,10 @@ func (c *Coordinator) sendToHome(view *ringView, b *Batch, i int32) {
 			return
 		}
 	}
-	st.phase, st.round, st.force, st.waiting, st.targets[0] = opExecuting, s.round, force, 1, home
+	if chain != nil {
+		chain.out, chain.round, chain.home, chain.force = chain.out+1, s.round, home, force
+	}
+	st.phase, st.force, st.waiting, st.targets[0] = opExecuting, force, 1, home
 	if b.Ops[i].Write {
 		st.err = ErrUnknownOutcome // as long as the home has not said otherwise
 	}

@@ -115,6 +115,11 @@ func unsupported(name string) error {
 var errPartlyFlushed = &ReplyError{Outcome: Unknown, text: "UNKNOWN not every slot could be cleared within the operation time-out. " +
 	"Repeating FLUSHALL is safe"}
 
+// errOvertaken: a home refused the operation, or was lost with it, but has, or may
+// have, executed a later one on the same key. It has no word on which clients repeat a
+// command by themselves: that would change the order too.
+var errOvertaken = noEffect("ERR this command could not be executed before a later one on the same key in the same pipeline; nothing was done")
+
 // errTooLarge: the operation does not fit into a frame of the peer protocol.
 var errTooLarge = noEffect("ERR the command is too large for the cluster's peer protocol; nothing was done")
 
