@@ -77,9 +77,8 @@ func (n *fakeNode) Closed(*wire.ServerConn, error)        {}
 func (n *fakeNode) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, _ time.Duration) {
 	switch typ {
 	case protocol.FrameBatch:
-		n.frames.Add(1)
 		n.longest.Store(max(n.longest.Load(), int64(len(body))))
-		n.batch(c.Data.(*fakeConn), body)
+		n.batch(c.Data.(*fakeConn), n.frames.Add(1), body)
 	case protocol.FrameCall:
 		id, method, payload, err := protocol.DecodeCall(body)
 		var reply []byte
@@ -90,13 +89,13 @@ func (n *fakeNode) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, _ 
 	}
 }
 
-func (n *fakeNode) batch(c *fakeConn, body []byte) {
+func (n *fakeNode) batch(c *fakeConn, frame int64, body []byte) {
 	c.frame(true)
 	defer c.frame(false)
 	d := wire.NewDecoder(body)
 	epoch := d.Uvarint()
 	for d.More() {
-		r := &request{node: n, conn: c, epoch: epoch}
+		r := &request{node: n, conn: c, epoch: epoch, frame: frame}
 		protocol.DecodeOp(&d, &r.Op)
 		if d.Err() != nil {
 			panic(d.Err())
@@ -138,6 +137,7 @@ type request struct {
 	node  *fakeNode
 	conn  *fakeConn
 	epoch uint64
+	frame int64 // in which it came
 }
 
 func (r *request) arg(i int) string { return string(r.Req.Args[i]) }
