@@ -68,6 +68,7 @@ type fakeConn struct {
 	mu      sync.Mutex
 	inFrame bool
 	out     []byte
+	op      protocol.Op // for quick
 }
 
 func (n *fakeNode) Open(c *wire.ServerConn, _ wire.Hello) { c.Data = &fakeConn{conn: c} }
@@ -77,6 +78,10 @@ func (n *fakeNode) Closed(*wire.ServerConn, error)        {}
 func (n *fakeNode) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, _ time.Duration) {
 	switch typ {
 	case protocol.FrameBatch:
+		if n.ring.quick {
+			c.Data.(*fakeConn).quick(body)
+			return
+		}
 		n.longest.Store(max(n.longest.Load(), int64(len(body))))
 		n.batch(c.Data.(*fakeConn), n.frames.Add(1), body)
 	case protocol.FrameCall:

@@ -33,6 +33,7 @@ type fakeRing struct {
 	cluster ring.Cluster
 	table   *ring.Table
 	nodes   []*fakeNode // by ID-1
+	quick   bool        // the nodes answer everything at once, and keep no log
 
 	mu     sync.Mutex
 	script func(*request)
