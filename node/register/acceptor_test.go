@@ -245,16 +245,16 @@ func TestR13PurgeDropsExactlyTheTombstone(t *testing.T) {
 }
 
 func TestClear(t *testing.T) {
-	clear := func(counter, seq uint64) Message {
+	flush := func(counter, seq uint64) Message {
 		return Message{Kind: Clear, Epoch: 5, Ballot: ballot(counter), Version: version(counter, seq)}
 	}
 	a, store := replica(t)
 	store.records["newer"] = record.Record{Version: version(11, 6), State: text("stays")}
 
-	require.Equal(t, StaleBallot, handle(t, a, clear(9, 9)).Result, "below the promise")
+	require.Equal(t, StaleBallot, handle(t, a, flush(9, 9)).Result, "below the promise")
 	require.Len(t, store.records, 2)
 
-	reply := handle(t, a, clear(11, 5))
+	reply := handle(t, a, flush(11, 5))
 	require.Equal(t, OK, reply.Result)
 	require.Equal(t, version(11, 5), reply.Held)
 	require.Equal(t, ballot(11), store.meta.Promised, "an acceptance is a promise")
@@ -270,17 +270,17 @@ func TestClear(t *testing.T) {
 	require.False(t, found.Present)
 
 	writes := store.writes
-	reply = handle(t, a, clear(11, 2))
+	reply = handle(t, a, flush(11, 2))
 	require.Equal(t, OK, reply.Result)
 	require.Equal(t, version(11, 5), reply.Held, "a later clear contains an earlier one")
-	require.Equal(t, OK, handle(t, a, clear(11, 5)).Result)
+	require.Equal(t, OK, handle(t, a, flush(11, 5)).Result)
 	require.Equal(t, writes, store.writes)
 
 	t.Run("below a clear of a higher ballot", func(t *testing.T) {
 		store := &fakeStore{meta: record.SlotMeta{Epoch: 5, Promised: ballot(10), Cleared: version(12, 1)}, records: map[string]record.Record{}}
 		a, err := NewAcceptor(0, store, datatype.Apply)
 		require.NoError(t, err)
-		require.Equal(t, StaleBallot, handle(t, &a, clear(11, 5)).Result)
+		require.Equal(t, StaleBallot, handle(t, &a, flush(11, 5)).Result)
 		require.Zero(t, store.writes)
 	})
 }

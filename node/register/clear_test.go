@@ -10,11 +10,11 @@ func TestClearIsOrderedWithAllWrites(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(1)
 	c.put(9, "cold", text("v"), 1, 2, 3)
-	before, clear, after := c.ask(1, "set k 1"), c.ask(1, "clear"), c.ask(1, "append k 2")
-	c.open(before, clear, after)
+	before, flush, after := c.ask(1, "set k 1"), c.ask(1, "clear"), c.ask(1, "append k 2")
+	c.open(before, flush, after)
 	c.run()
 	c.done(before, "+OK\r\n")
-	c.done(clear, "+OK\r\n")
+	c.done(flush, "+OK\r\n")
 	c.done(after, ":1\r\n") // what the clear left is the head: nothing had to be read
 	require.NotContains(t, c.kinds(2), "sync-read")
 	for id := uint16(1); id <= 3; id++ {
@@ -33,23 +33,23 @@ func TestClearIsOrderedWithAllWrites(t *testing.T) {
 func TestAClearIsAnsweredWhenAQuorumHoldsIt(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(1)
-	clear, get := c.ask(1, "clear"), c.ask(1, "get warm")
+	flush, get := c.ask(1, "clear"), c.ask(1, "get warm")
 	c.run(1)
-	c.open(clear, get)
+	c.open(flush, get)
 	c.run(1, 2)
-	c.done(clear, "+OK\r\n")
+	c.done(flush, "+OK\r\n")
 	c.done(get, "$-1\r\n")
 }
 
 func TestAnAcceptOlderThanTheClearChangesNothing(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(1)
-	set, clear := c.ask(1, "set k v"), c.ask(1, "clear")
+	set, flush := c.ask(1, "set k v"), c.ask(1, "clear")
 	late, ok := c.take(func(m *Message) bool { return m.Kind == Accept && m.To == 2 })
 	require.True(t, ok)
 	c.run(1, 2)
 	c.done(set, "+OK\r\n") // acknowledged by the clear, which is the key's later write
-	c.done(clear, "+OK\r\n")
+	c.done(flush, "+OK\r\n")
 	c.deliver(late)
 	require.NotContains(t, c.process(2).store.records, "k")
 }
@@ -60,9 +60,9 @@ func TestAClearThatSomeReplicaMissed(t *testing.T) {
 	set := c.ask(1, "set k "+long)
 	c.run()
 	c.done(set, "+OK\r\n")
-	clear := c.ask(1, "clear")
+	flush := c.ask(1, "clear")
 	c.run(1, 2)
-	c.done(clear, "+OK\r\n")
+	c.done(flush, "+OK\r\n")
 	c.lose()
 	get := c.force(3, "get k") // 3 still holds the value, and becomes home with 1
 	c.run(1, 3)
@@ -73,26 +73,26 @@ func TestAClearThatSomeReplicaMissed(t *testing.T) {
 func TestAClearIsSentAgain(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(1)
-	clear := c.ask(1, "clear")
+	flush := c.ask(1, "clear")
 	c.run(1)
 	c.lose()
 	require.True(t, c.home(1).Active())
 	c.advance(testTiming.Resend)
 	c.run(1, 3)
-	c.done(clear, "+OK\r\n")
+	c.done(flush, "+OK\r\n")
 	require.False(t, c.home(1).Active())
 
 	t.Run("to a replica that lacks it, for a key's sake", func(t *testing.T) {
 		c := newCluster(t, 3)
 		c.lead(1)
-		clear, get := c.ask(1, "clear"), c.ask(1, "get warm")
+		flush, get := c.ask(1, "clear"), c.ask(1, "get warm")
 		_, ok := c.take(func(m *Message) bool { return m.To == 2 && m.Kind == Clear })
 		require.True(t, ok)
 		c.run(1, 2)
-		c.open(clear, get)
+		c.open(flush, get)
 		c.advance(testTiming.Resend)
 		c.run(1, 2)
-		c.done(clear, "+OK\r\n")
+		c.done(flush, "+OK\r\n")
 		c.done(get, "$-1\r\n")
 	})
 }
@@ -119,12 +119,12 @@ func TestAClearWaitsForRequestsInDoubt(t *testing.T) {
 	c, asked := inDoubt(t, []uint16{2}, "append k v")
 	c.process(1).slow = false
 	c.mono += testTiming.Backoff + 1
-	clear := c.force(1, "clear")
+	flush := c.force(1, "clear")
 	require.Equal(t, "prepare", c.kinds(2))
 	c.run(1, 2)
 	require.Equal(t, 1, c.events[ResolvedIncluded])
 	c.done(asked[0], ":1\r\n")
-	c.done(clear, "+OK\r\n")
+	c.done(flush, "+OK\r\n")
 	c.run()
 	require.NotContains(t, c.process(2).store.records, "k")
 }
@@ -132,9 +132,9 @@ func TestAClearWaitsForRequestsInDoubt(t *testing.T) {
 func TestADeleteAndPurgeAfterAClear(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(1)
-	clear := c.ask(1, "clear")
+	flush := c.ask(1, "clear")
 	c.run()
-	c.done(clear, "+OK\r\n")
+	c.done(flush, "+OK\r\n")
 	for _, step := range [][2]string{{"set k v", "+OK\r\n"}, {"del k", ":1\r\n"}, {"get k", "$-1\r\n"}, {"setnx k w", ":1\r\n"}, {"get k", "$1\r\nw\r\n"}} {
 		a := c.ask(1, step[0])
 		c.run()

@@ -289,12 +289,12 @@ func TestHandBack(t *testing.T) {
 func TestRequestsExpire(t *testing.T) {
 	c := newCluster(t, 3)
 	unsent := c.ask(1, "append k v")
-	clear := c.ask(1, "clear")
+	flush := c.ask(1, "clear")
 	c.advance(testTiming.Request)
-	c.open(unsent, clear)
+	c.open(unsent, flush)
 	c.advance(1)
 	c.failed(unsent, NotDone, NoQuorum, 0)
-	c.failed(clear, NotDone, NoQuorum, 0)
+	c.failed(flush, NotDone, NoQuorum, 0)
 
 	c = newCluster(t, 3)
 	c.lead(1)
@@ -304,14 +304,14 @@ func TestRequestsExpire(t *testing.T) {
 	c.advance(testTiming.Request)
 	c.open(cold, read, sent)
 	c.lose()
-	clear = c.ask(1, "clear")
+	flush = c.ask(1, "clear")
 	c.advance(1)
 	c.failed(cold, Unknown, NoQuorum, 0) // the clear made its key known, so it was sent after all
 	c.failed(read, NotDone, NoQuorum, 0)
 	c.failed(sent, Unknown, NoQuorum, 0)
 	require.Zero(t, c.home(1).reads)
 	c.advance(testTiming.Request)
-	c.failed(clear, Unknown, NoQuorum, 0)
+	c.failed(flush, Unknown, NoQuorum, 0)
 
 	c.run() // the proposals stay in flight without the requests
 	require.False(t, c.home(1).Active())
