@@ -23,7 +23,7 @@ const maxCalls = 64
 var errBusy = errors.New("node: too many calls at the same time; try again")
 
 // call answers a rare request, in a goroutine of its own: it may take a while. What
-// the reply shows is durable (R2).
+// the reply shows of records is durable (R2).
 func (n *Node) call(c *wire.ServerConn, role wire.Role, body []byte) {
 	id, method, payload, err := protocol.DecodeCall(bytes.Clone(body))
 	if err != nil {
@@ -39,10 +39,14 @@ func (n *Node) call(c *wire.ServerConn, role wire.Role, body []byte) {
 		defer n.calls.Add(-1)
 		reply, err := n.answerCall(role, method, payload)
 		frame := protocol.AppendCallReply(nil, id, reply, err)
+		if method == protocol.MethodStatus || method == protocol.MethodCluster {
+			_ = c.SendFrames(frame) // it is no vote, and is to be heard when there is no commit any more
+			return
+		}
 		n.engine.Commit(func(err error) {
 			if err != nil {
 				n.storageFailed(err)
-				return
+				frame = protocol.AppendCallReply(nil, id, nil, err)
 			}
 			_ = c.SendFrames(frame)
 		})

@@ -124,6 +124,10 @@ func (n *Node) loseState(cluster ring.Cluster) {
 func (n *Node) form(cluster ring.Cluster) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	return n.formLocked(cluster)
+}
+
+func (n *Node) formLocked(cluster ring.Cluster) error {
 	if n.view.Load() != nil {
 		return nil
 	}
@@ -158,19 +162,18 @@ func (n *Node) propose(payload []byte) error {
 	return nil
 }
 
-// commit is the second phase.
+// commit is the second phase. No other proposal gets between the check and the deed.
 func (n *Node) commit(payload []byte) error {
 	cluster, err := decodeCluster(payload)
 	if err != nil {
 		return err
 	}
 	n.mu.Lock()
-	bound := n.bound == cluster.Digest()
-	n.mu.Unlock()
-	if !bound {
+	defer n.mu.Unlock()
+	if n.bound != cluster.Digest() {
 		return errNotBound
 	}
-	return n.form(cluster)
+	return n.formLocked(cluster)
 }
 
 func decodeCluster(payload []byte) (ring.Cluster, error) {

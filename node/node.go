@@ -119,15 +119,15 @@ func Start(opt Options) (*Node, error) {
 	for i := range n.stripes {
 		n.stripes[i].node = n
 	}
-	if err := n.startGossip(); err != nil {
-		return nil, err
-	}
 	n.byID = make([]*peer, len(cluster.Members)+1)
 	for _, m := range cluster.Members {
 		if m.Name != opt.Name {
 			p := n.newPeer(len(n.peers), m)
 			n.peers, n.byID[m.ID] = append(n.peers, p), p
 		}
+	}
+	if err := n.startGossip(); err != nil { // it asks for the peers from now on
+		return nil, err
 	}
 	n.outboxes.New = func() any { return n.newOutbox() }
 	n.server = wire.NewServer(wire.ServerConfig{Options: n.wireOptions(), Handler: n, Accept: n.accept, MaxConns: opt.MaxConnections})

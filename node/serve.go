@@ -76,16 +76,14 @@ func (n *Node) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, age ti
 func (n *Node) batch(c *wire.ServerConn, s *session, body []byte, age time.Duration) error {
 	d := wire.NewDecoder(body)
 	epoch := d.Uvarint()
-	refusal := n.refusal(epoch, age)
+	if refusal := n.refusal(epoch, age); refusal != register.ReasonNone {
+		return refuseAll(c, &d, refusal)
+	}
 	for d.More() {
 		op := &s.ops[s.group.n]
 		protocol.DecodeOp(&d, op)
 		if d.Err() != nil {
 			break
-		}
-		if refusal != register.ReasonNone {
-			s.refuse(c, op, refusal)
-			continue
 		}
 		if s.group.add(op.Slot, op.Key()) || !d.More() {
 			n.executeGroup(c, s, epoch)
@@ -124,6 +122,21 @@ func (n *Node) refusal(epoch uint64, age time.Duration) register.Reason {
 		return register.Expired
 	}
 	return register.ReasonNone
+}
+
+// refuseAll refuses every operation of a frame. It shows nothing of the store, so it
+// waits for no commit, and is heard when there will be none any more.
+func refuseAll(c *wire.ServerConn, d *wire.Decoder, reason register.Reason) error {
+	frame := wire.BeginFrame(nil, protocol.FrameBatchReply)
+	var op protocol.Op
+	for d.More() {
+		if protocol.DecodeOp(d, &op); d.Err() != nil {
+			break
+		}
+		frame = protocol.AppendResult(frame, &protocol.Result{ID: op.ID, Status: protocol.StatusNotDone, Reason: uint8(reason)})
+	}
+	_ = c.SendFrames(wire.EndFrame(frame, 0)) // a lost connection is Closed's business
+	return d.Err()
 }
 
 func (s *session) refuse(c *wire.ServerConn, op *protocol.Op, reason register.Reason) {

@@ -1,0 +1,278 @@
+package node
+
+import (
+	"encoding/json"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/admin"
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/ring"
+)
+
+func TestThreeNodesForm(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	first := c.nodes["a"].view.Load().cluster
+	require.NoError(t, first.Validate())
+	for _, n := range c.nodes {
+		require.NoError(t, n.Ready(t.Context()))
+		require.Equal(t, first.Digest(), n.view.Load().cluster.Digest(), "all have the same ring")
+		me, _ := first.ByName(n.opt.Name)
+		require.Equal(t, n.self.Generation, me.Generation)
+	}
+	cl := c.dial(c.nodes["b"])
+	require.Equal(t, "+OK\r\n", string(cl.do("set k v").Reply))
+	require.Equal(t, "$1\r\nv\r\n", string(c.dial(c.nodes["c"]).do("get k").Reply))
+}
+
+func TestNobodyFormsWithoutAll(t *testing.T) {
+	c := newTestCluster(t, 3)
+	a, b := c.start("a", nil), c.start("b", nil)
+	c.eventually(func() bool { return a.peers[0].link.State() == wire.Up && b.peers[0].link.State() == wire.Up })
+	require.ErrorContains(t, a.Ready(t.Context()), "waits for c")
+	require.Equal(t, admin.Forming, a.Self().State)
+	cl := c.dial(a)
+	require.EqualValues(t, register.NotVoting, cl.do("set k v").Reason)
+	_, err := cl.caller.Call(t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{}))
+	require.ErrorContains(t, err, "does not vote: waits for c")
+	_, err = a.Locate(t.Context(), []byte("k"))
+	require.ErrorContains(t, err, "no ring yet: waits for c")
+	c.start("c", nil)
+	c.connected()
+	require.Equal(t, "+OK\r\n", string(cl.do("set k v").Reply))
+}
+
+func TestNodesStartInAnyOrder(t *testing.T) {
+	for _, order := range [][]string{{"a", "b", "c"}, {"c", "b", "a"}, {"b", "c", "a"}} {
+		c := newTestCluster(t, 3)
+		for _, name := range order[:2] {
+			c.start(name, nil)
+		}
+		early := c.nodes[order[0]]
+		waits := early.byID[c.nodes[order[1]].self.ID]
+		c.eventually(func() bool { return waits.link.State() == wire.Up }) // they have met
+		former := early.self.Generation
+		c.stop(order[0])
+		early = c.start(order[0], nil) // another generation before the cluster has formed
+		c.start(order[2], nil)
+		c.connected()
+		for _, n := range c.nodes {
+			me, _ := n.view.Load().cluster.ByName(early.opt.Name)
+			require.Equal(t, early.self.Generation, me.Generation, order)
+			require.NotEqual(t, former, me.Generation)
+		}
+	}
+}
+
+func TestAnotherConfigurationIsRefused(t *testing.T) {
+	other := func(in ring.Initial) ring.Initial {
+		return append(slices.Clone(in[:2]), ring.InitialMember{Name: "z", Peer: "127.0.0.1:1"})
+	}
+	for name, test := range map[string]struct {
+		change func(*Options)
+		want   []string // in what both nodes say
+	}{
+		"initial cluster": {func(o *Options) { o.Initial = other(o.Initial) }, []string{"--initial-cluster of", "c is only", "z is only"}},
+		"cluster name":    {func(o *Options) { o.ClusterName = "prod" }, []string{`"prod"`, `"test"`, "--cluster-name"}},
+		"replicas":        {func(o *Options) { o.Replicas = 2 }, []string{"--replicas is"}},
+		"secret":          {func(o *Options) { o.Secret = []byte("another long secret") }, []string{"secret"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newTestCluster(t, 3)
+			a, b := c.start("a", nil), c.start("b", test.change)
+			for _, want := range test.want {
+				for _, n := range []*Node{a, b} {
+					c.eventually(func() bool { return contains(n.Ready(t.Context()), want) })
+				}
+			}
+			require.Nil(t, a.view.Load())
+		})
+	}
+	t.Run("another node answers", func(t *testing.T) {
+		c := newTestCluster(t, 3)
+		c.initial[1].Peer, c.initial[2].Peer = c.initial[2].Peer, c.initial[1].Peer // b and c mixed up
+		a := c.start("a", nil)
+		c.start("b", nil) // on its listener, which a takes for c's
+		c.eventually(func() bool {
+			return contains(a.Ready(t.Context()), "node c was expected at") && contains(a.Ready(t.Context()), "but b answers there")
+		})
+	})
+}
+
+func contains(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }
+
+func TestAProxyWithAnotherConfigurationIsRefused(t *testing.T) {
+	c := newTestCluster(t, 1)
+	n := c.start("a", nil)
+	for want, hello := range map[string]wire.Hello{
+		"--cluster-name":    protocol.Properties{}.Encode(wire.Hello{Role: wire.RoleProxy, Cluster: "prod"}),
+		"--initial-cluster": protocol.Properties{Initial: "x=127.0.0.1:1"}.Encode(wire.Hello{Role: wire.RoleProxy, Cluster: "test"}),
+		"does not say who":  protocol.Properties{Replicas: 1}.Encode(wire.Hello{Role: wire.RoleNode, Name: "x", Cluster: "test"}),
+		"not in the initial cluster": protocol.Properties{Replicas: 1, Member: &ring.Member{Name: "x"}}.
+			Encode(wire.Hello{Role: wire.RoleNode, Name: "x", Cluster: "test"}),
+		"another number here": protocol.Properties{Replicas: 1, Member: &ring.Member{Name: "a", ID: 7}}.
+			Encode(wire.Hello{Role: wire.RoleNode, Name: "a", Cluster: "test"}),
+		"replicas:": {Role: wire.RoleProxy, Cluster: "test", Properties: map[string]string{"replicas": "x"}},
+	} {
+		cl := c.connect(n, hello, nil)
+		c.eventually(func() bool { return contains(cl.link.Err(), want) })
+		require.ErrorIs(t, cl.link.Err(), wire.ErrRefused)
+		require.Empty(t, cl.up)
+	}
+	cl := c.connect(n, c.proxyHello(), []byte("a secret that the node has not"))
+	c.eventually(func() bool { return cl.link.Err() != nil })
+	require.ErrorIs(t, cl.link.Err(), wire.ErrSecret)
+}
+
+// TestProposalsBindUntilTheNextOne goes through formation call by call.
+func TestProposalsBindUntilTheNextOne(t *testing.T) {
+	c := newTestCluster(t, 3)
+	n := c.start("b", nil) // its coordinator a does not run
+	ringOf := func(generation, others uint64) []byte {
+		cluster := c.initial.Cluster("test", 3)
+		for i := range cluster.Members {
+			cluster.Members[i].Generation = others
+		}
+		cluster.Members[1] = n.self
+		cluster.Members[1].Generation = generation
+		payload, err := json.Marshal(cluster)
+		require.NoError(t, err)
+		return payload
+	}
+	first, second := ringOf(n.self.Generation, 1), ringOf(n.self.Generation, 2)
+	proxy := c.dial(n)
+	_, err := proxy.caller.Call(t.Context(), protocol.MethodPropose, first)
+	require.ErrorContains(t, err, "only nodes form a cluster")
+
+	require.ErrorIs(t, n.commit(first), errNotBound)
+	require.ErrorIs(t, n.propose(ringOf(7, 1)), errNotMyself)
+	require.ErrorIs(t, n.propose([]byte(`{}`)), ring.ErrInvalid)
+	require.Error(t, n.propose([]byte(`?`)))
+	require.NoError(t, n.propose(first))
+	require.NoError(t, n.propose(second))
+	require.ErrorIs(t, n.commit(first), errNotBound)
+	require.Nil(t, n.view.Load())
+	require.NoError(t, n.commit(second))
+	require.NotNil(t, n.view.Load())
+	require.NoError(t, n.commit(second), "a repeated commit")
+	require.ErrorIs(t, n.propose(first), errFormed)
+}
+
+// TestALostCommitIsLearnedFromOthers: a node that accepted the ring and did not hear
+// that it was formed.
+func TestALostCommitIsLearnedFromOthers(t *testing.T) {
+	c := newTestCluster(t, 3)
+	n := c.start("b", nil)
+	cluster := c.initial.Cluster("test", 3)
+	cluster.Members[0].Generation, cluster.Members[1], cluster.Members[2].Generation = 5, n.self, 6
+	hello := protocol.Properties{Initial: c.initial.String(), Member: &cluster.Members[0], Replicas: 3, Cluster: &cluster}
+	require.NoError(t, n.meet(hello))
+	<-n.Formed()
+	require.Equal(t, cluster.Digest(), n.view.Load().cluster.Digest())
+
+	t.Run("whose ring does not know it", func(t *testing.T) {
+		c := newTestCluster(t, 1)
+		n := c.start("a", func(o *Options) { o.Initial = append(o.Initial, ring.InitialMember{Name: "b", Peer: "127.0.0.1:1"}) })
+		other := ring.Initial{{Name: "b", Peer: "127.0.0.1:1"}}.Cluster("test", 1)
+		require.ErrorContains(t, n.meet(protocol.Properties{Member: &other.Members[0], Cluster: &other}), "the ring of b has no node a")
+	})
+}
+
+func TestARestartedMemoryNodeNeverVotes(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	a := c.dial(c.nodes["a"])
+	require.Equal(t, "+OK\r\n", string(a.do("set k v").Reply))
+
+	former := c.nodes["c"].hello()
+	c.stop("c")
+	again := c.start("c", nil)
+	c.eventually(func() bool { return again.Self().State == admin.LostState })
+	require.ErrorContains(t, again.Ready(t.Context()), "restarted without its state")
+	require.True(t, c.logs.contains("replace it, or restart every node"))
+	select {
+	case <-again.Formed():
+		t.Fatal("it has formed")
+	default:
+	}
+	c.eventually(func() bool {
+		return c.nodes["a"].Self().State == admin.Voting && c.statusOf("a", "c").State == admin.LostState
+	})
+	require.Equal(t, "+OK\r\n", string(a.do("set k w").Reply), "the two others go on")
+
+	proxy := c.dial(again)
+	for _, kind := range []protocol.OpKind{protocol.ReadVersion, protocol.ReadValue, protocol.Execute} {
+		require.EqualValues(t, register.NotVoting, proxy.one(op(kind, "get k")).Reason)
+	}
+	_, err := proxy.caller.Call(t.Context(), protocol.MethodStats, nil)
+	require.ErrorContains(t, err, "does not vote")
+
+	voter := c.dialAs(again, c.nodes["a"])
+	voter.replicate(register.Message{Kind: register.Prepare, Slot: 1, Epoch: 1, Ballot: record.Ballot{Counter: 9}})
+	c.eventually(func() bool { return again.Metrics.RefusedNoVote.Value() > 3 })
+	require.Empty(t, voter.replies)
+
+	c.stop("b")
+	c.eventually(func() bool { return !c.nodes["a"].byID[2].connected() })
+	r := a.do("set k x")
+	require.Equal(t, []any{protocol.StatusNotDone, uint8(register.NoQuorum)}, []any{r.Status, r.Reason}, "a and the restarted c are no majority")
+
+	t.Run("nor is its former life impersonated", func(t *testing.T) {
+		cl := c.connect(c.nodes["a"], again.hello(), nil)
+		<-cl.up
+		refused := c.nodes["a"].Metrics.RefusedNoVote.Value()
+		cl.replicate(register.Message{Kind: register.Prepare, Slot: 1, Epoch: 1, Ballot: record.Ballot{Counter: 9}})
+		c.eventually(func() bool { return c.nodes["a"].Metrics.RefusedNoVote.Value() > refused })
+		require.Empty(t, cl.replies, "a gives its vote to nobody who is not of the ring")
+		require.Equal(t, "c", former.Name)
+	})
+}
+
+// TestEveryNodeRestarted: no ring is left and no state either; a new cluster forms.
+func TestEveryNodeRestarted(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	old := c.nodes["a"].view.Load().cluster.Digest()
+	for _, name := range []string{"a", "b", "c"} {
+		c.stop(name)
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		c.start(name, nil)
+	}
+	c.connected()
+	require.NotEqual(t, old, c.nodes["a"].view.Load().cluster.Digest())
+}
+
+func TestStartRefusesWhatCannotWork(t *testing.T) {
+	c := newTestCluster(t, 1)
+	opt := c.options("a", nil)
+	defer opt.Listener.Close()
+	opt.Name = "x"
+	_, err := Start(opt)
+	require.ErrorContains(t, err, "node x is not in the initial cluster a=127")
+
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	opt.Name, opt.GossipListen = "a", taken.Addr().String()
+	_, err = Start(opt)
+	require.ErrorContains(t, err, "in use")
+}
+
+// statusOf returns what one node says of another.
+func (c *testCluster) statusOf(asked, of string) admin.NodeStatus {
+	status, err := c.nodes[asked].Status(c.t.Context())
+	require.NoError(c.t, err)
+	for _, n := range status.Nodes {
+		if n.Name == of {
+			return n
+		}
+	}
+	c.t.Fatalf("%s does not know %s", asked, of)
+	panic("unreachable")
+}

@@ -1,0 +1,153 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/memory"
+	"github.com/quolldb/quoll/ring"
+)
+
+// scanAll scans a node page by page.
+func (cl *client) scanAll(limit int) []protocol.ScanPage {
+	cl.t.Helper()
+	var pages []protocol.ScanPage
+	for from := protocol.Place(0); from != protocol.EndPlace; {
+		payload, err := cl.caller.Call(cl.t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{From: from, Limit: limit}))
+		require.NoError(cl.t, err)
+		page, err := protocol.DecodeScanPage(payload)
+		require.NoError(cl.t, err)
+		for i, e := range page.Entries {
+			require.GreaterOrEqual(cl.t, e.Place, from)
+			require.Less(cl.t, e.Place, page.Next, "everything up to Next is there")
+			require.True(cl.t, i == 0 || page.Entries[i-1].Place <= e.Place, "in order")
+		}
+		require.Less(cl.t, from, page.Next)
+		from, pages = page.Next, append(pages, page)
+	}
+	return pages
+}
+
+func keysOf(pages []protocol.ScanPage) []string {
+	var keys []string
+	for _, page := range pages {
+		for _, e := range page.Entries {
+			keys = append(keys, string(e.Key))
+		}
+	}
+	return keys
+}
+
+func TestScanPages(t *testing.T) {
+	e := memory.New()
+	var want []string
+	for i := range 300 { // many in few slots, few in many
+		key := fmt.Sprintf("{%d}key-%d", i%7, i)
+		if i%3 == 0 {
+			key = fmt.Sprint("key-", i)
+		}
+		want = append(want, key)
+		slot := ring.SlotOf([]byte(key))
+		require.NoError(t, e.Put(slot, []byte(key), record.Record{Version: record.Version{Seq: uint64(i + 1)}, State: record.State{Type: record.String}}))
+	}
+	gone, expired := "gone", "expired"
+	require.NoError(t, e.Put(ring.SlotOf([]byte(gone)), []byte(gone), record.Record{Version: record.Version{Seq: 500}}))
+	require.NoError(t, e.Put(ring.SlotOf([]byte(expired)), []byte(expired), record.Record{Version: record.Version{Seq: 501}, State: record.State{Type: record.String, ExpireAt: 1}}))
+	want = append(want, gone, expired)
+	slices.Sort(want)
+
+	c := newFormed(t, 1, func(o *Options) { o.Engine = e })
+	cl := c.dial(c.nodes["a"])
+	for _, limit := range []int{0, 1, 2, 50, 301, 302, 1 << 30} {
+		pages := cl.scanAll(limit)
+		keys := keysOf(pages)
+		slices.Sort(keys)
+		require.Equal(t, want, keys, "each once, with limit %d", limit)
+		require.Equal(t, pages[len(pages)-1].Next, protocol.EndPlace)
+		for _, page := range pages {
+			require.LessOrEqual(t, len(page.Entries), max(1, limit))
+		}
+	}
+	for _, page := range cl.scanAll(100) {
+		for _, entry := range page.Entries {
+			dead := string(entry.Key) == gone || string(entry.Key) == expired
+			require.Equal(t, dead, entry.Type == record.None, "tombstones and expired values are told apart")
+			require.False(t, entry.Version.IsZero())
+		}
+	}
+
+	payload, err := cl.caller.Call(t.Context(), protocol.MethodStats, nil)
+	require.NoError(t, err)
+	counts, err := protocol.DecodeSlotCounts(payload)
+	require.NoError(t, err)
+	live := uint64(0)
+	for _, count := range counts {
+		live += count.Live
+	}
+	require.EqualValues(t, 301, live)
+}
+
+func TestScanHasOnlyTheSlotsOfTheNode(t *testing.T) {
+	c := newFormed(t, 4, nil)
+	for i := range 30 {
+		key := fmt.Sprint("key-", i)
+		slot := ring.SlotOf([]byte(key))
+		for _, n := range c.nodes {
+			if n.view.Load().table.Contains(slot, n.self.ID) {
+				require.Equal(t, "+OK\r\n", string(c.dial(n).do("set "+key+" v").Reply))
+				break
+			}
+		}
+	}
+	copies := map[string]int{}
+	c.eventually(func() bool {
+		clear(copies)
+		for _, n := range c.nodes {
+			for _, key := range keysOf(c.dial(n).scanAll(7)) {
+				copies[key]++
+			}
+		}
+		for i := range 30 {
+			if copies[fmt.Sprint("key-", i)] != 3 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// tied is an engine in which several keys of a slot have one position.
+type tied struct{ *memory.Engine }
+
+const tiedSlot = 7
+
+func tiedKeys() []string {
+	return []string{"1a", "1b", "1c", "2a", "3a", "3b", "3c", "3d", "4a"}
+}
+
+func (tied) Scan(slot uint16, from engine.Position, visit func(engine.Position, []byte, record.Record) bool) error {
+	if slot != tiedSlot {
+		return nil
+	}
+	for _, key := range tiedKeys() {
+		if pos := engine.Position(key[0]); pos >= from && !visit(pos, []byte(key), record.Record{}) {
+			break
+		}
+	}
+	return nil
+}
+
+func TestScanDoesNotTearEqualPositions(t *testing.T) {
+	c := newFormed(t, 1, func(o *Options) { o.Engine = tied{memory.New()} })
+	cl := c.dial(c.nodes["a"])
+	for limit := 1; limit <= 10; limit++ {
+		pages := cl.scanAll(limit) // which checks that a page has everything below its Next
+		require.Equal(t, tiedKeys(), keysOf(pages), "limit %d", limit)
+	}
+}

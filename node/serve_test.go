@@ -1,0 +1,207 @@
+package node
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/engine/enginetest"
+	"github.com/quolldb/quoll/node/engine/memory"
+	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/ring"
+)
+
+func TestAFrameOfManyOperations(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	cl := c.dial(c.nodes["a"])
+	var sets, gets []protocol.Op
+	for i := range 5*groupSize + 3 { // several groups, with stripes and slots in common
+		o := op(protocol.Execute, fmt.Sprintf("set {%d}%d v%d", i%20, i, i))
+		o.Force = true
+		sets = append(sets, o)
+		gets = append(gets, op(protocol.ReadValue, fmt.Sprintf("get {%d}%d", i%20, i)))
+	}
+	for _, result := range cl.send(sets...) {
+		require.Equal(t, "+OK\r\n", string(cl.wait(result).Reply))
+	}
+	for i, result := range cl.send(gets...) {
+		r := cl.wait(result)
+		require.Equal(t, protocol.StatusValue, r.Status)
+		require.Equal(t, fmt.Sprintf("$%d\r\nv%d\r\n", len(fmt.Sprint(i))+1, i), string(r.Reply))
+		require.False(t, r.Version.IsZero())
+	}
+	c.eventually(func() bool { return c.nodes["a"].inFlight.Load() == 0 && c.nodes["a"].pending.Load() == 0 })
+	versions := c.dial(c.nodes["b"]).send(op(protocol.ReadVersion, "get {1}1"))
+	require.Equal(t, protocol.StatusVersion, cl.wait(versions[0]).Status)
+}
+
+func TestCommandsOnOneKeyKeepTheirOrder(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	cl := c.dial(c.nodes["a"])
+	var ops []protocol.Op
+	for range 3 * groupSize {
+		o := op(protocol.Execute, "append k x")
+		o.Force = true
+		ops = append(ops, o)
+	}
+	for i, result := range cl.send(ops...) {
+		require.Equal(t, fmt.Sprintf(":%d\r\n", i+1), string(cl.wait(result).Reply))
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	c := newFormed(t, 4, nil) // of which three hold a slot
+	n := c.nodes["a"]
+	cl := c.dial(n)
+	foreign := op(protocol.Execute, "get k")
+	for n.view.Load().table.Contains(foreign.Slot, n.self.ID) {
+		foreign.Slot++
+	}
+	refused := func(o protocol.Op, want register.Reason) {
+		t.Helper()
+		r := cl.one(o)
+		require.Equal(t, []any{protocol.StatusNotDone, want}, []any{r.Status, register.Reason(r.Reason)})
+	}
+	refused(foreign, register.NotMember)
+	foreign.Kind = protocol.ReadValue
+	refused(foreign, register.NotMember)
+	foreign.Slot = ring.Slots
+	refused(foreign, register.NotMember)
+	foreign.Kind, foreign.Slot = protocol.Execute, 65535
+	refused(foreign, register.NotMember)
+	cl.epoch = 2
+	refused(op(protocol.ReadValue, "get k"), register.EpochChanged)
+	cl.epoch = 1
+
+	key := c.keyOf(n)
+	require.Equal(t, "+OK\r\n", string(cl.one(op(protocol.Execute, "set "+key+" v")).Reply))
+	for name, other := range c.nodes {
+		if name != "a" && other.view.Load().table.Contains(ring.SlotOf([]byte(key)), other.self.ID) {
+			r := c.dial(other).one(op(protocol.Execute, "get "+key))
+			require.Equal(t, []any{register.OtherHome, n.self.ID}, []any{register.Reason(r.Reason), r.Hint})
+		}
+	}
+}
+
+func TestTooOldFramesAreNotExecuted(t *testing.T) {
+	c := newFormed(t, 1, nil)
+	n := c.nodes["a"]
+	require.Equal(t, register.ReasonNone, n.refusal(1, n.opt.OperationTimeout))
+	require.Equal(t, register.Expired, n.refusal(1, n.opt.OperationTimeout+time.Millisecond))
+}
+
+func TestExpiredStatesGoToTheHome(t *testing.T) {
+	now := make(chan int64, 1)
+	now <- 1000
+	clock := func() int64 { v := <-now; now <- v; return v }
+	c := newFormed(t, 1, func(o *Options) { o.Now = clock })
+	cl := c.dial(c.nodes["a"])
+	require.Equal(t, "+OK\r\n", string(cl.do("psetex k 10 v").Reply))
+	require.Equal(t, protocol.StatusValue, cl.one(op(protocol.ReadValue, "get k")).Status)
+	<-now
+	now <- 1010
+	require.Equal(t, protocol.StatusAskHome, cl.one(op(protocol.ReadValue, "get k")).Status)
+	require.Equal(t, "$-1\r\n", string(cl.do("get k").Reply))
+	r := cl.one(op(protocol.ReadValue, "get k"))
+	require.Equal(t, []any{protocol.StatusValue, "$-1\r\n"}, []any{r.Status, string(r.Reply)})
+}
+
+func TestWorkIsBounded(t *testing.T) {
+	slow := enginetest.Slow(memory.New())
+	c := newFormed(t, 1, func(o *Options) { o.Engine, o.MaxPending = slow, 10 })
+	n := c.nodes["a"]
+	cl := c.dial(n)
+	ok := cl.send(op(protocol.Execute, "set k 0123456789"))[0]
+	awaitHeld(t, slow)
+	require.Positive(t, n.pending.Load())
+	busy := cl.send(op(protocol.Execute, "set k v"))[0]
+	c.eventually(func() bool { slow.Release(); return len(ok) == 1 && len(busy) == 1 })
+	require.Equal(t, "+OK\r\n", string((<-ok).Reply))
+	require.EqualValues(t, register.Overloaded, (<-busy).Reason)
+	require.Zero(t, n.pending.Load())
+	require.Zero(t, n.inFlight.Load())
+}
+
+// TestBadFramesCostTheirConnectionOnly: the node lives, others notice nothing.
+func TestBadFramesCostTheirConnectionOnly(t *testing.T) {
+	c := newFormed(t, 1, nil)
+	n := c.nodes["a"]
+	good := c.dial(n)
+	for name, frame := range map[string][]byte{
+		"unknown type":     wire.EndFrame(wire.BeginFrame(nil, 99), 0),
+		"half a batch":     wire.EndFrame(append(wire.BeginFrame(nil, protocol.FrameBatch), 1, 2, 200), 0),
+		"batch, old epoch": wire.EndFrame(append(wire.BeginFrame(nil, protocol.FrameBatch), 9, 2, 200), 0),
+		"half a call":      wire.EndFrame(append(wire.BeginFrame(nil, protocol.FrameCall), 200), 0),
+	} {
+		bad := c.dial(n)
+		require.NoError(t, bad.link.SendFrames(frame), name)
+		select {
+		case <-bad.down:
+		case <-time.After(patience):
+			t.Fatal("not disconnected: " + name)
+		}
+	}
+	peer := c.dialAs(n, n)
+	require.NoError(t, peer.link.SendFrames(wire.EndFrame(append(wire.BeginFrame(nil, protocol.FrameReplicate), 77, 1), 0)))
+	<-peer.down
+
+	claim := n.hello() // a proxy does not replicate, whatever it says of itself
+	claim.Role = wire.RoleProxy
+	proxy := c.connect(n, claim, nil)
+	<-proxy.up
+	proxy.replicate(register.Message{Kind: register.Prepare, Slot: 1, Epoch: 1})
+	proxy.barrier()
+	require.Empty(t, proxy.replies)
+	_, err := proxy.caller.Call(t.Context(), 99, nil)
+	require.ErrorContains(t, err, "unknown call 99")
+	_, err = proxy.caller.Call(t.Context(), protocol.MethodScan, []byte("?"))
+	require.ErrorIs(t, err, protocol.ErrCall)
+	require.Equal(t, "+OK\r\n", string(good.do("set k v").Reply))
+}
+
+// TestEveryOperationIsAnswered, whatever its number and its arguments are: a proxy of
+// a newer version, or something that is none, sends what this node does not know.
+func TestEveryOperationIsAnswered(t *testing.T) {
+	c := newFormed(t, 1, nil)
+	cl := c.dial(c.nodes["a"])
+	args := [][]byte{nil, []byte("k"), []byte("1"), []byte("v"), []byte("\xff"), nil}
+	for _, kind := range []protocol.OpKind{protocol.Execute, protocol.ReadValue} {
+		var results []chan protocol.Result
+		for code := range command.Op(300) {
+			for n := range len(args) {
+				results = append(results, cl.send(protocol.Op{Kind: kind, Slot: uint16(rand.IntN(ring.Slots)), Force: true,
+					Req: command.Request{Op: code, Args: args[:n+1]}})...)
+			}
+		}
+		for _, result := range results {
+			cl.wait(result)
+		}
+	}
+	require.Empty(t, cl.down)
+	require.NoError(t, c.nodes["a"].Ready(t.Context()))
+}
+
+func TestAnOutboxClosesFramesBeforeTheyGrowTooLong(t *testing.T) {
+	c := newFormed(t, 1, nil)
+	cl := c.dial(c.nodes["a"])
+	value := make([]byte, maxFrame/2)
+	for i := range value {
+		value[i] = 'x'
+	}
+	require.Equal(t, "+OK\r\n", string(cl.do("set k "+string(value)).Reply))
+	frames := c.nodes["a"].Metrics.FramesIn.Value()
+	var reads []protocol.Op
+	for range 20 { // ten megabytes of replies
+		reads = append(reads, op(protocol.ReadValue, "get k"))
+	}
+	for _, result := range cl.send(reads...) {
+		require.Greater(t, len(cl.wait(result).Reply), len(value))
+	}
+	require.Equal(t, frames+1, c.nodes["a"].Metrics.FramesIn.Value())
+}
