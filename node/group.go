@@ -1,6 +1,8 @@
 package node
 
 import (
+	"fmt"
+
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/ring"
 )
@@ -77,12 +79,21 @@ func (g *group) insert(stripe uint8) {
 	g.stripes++
 }
 
+// unlockGroup ends a group. It is deferred: after a panic nobody can say what state
+// the slots are in, so the node does not vote any more, and the panic goes on.
 func (n *Node) unlockGroup(g *group) {
+	p := recover()
+	if p != nil {
+		n.storageFailed(fmt.Errorf("panic in the replication protocol, please report it: %v", p))
+	}
 	for _, i := range g.locked[:g.stripes] {
 		n.stripes[i].unlock()
 	}
 	clear(g.keys[:g.n])
 	g.n = 0
+	if p != nil {
+		panic(p)
+	}
 }
 
 // handleReply hands a replica's reply to the home that asked. The slot's stripe is

@@ -146,11 +146,11 @@ func (p *peer) replies(body []byte) {
 func (p *peer) handleGroup() {
 	n := p.node
 	n.lockGroup(&p.group, p.out)
+	defer n.unlockGroup(&p.group)
 	for i := range p.group.n {
 		n.handleReply(&p.messages[i])
 	}
 	clear(p.messages[:p.group.n])
-	n.unlockGroup(&p.group)
 }
 
 func (p *peer) idle() {

@@ -97,6 +97,7 @@ func (n *Node) batch(c *wire.ServerConn, s *session, body []byte, age time.Durat
 
 func (n *Node) executeGroup(c *wire.ServerConn, s *session, epoch uint64) {
 	n.lockGroup(&s.group, s.out)
+	defer n.unlockGroup(&s.group)
 	for i := range s.group.n {
 		if op := &s.ops[i]; op.Kind == protocol.Execute {
 			n.execute(c, s, op)
@@ -104,7 +105,6 @@ func (n *Node) executeGroup(c *wire.ServerConn, s *session, epoch uint64) {
 			n.read(c, s, op, epoch)
 		}
 	}
-	n.unlockGroup(&s.group)
 }
 
 // refusal says why no operation of a frame is executed.
@@ -270,6 +270,7 @@ func (n *Node) replicate(c *wire.ServerConn, s *session, body []byte) error {
 
 func (n *Node) replicateGroup(c *wire.ServerConn, s *session) {
 	n.lockGroup(&s.group, s.out)
+	defer n.unlockGroup(&s.group)
 	for i := range s.group.n {
 		m := &s.messages[i]
 		sl, err := n.stripes[m.Slot%stripes].slot(m.Slot)
@@ -286,7 +287,6 @@ func (n *Node) replicateGroup(c *wire.ServerConn, s *session) {
 		s.out.replicateReply(c, &s.answer)
 	}
 	clear(s.messages[:s.group.n])
-	n.unlockGroup(&s.group)
 }
 
 func (n *Node) countReply(reply *register.Message) {

@@ -164,7 +164,7 @@ func (h *Home) propose(ks *keyState, effect record.Effect) {
 	switch {
 	case !ks.known:
 		h.env.Count(BlindOnCold)
-	case effect.Kind == record.Changed:
+	case effect.Kind == record.Changed && h.localHolds(ks):
 		h.env.Count(DeltaSent)
 		m.IsDelta, m.Base, m.Delta = true, ks.head.Version, effect.Delta
 	}
@@ -175,6 +175,13 @@ func (h *Home) propose(ks *keyState, effect record.Effect) {
 	ks.head = record.Record{Version: m.Version, State: effect.State}
 	ks.sent = h.env.Mono()
 	h.broadcast(m)
+}
+
+// localHolds reports whether the own replica holds the head. It may lag behind what a
+// sync-read found; it is then given the full state, like everybody else.
+func (h *Home) localHolds(ks *keyState) bool {
+	rec, _, err := h.local.Read(ks.key)
+	return err == nil && rec.Version == ks.head.Version
 }
 
 // holds reports whether a quorum holds seq of this term, for this key: by an
