@@ -45,7 +45,7 @@ type Timing struct {
 
 // DefaultTiming suits a local network and an operation time-out of one second.
 func DefaultTiming() Timing {
-	return Timing{Resend: 100, Acquire: 150, Backoff: 60, Request: 1500, Linger: 1000, HandBack: 200}
+	return Timing{Resend: 250, Acquire: 150, Backoff: 60, Request: 1500, Linger: 1000, HandBack: 200}
 }
 
 type phase uint8
