@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,8 +84,14 @@ func runNode(ctx context.Context, cfg config.Node, log *slog.Logger) error {
 	return serveAdmin(ctx, api)
 }
 
-// serveAdmin serves the admin API until ctx is done.
+// serveAdmin serves the admin API, and keeps the garbage collector's pace, until ctx
+// is done.
 func serveAdmin(ctx context.Context, api *admin.Server) error {
+	var pace sync.WaitGroup
+	defer pace.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	pace.Go(func() { paceGC(ctx) })
 	failed := make(chan error, 1)
 	go func() { failed <- api.Serve() }()
 	select {

@@ -1,0 +1,15 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestGCPercent(t *testing.T) {
+	require.Equal(t, 400, gcPercent(0))
+	require.Equal(t, 400, gcPercent(100<<20))
+	require.Equal(t, 200, gcPercent(512<<20))
+	require.Equal(t, 100, gcPercent(1<<30))
+	require.Equal(t, 100, gcPercent(64<<30))
+}
