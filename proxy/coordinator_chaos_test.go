@@ -137,7 +137,7 @@ func (o *outcomes) client(t *testing.T, c *Coordinator, id int, random *rand.Ran
 		}
 		began := time.Now()
 		c.Execute(b.fill(requests...))
-		if took := time.Since(began); took > c.cfg.OperationTimeout+500*time.Millisecond {
+		if took := time.Since(began); took > c.cfg.OperationTimeout+slack {
 			t.Errorf("a batch took %s", took)
 		}
 		o.note(t, b, id, n)

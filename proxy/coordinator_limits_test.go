@@ -27,7 +27,7 @@ func TestExecuteEndsThoughNobodyAnswers(t *testing.T) {
 func TestCloseEndsWhatIsExecuted(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(30 * time.Second)
+	c := f.coordinator(patient)
 	arrived := make(chan *request, 10)
 	f.play(func(r *request) { arrived <- r })
 	result := runLater(t, c, get("a"), set("b", "v"))
@@ -71,7 +71,7 @@ func TestLateRepliesAndReuseOfTheBatch(t *testing.T) {
 func TestGenerationsOfBatchesWrapAround(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	c.batches.mu.Lock()
 	c.batches.counter = 1<<generationBits - 3
 	c.batches.mu.Unlock()
@@ -85,7 +85,7 @@ func TestGenerationsOfBatchesWrapAround(t *testing.T) {
 func TestLargeBatches(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(10 * time.Second)
+	c := f.coordinator(patient)
 	var requests []command.Request
 	for i := range 2500 {
 		key := fmt.Sprint("key", i)
@@ -110,7 +110,7 @@ func TestLargeBatches(t *testing.T) {
 func TestFramesAreSplit(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(10 * time.Second)
+	c := f.coordinator(patient)
 	value := strings.Repeat("x", 100<<10)
 	var requests []command.Request
 	for _, key := range f.keys(40, 1) {
@@ -128,7 +128,6 @@ func TestFramesAreSplit(t *testing.T) {
 }
 
 func TestBacklog(t *testing.T) {
-	t.Parallel()
 	f := startRing(t, 3)
 	c := f.coordinator(300 * time.Millisecond)
 	keys := f.keys(2, 1)
@@ -142,9 +141,8 @@ func TestBacklog(t *testing.T) {
 }
 
 func TestTooLarge(t *testing.T) {
-	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	key := f.key(1)
 	half := strings.Repeat("x", 65<<20)
 	huge := set(key, half)

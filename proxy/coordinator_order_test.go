@@ -3,7 +3,6 @@ package proxy
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,7 +29,7 @@ func (f *fakeRing) executed() []string {
 func TestCommandsOnOneKeyKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	k, other := f.keys(2, 2)[0], f.keys(2, 2)[1]
 	b := run(t, c, get(k), set(k, "1"), get(k), get(other), set(k, "2"), get(k), get(other))
 	require.Equal(t, []string{"$-1\r\n", "+OK\r\n", "$1\r\n1\r\n", "$-1\r\n", "+OK\r\n", "$1\r\n2\r\n", "$-1\r\n"}, texts(b))
@@ -73,7 +72,7 @@ func TestOrderAcrossRetries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := startRing(t, 3)
-			c := f.coordinator(time.Second)
+			c := f.coordinator(patient)
 			k := f.key(1)
 			f.play(func(r *request) {
 				if hint := test.refuse(r); hint != 0 {
@@ -92,7 +91,7 @@ func TestOrderAcrossRetries(t *testing.T) {
 func TestTurnedAwayWaitsForTheOneBefore(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(5 * time.Second)
+	c := f.coordinator(patient)
 	k, other := f.keys(2, 1)[0], f.keys(2, 1)[1]
 	first, refused := make(chan *request, 1), make(chan struct{}, 1)
 	f.play(func(r *request) {
@@ -124,7 +123,7 @@ func TestTurnedAwayWaitsForTheOneBefore(t *testing.T) {
 func TestOvertaken(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	k := f.key(1)
 	f.play(func(r *request) {
 		if r.node.id == 1 && r.arg(2) != "2" {
@@ -142,7 +141,7 @@ func TestOvertaken(t *testing.T) {
 func TestReadBeforeAWriteWhenTheHomeIsLost(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(5 * time.Second)
+	c := f.coordinator(patient)
 	k := f.key(1)
 	arrived := make(chan *request, 3)
 	f.play(func(r *request) {
@@ -164,7 +163,7 @@ func TestReadBeforeAWriteWhenTheHomeIsLost(t *testing.T) {
 func TestOthersGoOnAfterAFailure(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	k := f.key(1)
 	f.play(func(r *request) {
 		if r.isWrite() && r.arg(2) == "1" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,7 +14,7 @@ import (
 func TestCoordinatorLearnsTheRingFromOneSeed(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 5)
-	c := newCoordinator(t, time.Second, f.nodes[3].address())
+	c := newCoordinator(t, patient, f.nodes[3].address())
 	f.awaitUp(c, 5)
 	require.Equal(t, f.cluster.Digest(), c.ring.Load().digest)
 	require.Equal(t, f.table.Digest(), c.ring.Load().table.Digest())
@@ -25,7 +24,7 @@ func TestCoordinatorLearnsTheRingFromOneSeed(t *testing.T) {
 
 func TestCoordinatorWithoutRingRefuses(t *testing.T) {
 	t.Parallel()
-	c := newCoordinator(t, time.Second, "127.0.0.1:1")
+	c := newCoordinator(t, patient, "127.0.0.1:1")
 	require.Equal(t, []string{refused(ErrNotReady), refused(ErrNotReady)}, texts(run(t, c, set("k", "v"), get("k"))))
 	_, _, err := c.Scan(context.Background(), 0, 10)
 	require.ErrorIs(t, err, ErrNotReady)
@@ -42,7 +41,7 @@ func TestCoordinatorRefusesAnotherCluster(t *testing.T) {
 	f := startRing(t, 3)
 	stranger := startNode(t, f, 9, "another")
 	stranger.vote(f.cluster)
-	c := newCoordinator(t, time.Second, stranger.address(), f.nodes[0].address())
+	c := newCoordinator(t, patient, stranger.address(), f.nodes[0].address())
 	f.awaitUp(c, 3)
 
 	props, err := protocol.DecodeProperties(wire.Hello{Properties: map[string]string{}})
@@ -60,7 +59,7 @@ func TestCoordinatorWaitsUntilTheClusterVotes(t *testing.T) {
 	for _, n := range f.nodes {
 		n.props.Store(&protocol.Properties{State: "forming"})
 	}
-	c := newCoordinator(t, time.Second, f.nodes[0].address(), f.nodes[1].address())
+	c := newCoordinator(t, patient, f.nodes[0].address(), f.nodes[1].address())
 	require.Equal(t, []string{refused(ErrNotReady)}, texts(run(t, c, get("k"))))
 	l := &nodeLink{coordinator: c}
 	hello, err := f.nodes[0].accept(wire.Hello{})
@@ -79,7 +78,7 @@ func TestCoordinatorWaitsUntilTheClusterVotes(t *testing.T) {
 func TestCoordinatorAdoptsANewRingOnlyWhenTheOldOneIsGone(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	old := c.ring.Load()
 	key := f.key(1)
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
@@ -106,7 +105,7 @@ func TestCoordinatorAdoptsANewRingOnlyWhenTheOldOneIsGone(t *testing.T) {
 func TestCoordinatorOnRestartOfOneNode(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	view := c.ring.Load()
 	f.nodes[1].setDown(true)
 	f.awaitUp(c, 2)

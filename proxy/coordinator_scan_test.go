@@ -53,7 +53,7 @@ func (f *fakeRing) write(keys []string) {
 func TestScanOfAllReplicas(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	all := numbered("key", 500)
 	f.hold(1, record.String, all, 1, 2, 3)
 
@@ -78,7 +78,7 @@ func TestScanOfAllReplicas(t *testing.T) {
 func TestScanOfARingLargerThanItsReplicas(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 5)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	all := numbered("key", 300)
 	for _, key := range all {
 		f.hold(1, record.String, []string{key}, f.table.Replicas(slotOfKey(key))...)
@@ -97,7 +97,7 @@ func TestScanOfARingLargerThanItsReplicas(t *testing.T) {
 func TestScanWhereReplicasDiffer(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	agreed, lagging, deleted, again, expiring := numbered("a", 50), numbered("l", 50), numbered("d", 50), numbered("n", 50), numbered("e", 50)
 	f.hold(1, record.String, agreed, 1, 2, 3)
 	f.hold(1, record.String, lagging, 2) // the others have it not yet
@@ -118,7 +118,7 @@ func TestScanWhereReplicasDiffer(t *testing.T) {
 func TestDBSizeWhereReplicasDiffer(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	f.hold(1, record.String, numbered("k", 100), 1, 2, 3)
 	f.hold(1, record.String, []string{"{x}a"}, 1, 2) // each holds two in this slot
 	f.hold(1, record.String, []string{"{x}b"}, 2, 3)
@@ -132,7 +132,7 @@ func TestDBSizeWhereReplicasDiffer(t *testing.T) {
 func TestScanWithoutMajority(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	f.hold(1, record.String, numbered("k", 10), 1, 2, 3)
 	f.nodes[0].setDown(true)
 	f.nodes[1].setDown(true)
@@ -158,14 +158,14 @@ func TestScanWithASilentNode(t *testing.T) {
 	began := time.Now()
 	keys, _ := scanAll(t, c, 100)
 	require.ElementsMatch(t, all, keys)
-	require.Less(t, time.Since(began), time.Second)
+	require.Less(t, time.Since(began), 300*time.Millisecond+slack)
 	f.nodes[0].thaw()
 }
 
 func TestScanFromStrangeCursors(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	f.hold(1, record.String, numbered("k", 10), 1, 2, 3)
 	for _, at := range []Cursor{1 << 62, 1<<64 - 1, Cursor(16384 << 48), Cursor(16383<<48 | 1<<48 - 1)} {
 		entries, next, err := c.Scan(context.Background(), at, 10)
@@ -178,7 +178,7 @@ func TestScanFromStrangeCursors(t *testing.T) {
 func TestRandomKeyOfTheCluster(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	key, err := c.RandomKey(context.Background())
 	require.NoError(t, err)
 	require.Nil(t, key)
@@ -198,7 +198,7 @@ func TestRandomKeyOfTheCluster(t *testing.T) {
 func TestFlushAllClearsSlots(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(2 * time.Second)
+	c := f.coordinator(patient)
 	all := numbered("k", 2000)
 	f.hold(1, record.String, all[:1990], 1, 2, 3)
 	f.hold(1, record.String, all[1990:], 2, 3) // one has not got them yet

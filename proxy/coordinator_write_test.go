@@ -10,7 +10,7 @@ import (
 func TestWriteGoesToTheHome(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 5)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	for home := uint16(1); home <= 5; home++ {
 		f.forget()
 		key := f.key(home)
@@ -23,7 +23,7 @@ func TestWriteGoesToTheHome(t *testing.T) {
 func TestWriteFollowsAHintWithForce(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	key := f.key(1)
 	f.play(func(r *request) {
 		if r.isWrite() && r.node.id != 3 {
@@ -47,7 +47,7 @@ func TestWriteFollowsAHintWithForce(t *testing.T) {
 func TestWriteWithAHintThatCannotBeFollowed(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	key := f.key(1)
 	f.nodes[2].setDown(true)
 	f.awaitUp(c, 2)
@@ -82,7 +82,7 @@ func TestWriteIsRetriedUntilTheTimeOut(t *testing.T) {
 			f.play(func(r *request) { r.notDone(reason, 0) })
 			began := time.Now()
 			require.Equal(t, []string{refused(ErrTimeout)}, texts(run(t, c, set(key, "v"))))
-			require.GreaterOrEqual(t, time.Since(began), 980*time.Millisecond)
+			require.GreaterOrEqual(t, time.Since(began), time.Second)
 			attempts := len(f.seen())
 			require.Greater(t, attempts, 3)
 			require.Less(t, attempts, 80, "with pauses that grow")
@@ -111,7 +111,7 @@ func TestWriteWithoutQuorumAtTheHome(t *testing.T) {
 func TestFinalRefusals(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	for reason, want := range map[uint8]error{
 		reasonExpired: ErrTimeout, reasonOverloaded: ErrOverloaded, reasonTooLarge: errTooLarge,
 	} {
@@ -119,7 +119,7 @@ func TestFinalRefusals(t *testing.T) {
 		f.play(func(r *request) { r.notDone(reason, 0) })
 		began := time.Now()
 		require.Equal(t, []string{refused(want)}, texts(run(t, c, set("k", "v"))))
-		require.Less(t, time.Since(began), 900*time.Millisecond)
+		require.Less(t, time.Since(began), patient/2)
 		require.Len(t, f.seen(), 1)
 	}
 }
@@ -128,7 +128,7 @@ func TestFinalRefusals(t *testing.T) {
 func TestWriteAtAHomeThatIsUnable(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	for _, reason := range []uint8{reasonNotMember, reasonStorageFailed, reasonNotVoting} {
 		f.forget()
 		c.ring.Load().homes[slotOfKey(f.key(1, 2, 3))].Store(0)
@@ -148,7 +148,7 @@ func TestWriteAtAHomeThatIsUnable(t *testing.T) {
 func TestUnknownOutcomeFromTheHome(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	f.play((*request).unknown)
 	require.Equal(t, []string{unknownOutcome}, texts(run(t, c, set("k", "v"))))
 	require.Len(t, f.seen(), 1)
@@ -162,7 +162,7 @@ func TestUnknownOutcomeFromTheHome(t *testing.T) {
 func TestConnectionLostWithAWriteInFlight(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(5 * time.Second)
+	c := f.coordinator(patient)
 	key := f.key(2)
 	arrived := make(chan *request, 10)
 	f.play(func(r *request) { arrived <- r })
@@ -171,14 +171,14 @@ func TestConnectionLostWithAWriteInFlight(t *testing.T) {
 	<-arrived
 	f.nodes[1].cut()
 	require.Equal(t, []string{unknownOutcome}, texts(<-result))
-	require.Less(t, time.Since(began), 2*time.Second, "at once")
+	require.Less(t, time.Since(began), patient/2, "at once")
 	require.Len(t, f.seen(), 1, "and it is sent to nobody else")
 }
 
 func TestSilentHomeWithAWriteInFlight(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.suspicious(1200 * time.Millisecond)
+	c := f.suspicious(2500 * time.Millisecond)
 	key, other := f.keys(2, 2)[0], f.keys(2, 2)[1]
 	arrived := make(chan *request, 10)
 	f.play(func(r *request) {
@@ -195,14 +195,14 @@ func TestSilentHomeWithAWriteInFlight(t *testing.T) {
 	<-arrived
 	f.nodes[1].freeze()
 	require.Equal(t, []string{"$-1\r\n"}, texts(<-read))
-	require.Less(t, time.Since(began), 1100*time.Millisecond, "at the suspicion")
+	require.Less(t, time.Since(began), 2400*time.Millisecond, "at the suspicion")
 	require.Equal(t, []string{unknownOutcome}, texts(<-write))
-	require.GreaterOrEqual(t, time.Since(began), 1100*time.Millisecond, "not before the time-out")
+	require.GreaterOrEqual(t, time.Since(began), 2500*time.Millisecond, "not before the time-out")
 
 	f.forget() // another member takes over what comes now, at once
 	began = time.Now()
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "w"))))
-	require.Less(t, time.Since(began), 500*time.Millisecond)
+	require.Less(t, time.Since(began), 2*time.Second)
 	require.Contains(t, f.seen()[0], ":execute! ")
 	f.nodes[1].thaw()
 }
@@ -211,7 +211,7 @@ func TestSilentHomeWithAWriteInFlight(t *testing.T) {
 func TestWriteThatWasNotSentGoesElsewhere(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	key := f.key(1, 2, 3)
 	l := c.ring.Load().node(1)
 	f.nodes[0].setDown(true)
@@ -231,7 +231,7 @@ func TestWriteThatWasNotSentGoesElsewhere(t *testing.T) {
 func TestHomeIsSticky(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.coordinator(time.Second)
+	c := f.coordinator(patient)
 	key := f.key(1, 2, 3)
 	f.nodes[0].setDown(true)
 	f.awaitUp(c, 2)
