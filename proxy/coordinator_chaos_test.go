@@ -135,11 +135,7 @@ func (o *outcomes) client(t *testing.T, c *Coordinator, id int, random *rand.Ran
 				requests = append(requests, set(key, fmt.Sprintf("%s %d %d %d", key, id, n, i)))
 			}
 		}
-		began := time.Now()
-		c.Execute(b.fill(requests...))
-		if took := time.Since(began); took > c.cfg.OperationTimeout+slack {
-			t.Errorf("a batch took %s", took)
-		}
+		executeInTime(t, c, b.fill(requests...))
 		o.note(t, b, id, n)
 	}
 }
