@@ -15,7 +15,8 @@ import (
 //
 // OnUp, OnFrame, OnIdle and OnDown are called by one goroutine, in the order of
 // events. OnState is called by one goroutine at a time, maybe while OnFrame runs. No
-// callback may call Close. A panic in OnUp, OnFrame or OnIdle costs the connection.
+// callback may call Close. A panic in Hello, Check, OnUp, OnFrame or OnIdle costs the
+// connection.
 type LinkConfig struct {
 	Options
 	// Address is the peer's TCP address.

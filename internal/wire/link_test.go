@@ -245,6 +245,26 @@ func TestPanicInACallbackCostsTheConnection(t *testing.T) {
 	})
 }
 
+// TestPanicInCheckCostsTheConnection: what a peer says of itself is as strange as any
+// other bytes of it.
+func TestPanicInCheckCostsTheConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		listener := newPipes()
+		serve(t, listener, ServerConfig{})
+		tried := false
+		link := connect(t, LinkConfig{Dial: listener.dial, Check: func(Hello) error {
+			if !tried {
+				tried = true
+				panic("the first one")
+			}
+			return nil
+		}})
+		synctest.Wait()
+		require.ErrorIs(t, link.Err(), ErrPanic)
+		require.EqualValues(t, 1, <-link.up)
+	})
+}
+
 func TestLinkGoesWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// A server that never answers the greeting.

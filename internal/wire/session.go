@@ -31,9 +31,7 @@ func (l *Link) connect(ctx context.Context) error {
 	release := context.AfterFunc(ctx, func() { p.fail(ErrClosed) })
 	defer release()
 
-	hello, err := p.shake(l.cfg.Options, func(h *handshake) (Hello, error) {
-		return h.dial(l.cfg.Hello(), l.cfg.Check)
-	})
+	hello, err := l.shakeHands(p)
 	if err != nil {
 		return p.end(err)
 	}
@@ -41,6 +39,15 @@ func (l *Link) connect(ctx context.Context) error {
 	l.complaints.settle()
 	s := &session{peer: p, link: l, generation: l.generation, pongs: make(chan struct{}, 1)}
 	return s.run(hello)
+}
+
+// shakeHands introduces the two sides. Check judges what a stranger wrote: a panic in it
+// costs the connection, and not the process.
+func (l *Link) shakeHands(p *peer) (hello Hello, err error) {
+	defer capturePanic(&err)
+	return p.shake(l.cfg.Options, func(h *handshake) (Hello, error) {
+		return h.dial(l.cfg.Hello(), l.cfg.Check)
+	})
 }
 
 // run is the life of a connection after its handshake.
