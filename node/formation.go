@@ -59,21 +59,30 @@ func (n *Node) accept(h wire.Hello) (wire.Hello, error) {
 		return wire.Hello{}, err
 	}
 	if h.Role == wire.RoleNode {
-		if props.Member == nil {
-			return wire.Hello{}, fmt.Errorf("node %s does not say who it is", h.Name)
-		}
-		known, ok := n.initial.Cluster(n.opt.ClusterName, n.opt.Replicas).ByName(props.Member.Name)
-		if !ok {
-			return wire.Hello{}, fmt.Errorf("node %s is not in the initial cluster %s", h.Name, n.initial)
-		}
-		if known.ID != props.Member.ID {
-			return wire.Hello{}, fmt.Errorf("node %s has another number here", h.Name)
-		}
-		if err := n.meet(props); err != nil {
+		if err := n.acquaint(h, props); err != nil {
 			return wire.Hello{}, err
 		}
 	}
 	return n.hello(), nil
+}
+
+// acquaint judges what another node says of itself, and learns from it whether the
+// cluster has formed.
+func (n *Node) acquaint(h wire.Hello, props protocol.Properties) error {
+	if props.Member == nil {
+		return fmt.Errorf("node %s does not say who it is", h.Name)
+	}
+	if props.Member.Name != h.Name {
+		return fmt.Errorf("node %s says that it is node %s", h.Name, props.Member.Name)
+	}
+	known, ok := n.initial.Cluster(n.opt.ClusterName, n.opt.Replicas).ByName(h.Name)
+	if !ok {
+		return fmt.Errorf("node %s is not in the initial cluster %s", h.Name, n.initial)
+	}
+	if known.ID != props.Member.ID {
+		return fmt.Errorf("node %s has another number here", h.Name)
+	}
+	return n.meet(props)
 }
 
 // sameCluster compares what must be the same everywhere.

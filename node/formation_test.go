@@ -71,6 +71,34 @@ func TestNodesStartInAnyOrder(t *testing.T) {
 	}
 }
 
+// TestWhatAnswersAtAPeersAddressIsJudged: a node dials an address, and does not know who
+// answers there.
+func TestWhatAnswersAtAPeersAddressIsJudged(t *testing.T) {
+	initial := ring.Initial{{Name: "a", Peer: "127.0.0.1:1"}, {Name: "b", Peer: "127.0.0.1:2"}}
+	cluster := initial.Cluster("test", 2)
+	n := &Node{opt: Options{Name: "a", ClusterName: "test", Replicas: 2}, initial: initial}
+	p := &peer{node: n, name: "b"}
+	elsewhere := ring.Initial{{Name: "b", Peer: "127.0.0.1:2"}, {Name: "c", Peer: "127.0.0.1:3"}}.Cluster("test", 2)
+	for want, change := range map[string]func(*wire.Hello, *protocol.Properties){
+		"":                        func(*wire.Hello, *protocol.Properties) {},
+		"is a proxy, not a node":  func(h *wire.Hello, _ *protocol.Properties) { h.Role = wire.RoleProxy },
+		"does not say who it is":  func(_ *wire.Hello, p *protocol.Properties) { p.Member, p.Cluster = nil, &elsewhere },
+		"says that it is node z":  func(_ *wire.Hello, p *protocol.Properties) { p.Member = &ring.Member{ID: 2, Name: "z"} },
+		"has another number here": func(_ *wire.Hello, p *protocol.Properties) { p.Member = &ring.Member{ID: 3, Name: "b"} },
+		"ring of b has no node a": func(_ *wire.Hello, p *protocol.Properties) { p.Cluster = &elsewhere },
+		"but z answers there":     func(h *wire.Hello, _ *protocol.Properties) { h.Name = "z" },
+	} {
+		h := wire.Hello{Role: wire.RoleNode, Name: "b", Cluster: "test"}
+		props := protocol.Properties{Replicas: 2, Member: &cluster.Members[1]}
+		change(&h, &props)
+		if err := p.check(props.Encode(h)); want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, want)
+		}
+	}
+}
+
 func TestAnotherConfigurationIsRefused(t *testing.T) {
 	other := func(in ring.Initial) ring.Initial {
 		return append(slices.Clone(in[:2]), ring.InitialMember{Name: "z", Peer: "127.0.0.1:1"})

@@ -65,13 +65,16 @@ func (p *peer) check(h wire.Hello) error {
 	if err != nil {
 		return err
 	}
+	if h.Role != wire.RoleNode {
+		return fmt.Errorf("what answers at %s is a %s, not a node: correct --initial-cluster", p.address, h.Role)
+	}
 	if h.Name != p.name {
 		return fmt.Errorf("node %s was expected at %s, but %s answers there: correct --initial-cluster", p.name, p.address, h.Name)
 	}
 	if err := p.node.sameCluster(h, props); err != nil {
 		return err
 	}
-	return p.node.meet(props)
+	return p.node.acquaint(h, props)
 }
 
 func (p *peer) state(s wire.State) {
