@@ -30,6 +30,8 @@ type fakeNode struct {
 	mu      sync.Mutex
 	entries []protocol.ScanEntry // what it answers to MethodScan and MethodStats
 	scanned int                  // pages asked for
+	// forge, if set, replaces the page that the node would answer with.
+	forge func(from protocol.Place, page []byte) []byte
 
 	frames, longest atomic.Int64 // batch frames that came, and the longest of them
 }
@@ -188,7 +190,11 @@ func (n *fakeNode) call(method protocol.Method, payload []byte) ([]byte, error) 
 				break
 			}
 		}
-		return protocol.AppendScanPage(nil, &page), err
+		reply := protocol.AppendScanPage(nil, &page)
+		if n.forge != nil {
+			reply = n.forge(asked.From, reply)
+		}
+		return reply, err
 	case protocol.MethodStats:
 		return protocol.AppendSlotCounts(nil, countSlots(n.entries)), nil
 	}

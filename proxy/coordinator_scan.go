@@ -39,10 +39,11 @@ func (c *Coordinator) Scan(ctx context.Context, from Cursor, count int) ([]ScanE
 }
 
 func (c *Coordinator) scan(ctx context.Context, view *ringView, from protocol.Place, count int) ([]ScanEntry, protocol.Place, error) {
-	pages, err := askAll(ctx, c, view, protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{From: from, Limit: count}), protocol.DecodeScanPage)
-	if err != nil {
-		return nil, 0, err
-	}
+	request := protocol.ScanRequest{From: from, Limit: count}
+	pages := askAll(ctx, c, view, protocol.MethodScan, protocol.AppendScanRequest(nil, request), func(payload []byte) (protocol.ScanPage, error) {
+		page, err := protocol.DecodeScanPage(payload)
+		return page, cmp.Or(err, page.Check(request))
+	})
 	next := protocol.EndPlace
 	for _, p := range pages {
 		if p != nil {
@@ -60,12 +61,12 @@ func (c *Coordinator) scan(ctx context.Context, view *ringView, from protocol.Pl
 }
 
 // askAll makes a call to every node at the same time. The results are in the order
-// of view.nodes, nil for a node that did not answer.
-func askAll[T any](ctx context.Context, c *Coordinator, view *ringView, method protocol.Method, payload []byte, decode func([]byte) (T, error)) ([]*T, error) {
+// of view.nodes, nil for a node that did not answer, or with nonsense: the majorities
+// decide whether it is missed.
+func askAll[T any](ctx context.Context, c *Coordinator, view *ringView, method protocol.Method, payload []byte, decode func([]byte) (T, error)) []*T {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.OperationTimeout)
 	defer cancel()
 	results := make([]*T, len(view.nodes))
-	errs := make([]error, len(view.nodes))
 	var wait sync.WaitGroup
 	for i, l := range view.nodes {
 		wait.Go(func() {
@@ -74,21 +75,18 @@ func askAll[T any](ctx context.Context, c *Coordinator, view *ringView, method p
 			}
 			reply, err := l.caller.Call(ctx, method, payload)
 			if err != nil {
-				return // a node that is away: the majorities decide whether it is missed
+				return
 			}
-			var result T
-			if result, errs[i] = decode(reply); errs[i] == nil {
-				results[i] = &result
+			result, err := decode(reply)
+			if err != nil {
+				c.log.Warn("a node sent a reply that makes no sense", "peer", l.address, "err", err)
+				return
 			}
+			results[i] = &result
 		})
 	}
 	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return results, nil
+	return results
 }
 
 // covered reports whether a majority of a slot's replicas answered.
@@ -103,39 +101,47 @@ func covered[T any](view *ringView, slot uint16, answers []*T) bool {
 	return n >= quorum.Majority(len(replicas))
 }
 
+// listed is an entry of a node's page; node is its index in view.nodes.
+type listed struct {
+	protocol.ScanEntry
+	node int
+}
+
 // candidate is what the replicas say about one key.
 type candidate struct {
 	protocol.ScanEntry
-	votes int  // replicas that hold this version
+	votes int  // replicas that hold it
 	doubt bool // some replica holds another version, or finds this one expired
 	live  bool // some replica holds a value
 }
 
 // merge puts the pages together, up to next.
 func (c *Coordinator) merge(view *ringView, pages []*protocol.ScanPage, next protocol.Place) ([]ScanEntry, error) {
-	var all []protocol.ScanEntry
-	for _, p := range pages {
+	var all []listed
+	for node, p := range pages {
 		if p == nil {
 			continue
 		}
 		for _, e := range p.Entries {
 			if e.Place < next {
-				all = append(all, e)
+				all = append(all, listed{e, node})
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b protocol.ScanEntry) int {
-		return cmp.Or(cmp.Compare(a.Place, b.Place), bytes.Compare(a.Key, b.Key))
+	slices.SortFunc(all, func(a, b listed) int {
+		return cmp.Or(cmp.Compare(a.Place, b.Place), bytes.Compare(a.Key, b.Key), cmp.Compare(a.node, b.node))
 	})
 	var entries []ScanEntry
 	var doubtful []protocol.ScanEntry
 	for len(all) > 0 {
-		k := candidate{ScanEntry: all[0], votes: 1, live: all[0].Type != record.None}
+		k := candidate{ScanEntry: all[0].ScanEntry, votes: 1, live: all[0].Type != record.None}
 		n := 1
 		for ; n < len(all) && bytes.Equal(all[n].Key, k.Key); n++ {
 			k.doubt = k.doubt || all[n].Version != k.Version || all[n].Type != k.Type
 			k.live = k.live || all[n].Type != record.None
-			k.votes++
+			if all[n].node != all[n-1].node {
+				k.votes++
+			}
 		}
 		all = all[n:]
 		switch need := quorum.Majority(len(view.table.Replicas(k.Place.Slot()))); {
@@ -207,7 +213,7 @@ func (c *Coordinator) DBSize(ctx context.Context) (int64, error) {
 type slotCount [ring.Slots]protocol.SlotCount
 
 func (c *Coordinator) slotCounts(ctx context.Context, view *ringView) ([]*slotCount, error) {
-	answers, err := askAll(ctx, c, view, protocol.MethodStats, nil, func(payload []byte) (*slotCount, error) {
+	answers := askAll(ctx, c, view, protocol.MethodStats, nil, func(payload []byte) (*slotCount, error) {
 		list, err := protocol.DecodeSlotCounts(payload)
 		if err != nil {
 			return nil, err
@@ -218,9 +224,6 @@ func (c *Coordinator) slotCounts(ctx context.Context, view *ringView) ([]*slotCo
 		}
 		return counts, nil
 	})
-	if err != nil {
-		return nil, err
-	}
 	counts := make([]*slotCount, len(answers))
 	for i, a := range answers {
 		if a != nil {

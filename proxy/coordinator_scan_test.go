@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -229,4 +230,72 @@ func TestFlushAllClearsSlots(t *testing.T) {
 		f.answer(r)
 	})
 	require.ErrorIs(t, c.FlushAll(context.Background()), errPartlyFlushed)
+}
+
+// TestScanWithANodeThatLies: one node's page can neither end an iteration too early, nor
+// lead it in circles, nor hide a key. It counts as no answer.
+func TestScanWithANodeThatLies(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(patient)
+	all := numbered("k", 20)
+	f.hold(1, record.String, all, 1, 2, 3)
+	for i, key := range []string{"{x}a", "{x}b", "{x}c"} { // so that DBSIZE has to scan a slot
+		f.hold(1, record.String, []string{key}, uint16(1+i), uint16(1+(i+1)%3))
+		all = append(all, key)
+	}
+	f.write(all)
+	ctx, cancel := context.WithTimeout(context.Background(), patient)
+	defer cancel()
+	phantom := protocol.ScanEntry{Place: protocol.NewPlace(9, 9), Key: []byte("phantom"), Type: record.String}
+	for name, forge := range map[string]func(from protocol.Place) protocol.ScanPage{
+		"stands still":        func(from protocol.Place) protocol.ScanPage { return protocol.ScanPage{Next: from} },
+		"goes back":           func(protocol.Place) protocol.ScanPage { return protocol.ScanPage{} },
+		"creeps":              func(from protocol.Place) protocol.ScanPage { return protocol.ScanPage{Next: from + 1} },
+		"goes beyond the end": func(protocol.Place) protocol.ScanPage { return protocol.ScanPage{Next: protocol.EndPlace + 1} },
+		"lists what was not asked for": func(from protocol.Place) protocol.ScanPage {
+			return protocol.ScanPage{Next: protocol.EndPlace, Entries: []protocol.ScanEntry{{Place: from - 1, Key: []byte("k")}}}
+		},
+		"lists more than was asked for": func(from protocol.Place) protocol.ScanPage {
+			page := protocol.ScanPage{Next: protocol.EndPlace}
+			for i := range protocol.Place(1000) {
+				page.Entries = append(page.Entries, protocol.ScanEntry{Place: min(from+i, protocol.EndPlace-1), Key: []byte("k"), Type: record.String})
+			}
+			return page
+		},
+		"lists the same twice": func(from protocol.Place) protocol.ScanPage {
+			if from > phantom.Place {
+				return protocol.ScanPage{Next: protocol.EndPlace}
+			}
+			return protocol.ScanPage{Next: protocol.EndPlace, Entries: []protocol.ScanEntry{phantom, phantom}}
+		},
+		"lists nothing": func(protocol.Place) protocol.ScanPage { return protocol.ScanPage{Next: protocol.EndPlace} },
+	} {
+		liar := f.nodes[0]
+		liar.mu.Lock()
+		liar.forge = func(from protocol.Place, _ []byte) []byte {
+			page := forge(from)
+			return protocol.AppendScanPage(nil, &page)
+		}
+		liar.mu.Unlock()
+		var keys []string
+		for at := Cursor(0); ; {
+			entries, next, err := c.Scan(ctx, at, 7)
+			require.NoError(t, err, name)
+			for _, e := range entries {
+				keys = append(keys, string(e.Key))
+			}
+			if next == 0 {
+				break
+			}
+			require.Greater(t, next, at, name)
+			at = next
+		}
+		require.ElementsMatch(t, all, keys, name)
+		n, err := c.DBSize(ctx)
+		require.NoError(t, err, name)
+		require.EqualValues(t, len(all), n, name)
+		_, err = c.RandomKey(ctx)
+		require.NoError(t, err, name)
+	}
 }

@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"fmt"
+
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 )
@@ -38,6 +40,31 @@ type ScanEntry struct {
 type ScanPage struct {
 	Entries []ScanEntry
 	Next    Place
+}
+
+// errPage is what is wrong with a page that answers nothing that was asked.
+var errPage = fmt.Errorf("%w: a page that does not go on from where it was asked for", wire.ErrMalformed)
+
+// Check returns an error unless the page can be the answer to a request: about as many
+// records as were asked for, in order, and it goes on behind them. So an iteration ends,
+// whatever a node says.
+func (p *ScanPage) Check(r ScanRequest) error {
+	last := r.From
+	for i := range p.Entries {
+		if p.Entries[i].Place < last {
+			return errPage
+		}
+		last = p.Entries[i].Place
+	}
+	n, limit := len(p.Entries), max(r.Limit, 1)
+	switch {
+	case n > limit && p.Entries[limit-1].Place != last, // only keys of one place come together
+		n == 0 && p.Next != EndPlace,
+		n > 0 && p.Next <= last,
+		p.Next > EndPlace:
+		return errPage
+	}
+	return nil
 }
 
 // AppendScanRequest appends the payload of a MethodScan call.
