@@ -166,3 +166,36 @@ func TestR13AnAcknowledgementBeforeTheDeletionDoesNotPurge(t *testing.T) {
 	c.run(1, 3)
 	c.done(get, "$-1\r\n")
 }
+
+// What 3 answers of a key is the last that it says of it in an older term: a write of
+// that term which half reached its quorum must not be completed afterwards.
+func TestR5NoOlderWriteIsAcknowledgedAfterASyncRead(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(2)
+	set := c.ask(2, "set k v")
+	late, _ := c.take(func(m *Message) bool { return m.To == 3 })
+	c.lose()
+	c.run(2) // 2 holds it
+	c.force(1, "append k w")
+	c.stuck = SyncRead
+	c.run(1, 2) // they are the quorum of the new term, 1 and 3 that of its sync-read
+	reply := c.one(SyncRead, 3)
+	c.home(1).HandleReply(&reply)
+	c.deliver(late)
+	c.run(2, 3)
+	require.Empty(t, set.answers, "acknowledged behind the back of the newer term")
+}
+
+// Any answer of a later round confirms the term, so a sync-read of another key must
+// not be answered in a term that is over.
+func TestR5ASyncReadConfirmsTheTerm(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	c.by(Message{Kind: Prepare, Ballot: rival(2)}, 2, 3)
+	c.by(write(rival(2), 1, "warm", "newer"), 2, 3)
+	get := c.ask(1, "get warm")
+	c.lose()
+	c.ask(1, "get cold")
+	c.run(1, 2)
+	require.Empty(t, get.answers, "a stale read")
+}
