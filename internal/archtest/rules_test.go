@@ -30,6 +30,11 @@ var forbidden = []struct{ from, to, because string }{
 	{"node/register", "node/datatype", "the protocol replicates states, whatever they mean: the caller lends it Execute and Apply"},
 }
 
+// permitted are exceptions from forbidden.
+var permitted = []struct{ pkg, path, because string }{
+	{"node/register/sim", "proxy/quorum", "the simulator runs the whole protocol, which begins and ends at a proxy"},
+}
+
 // pure packages decide, and do nothing: no goroutine, clock, randomness or I/O. So
 // they can be simulated, fuzzed and reasoned about. They import each other and the
 // standard library without the packages in impure.

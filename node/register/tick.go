@@ -21,7 +21,9 @@ func (h *Home) Tick() {
 	}
 }
 
-// resend repeats what a quorum has not answered, and forgets keys.
+// resend repeats what a quorum has not answered, and forgets keys. If a member refused
+// meanwhile, the term is given up instead: a rival may hold it, and the answer that
+// would say so may be lost for ever, on a link that is cut in one direction.
 func (h *Home) resend(now int64) {
 	confirm := false
 	for _, ks := range h.keys.snapshot() {
@@ -35,6 +37,10 @@ func (h *Home) resend(now int64) {
 		if now-ks.sent < h.timing.Resend {
 			continue
 		}
+		if h.refused != 0 {
+			h.stepDown()
+			return
+		}
 		ks.sent = now
 		h.env.Count(Resent)
 		if ks.reading != nil {
@@ -46,6 +52,10 @@ func (h *Home) resend(now int64) {
 	}
 	c := h.clear
 	if h.phase == leading && c.active() && now-c.sent >= h.timing.Resend && !c.version.IsZero() {
+		if h.refused != 0 {
+			h.stepDown()
+			return
+		}
 		c.sent = now
 		h.env.Count(Resent)
 		h.broadcast(Message{Kind: Clear, Version: c.version})

@@ -3,14 +3,25 @@
 // replayed. It is not part of the product; its test is the proof that the
 // replication protocol, as built, is linearizable per key.
 //
-//	sim.go      event queue, network, clocks, faults
-//	node.go     a process: store, acceptor, home, and the withholding of what is not durable (R2)
-//	store.go    a store that loses what was staged but not committed when the process crashes
-//	client.go   proxies with one client each: quorum reads, requests to homes, retries
+//	sim.go      the cluster: event queue, clocks, from the first event to the last
+//	weather.go  the modes: which faults and which commands
+//	network.go  loss, duplication, delay, reordering, cuts
+//	faults.go   crashes, pauses, lost disks, clock jumps, and the healing of a majority
+//	epochs.go   the control plane: new members, joint epochs, transfer (R15 to R18)
+//	node.go     a process: store, acceptors, homes, and the withholding of what is not durable (R2)
+//	store.go    a store that loses what was staged but not committed, and that checks invariants
+//	client.go   proxies with one client each, which pipelines: quorum reads, requests to homes, retries
 //	machine.go  the toy commands that clients run, and their Porcupine model
+//	check.go    verdicts, and the shortest history that shows a violation
+//	coverage.go what has to have happened before a run means anything
 //
 // What is simulated: loss, duplication, delay and reordering of messages; one-way
-// partitions; crashes at any moment, also between two messages of a broadcast; replicas that
-// lose their disk and stay away; group commit with crashes between stage and commit; clocks that
-// differ; rival homes; changes of the ring epoch.
+// partitions; crashes at any moment, also between two messages of a broadcast; processes that
+// stand still and go on with their queue; replicas that lose their disk and do not vote any more; group
+// commit over several slots with crashes between stage and commit; clocks that differ and jump; rival homes;
+// pipelines; expiry, purges and slot-wide clears during all of it; changes of the ring epoch and of the members.
+//
+// Safety: every history is linearizable per key, whatever happens; a version names one state; and what a
+// replica promised never goes back. Liveness (mode liveness): once a majority is healed for good, every operation
+// finishes in bounded time, whatever the rest does.
 package sim

@@ -14,7 +14,48 @@ import (
 // an argument that is unique in the history.
 type cmd struct {
 	Name, Key, Arg string
+	Slot           uint16
 	TTL            int64
+}
+
+// String shows the command as clients write it.
+func (c cmd) String() string {
+	switch c.Name {
+	case "flush":
+		return fmt.Sprint("flush slot ", c.Slot)
+	case "setex":
+		return fmt.Sprint("setex ", c.Key, " ", c.TTL, " ", c.Arg)
+	case "get", "del", "persist":
+		return c.Name + " " + c.Key
+	}
+	return c.Name + " " + c.Key + " " + c.Arg
+}
+
+// keys are the keys that clients use, with the slots that they are in and how often
+// they are used, in percent.
+var keys = []struct {
+	name   string
+	slot   uint16
+	weight int
+}{{"a", 0, 40}, {"b", 0, 15}, {"c", 1, 30}, {"d", 1, 15}}
+
+func (s *Sim) randomCommand() cmd {
+	s.token++
+	c := cmd{Name: s.weather.mix.pick(s.rand.IntN(100)), Arg: fmt.Sprintf("%d.", s.token)}
+	x := s.rand.IntN(100)
+	for _, key := range keys {
+		if x -= key.weight; x < 0 {
+			c.Key, c.Slot = key.name, key.slot
+			break
+		}
+	}
+	switch c.Name {
+	case "setex":
+		c.TTL = int64(15 + s.rand.IntN(60))
+	case "flush":
+		c.Key = ""
+	}
+	return c
 }
 
 // ops gives each toy command a number of the real table; only flush is treated by
@@ -150,10 +191,10 @@ var model = (&porcupine.NondeterministicModel{
 		return result
 	},
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-		parts := make([][]porcupine.Operation, len(keyNames))
-		for _, op := range history {
-			for i, key := range keyNames {
-				if c := op.Input.(cmd); c.Key == key || c.Name == "flush" {
+		parts := make([][]porcupine.Operation, len(keys))
+		for i, key := range keys {
+			for _, op := range history {
+				if c := op.Input.(cmd); c.Key == key.name || c.Key == "" && c.Slot == key.slot {
 					parts[i] = append(parts[i], op)
 				}
 			}

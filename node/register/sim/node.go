@@ -6,22 +6,27 @@ import (
 	"github.com/quolldb/quoll/node/register"
 )
 
-// node is a process with one replica of the slot.
+// node is a process with a replica and a home of every slot.
 type node struct {
-	sim  *Sim
-	id   uint16
-	up   bool
-	lost bool // its disk is gone: it never returns under its identity (R19)
-	slow bool // its commits take time
-	life int  // number of starts
+	sim    *Sim
+	id     uint16
+	up     bool
+	paused bool // it stands still
+	lost   bool // its disk is gone: it does not vote under its identity any more (R19)
+	commit int  // how long its commits take at most, 0 for no time at all
+	eager  bool // its homes' requests do not wait for its own commit; only what it says as a replica does
+	ill    bool // it will not get well (mode liveness)
+	life   int  // number of starts
+	epoch  epoch
+	timing register.Timing
 
-	store    *store
-	acceptor *register.Acceptor
-	home     *register.Home
-	config   *register.Config
+	store     *store
+	acceptors [slots]*register.Acceptor
+	homes     [slots]*register.Home
 
-	held []heldEffect // withheld until durable (R2)
-	cut  int          // crash after so many sends of the current broadcast, -1 for never
+	held    []heldEffect // withheld until durable (R2)
+	backlog []func()     // arrived while it stood still
+	cut     int          // crash after so many sends of the current step, -1 for never
 }
 
 // heldEffect is something the node does once its store has made at mutations durable.
@@ -31,27 +36,71 @@ type heldEffect struct {
 }
 
 func (n *node) boot() {
-	n.up = true
+	n.up, n.paused = true, false
 	n.life++
 	n.sim.incarnations++
-	acceptor, err := register.NewAcceptor(0, n.store, applyDelta)
+	incarnation := record.NewIncarnation(uint64(n.sim.incarnations), n.id)
+	for slot := range n.homes {
+		n.open(uint16(slot))
+		home := register.NewHome(n, &n.timing, uint16(slot), n.id, incarnation, n.epoch.configs[slot], n.acceptors[slot])
+		n.homes[slot] = &home
+	}
+	n.sim.trace("node %d starts", n.id)
+}
+
+// open makes the acceptor of a slot from what the store holds.
+func (n *node) open(slot uint16) {
+	acceptor, err := register.NewAcceptor(slot, n.store, applyDelta)
 	if err != nil {
 		panic(err)
 	}
-	n.acceptor = &acceptor
-	timing := register.Timing{Resend: 35, Acquire: 40, Backoff: 30, Request: 1000, Linger: 80, HandBack: 40}
-	home := register.NewHome(n, &timing, 0, n.id, record.NewIncarnation(uint64(n.sim.incarnations), n.id), n.config, n.acceptor)
-	n.home = &home
+	if n.acceptors[slot] == nil {
+		n.acceptors[slot] = new(register.Acceptor)
+	}
+	*n.acceptors[slot] = acceptor // the home keeps its pointer
+}
+
+// join prepares a new identity, which knows nothing older than a joint epoch (R17).
+func (n *node) join(epoch uint64) {
+	if !n.adoptAll(epoch) {
+		panic("sim: a new node has an epoch")
+	}
+	n.store.commit(n.store.stagedAt)
+}
+
+// stop ends the process.
+func (n *node) stop() {
+	if !n.up {
+		return
+	}
+	n.up, n.paused, n.held, n.backlog = false, false, nil, nil
+	n.life++
+	n.store.crash()
+}
+
+// resume ends a pause: what arrived meanwhile is executed now.
+func (n *node) resume() {
+	n.sim.trace("node %d goes on", n.id)
+	n.paused = false
+	backlog := n.backlog
+	n.backlog = nil
+	for _, step := range backlog {
+		n.do(step)
+	}
 }
 
 // do runs one step of the process and then lets go what may be seen.
 func (n *node) do(step func()) {
-	if !n.up {
+	switch {
+	case !n.up:
+		return
+	case n.paused:
+		n.backlog = append(n.backlog, step)
 		return
 	}
 	n.cut = -1
-	if n.sim.faults && n.sim.chance(250) {
-		n.cut = n.sim.rand.Intn(4)
+	if n.sim.faults() && n.sim.chance(250) {
+		n.cut = n.sim.rand.IntN(4)
 	}
 	life := n.life
 	step()
@@ -64,13 +113,13 @@ func (n *node) do(step func()) {
 		n.sim.crash(n)
 		return
 	}
-	if !n.slow {
+	if n.commit == 0 {
 		n.store.commit(n.store.stagedAt)
 	} else if at := n.store.stagedAt; at > n.store.durableAt {
-		n.sim.after(1+n.sim.rand.Intn(12), func() {
-			if n.up && n.life == life {
+		n.sim.after(1+n.sim.rand.IntN(n.commit), func() {
+			if n.life == life {
 				n.store.commit(at)
-				n.release()
+				n.do(n.release)
 			}
 		})
 	}
@@ -93,20 +142,42 @@ func (n *node) hold(run func()) {
 
 // The methods below implement register.Env.
 
-func (n *node) Now() int64                { return int64(n.sim.now + n.sim.offset[n.id]) }
-func (n *node) Mono() int64               { return int64(n.sim.now) }
-func (n *node) Rand(k int64) int64        { return n.sim.rand.Int63n(k) }
-func (n *node) Count(e register.Event)    { n.sim.count(e.String(), 1) }
-func (n *node) Stable(member uint16) bool { return n.sim.rand.Intn(100) < 20 && n.Alive(member) }
+// Now returns the node's wall clock.
+func (n *node) Now() int64 { return int64(n.sim.now + n.sim.clock[n.id]) }
 
-func (n *node) Alive(member uint16) bool {
-	return n.sim.nodes[member].up && n.sim.rand.Intn(10) < 8
+// Mono returns the time.
+func (n *node) Mono() int64 { return int64(n.sim.now) }
+
+// Rand returns a random number.
+func (n *node) Rand(k int64) int64 { return n.sim.rand.Int64N(k) }
+
+// Count counts an event.
+func (n *node) Count(e register.Event) { n.sim.count(e.String(), 1) }
+
+// Stable is true now and then. Once a majority is well it is the truth.
+func (n *node) Stable(member uint16) bool {
+	if n.sim.healed {
+		return n.Alive(member)
+	}
+	return n.sim.rand.IntN(100) < 20 && n.Alive(member)
 }
 
+// Alive is a rumour. Once a majority is well it is the truth.
+func (n *node) Alive(member uint16) bool {
+	other := n.sim.nodes[member]
+	if n.sim.healed {
+		return other.up && !other.ill && !n.ill
+	}
+	return other.up && n.sim.rand.IntN(10) < 8
+}
+
+// Execute runs a command.
 func (n *node) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
 	return execute(dst, st, req, now)
 }
 
+// Send sends a home's message, unless the step ends in a crash. It says nothing of what
+// the own replica holds, so it may leave before that is durable.
 func (n *node) Send(m *register.Message) {
 	if n.cut == 0 {
 		return // crashes at the end of this step
@@ -115,71 +186,118 @@ func (n *node) Send(m *register.Message) {
 		n.cut--
 	}
 	c := copyMessage(m)
+	if n.eager {
+		n.sim.send(c)
+		return
+	}
 	n.hold(func() { n.sim.send(c) })
 }
 
+// Loopback delivers the own replica's reply when it is durable.
 func (n *node) Loopback(m *register.Message) {
 	c := copyMessage(m)
 	life := n.life
 	n.hold(func() {
 		n.sim.after(0, func() {
 			if n.life == life {
-				n.do(func() { n.home.HandleReply(&c) })
+				n.do(func() { n.homes[c.Slot].HandleReply(&c) })
 			}
 		})
 	})
 }
 
+// Answer answers a request when what is staged is durable.
 func (n *node) Answer(r *register.Request, a register.Answer) {
-	p, id, epoch := r.Origin.(*client), int(r.OriginID), n.config.Epoch()
+	o, attempt, epoch := r.Origin.(*operation), int(r.OriginID), n.epoch.number
 	a.Reply = append([]byte(nil), a.Reply...)
-	n.hold(func() { n.sim.answer(n, p, id, a, epoch) })
+	n.hold(func() { n.sim.sendAnswer(n.id, o, attempt, a, epoch) })
 }
 
-// deliver handles a message from the network.
-func (n *node) deliver(m register.Message) {
-	if m.Reply {
-		if m.Result == register.StaleEpoch {
-			n.learn(n.sim.config(m.Epoch))
-			return
+// ---------------------------------------------------------------- what arrives
+
+func (n *node) tick() {
+	n.do(func() {
+		for _, home := range n.homes {
+			home.Tick()
 		}
-		n.do(func() { n.home.HandleReply(&m) })
+	})
+}
+
+// deliver handles a message of the register.
+func (n *node) deliver(m register.Message) {
+	switch {
+	case n.lost:
+		return
+	case m.Reply && m.Result == register.StaleEpoch:
+		n.learn(m.Epoch)
+		return
+	case m.Reply:
+		n.do(func() { n.homes[m.Slot].HandleReply(&m) })
 		return
 	}
 	n.do(func() {
 		var reply register.Message
-		if err := n.acceptor.Handle(&m, &reply); err != nil {
+		if err := n.acceptors[m.Slot].Handle(&m, &reply); err != nil {
 			panic(err)
 		}
 		c := copyMessage(&reply)
+		n.sim.trace("%s", describe(&m, &reply))
 		n.hold(func() { n.sim.send(c) })
 	})
 }
 
-// read answers a proxy's quorum read.
-func (n *node) read(p *client, id int, key string, epoch uint64) {
+// execute handles the requests of one frame.
+func (n *node) execute(ops []*operation, attempts []int, force bool) {
 	n.do(func() {
-		current, err := n.acceptor.Adopt(epoch)
+		for i, o := range ops {
+			if n.lost {
+				n.sim.count("not-voting", 1)
+				n.sim.sendAnswer(n.id, o, attempts[i], register.Answer{Outcome: register.NotDone, Reason: register.NotVoting}, n.epoch.number)
+				continue
+			}
+			r := register.NewRequest(o.cmd.request(), o, uint64(attempts[i]), int64(n.sim.now))
+			n.homes[o.cmd.Slot].HandleClient(r, force)
+		}
+	})
+}
+
+// read answers a quorum read.
+func (n *node) read(o *operation, attempt int, epoch uint64) {
+	n.do(func() {
+		acceptor := n.acceptors[o.cmd.Slot]
+		current, err := acceptor.Adopt(epoch)
 		if err != nil {
 			panic(err)
 		}
-		if !current {
+		if n.lost || !current {
+			n.sim.sendVote(o, attempt, vote{from: n.id, epoch: acceptor.Meta().Epoch, refused: true})
 			return
 		}
-		rec, _, err := n.acceptor.Read([]byte(key))
+		rec, _, err := acceptor.Read([]byte(o.cmd.Key))
 		if err != nil {
 			panic(err)
 		}
 		rec.State = clone(rec.State)
-		n.hold(func() { n.sim.deliverRead(n, p, id, rec) })
+		v := vote{from: n.id, epoch: acceptor.Meta().Epoch, record: rec, expired: rec.State.Live() && rec.State.Expired(n.Now())}
+		n.hold(func() { n.sim.sendVote(o, attempt, v) })
 	})
 }
 
-func (n *node) learn(c *register.Config) {
-	if c != nil && c.Epoch() > n.config.Epoch() {
-		n.config = c
-		n.do(func() { n.home.Learn(c) })
+// learn adopts an epoch of the ring.
+func (n *node) learn(number uint64) {
+	if !n.up || number <= n.epoch.number {
+		return
 	}
+	n.do(func() {
+		e := n.sim.epochs[number-1]
+		if e.number <= n.epoch.number {
+			return
+		}
+		n.epoch = e
+		for slot, home := range n.homes {
+			home.Learn(e.configs[slot])
+		}
+	})
 }
 
 func copyMessage(m *register.Message) register.Message {

@@ -3,13 +3,10 @@ package sim
 import (
 	"container/heap"
 	"fmt"
-	"math/rand"
-	"slices"
-	"time"
+	"math/rand/v2"
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/register"
 )
 
@@ -33,87 +30,146 @@ func (q *eventQueue) Pop() any {
 	return e
 }
 
+// Times are in milliseconds of the simulated time.
 const (
-	firstClient = 1000 // clients have addresses from here
-	horizon     = 1600 // faults stop here
-	theEnd      = 9000
+	horizon = 1600 // faults stop here
+	quiet   = 7000 // clocks stop ticking here: everything is over long before
+	theEnd  = 8000
 )
 
-var keyNames = []string{"a", "b", "c"}
+// firstClient is the address of the first client; nodes have lower ones.
+const firstClient = 1000
 
-// Modes are the kinds of weather.
-var Modes = []string{"chaos", "duel", "purge", "calm", "failover"}
+// Options say which history to simulate.
+type Options struct {
+	// Mode is one of Modes.
+	Mode string
+	Seed int64
+	// Clients is the number of clients, Operations how many each of them runs. 0 means
+	// the usual number.
+	Clients, Operations int
+	// Trace is called with every event, if it is not nil.
+	Trace func(line string)
+}
 
-// Sim is one simulated cluster with one slot.
+// Sim is one simulated cluster.
 type Sim struct {
 	// Stats counts what happened: events of the register and of the simulator.
 	Stats map[string]int
 
-	rand   *rand.Rand
-	mode   string
-	faults bool
-	now    int
-	order  int
-	queue  eventQueue
+	options Options
+	weather weather
+	rand    *rand.Rand
+	now     int
+	order   int
+	queue   eventQueue
 
-	nodes        map[uint16]*node
-	order16      []uint16 // node IDs in order
+	nodes        []*node // by ID, from 1; nodes[0] is nil
 	clients      []*client
-	configs      []*register.Config
-	offset       map[uint16]int     // clock offsets
-	blocked      map[[2]uint16]bool // one-way cuts
+	epochs       []epoch
+	changing     bool           // members are being replaced
+	clock        map[uint16]int // by how much the clock of a node or client differs from now
+	blocked      map[[2]uint16]bool
+	healed       bool // a majority is healed for good (mode liveness)
 	incarnations int
 	rivalry      int // percentage of requests that go to a random member, by force
+	think        int // how long a client pauses at most between pipelines
 	token        int
 	ghosts       int
-	history      []porcupine.Operation
+
+	history    []porcupine.Operation
+	states     map[stateName]string // what each version names
+	violations []string             // of invariants
+	overdue    []string             // operations that took too long though a majority was well
 }
 
-// New prepares a history. mode is one of Modes.
-func New(seed int64, mode string) *Sim {
-	s := &Sim{Stats: map[string]int{}, rand: rand.New(rand.NewSource(seed)), mode: mode,
-		faults: mode != "calm" && mode != "failover", nodes: map[uint16]*node{}, offset: map[uint16]int{},
-		blocked: map[[2]uint16]bool{}, ghosts: 1 << 20}
-	size := uint16(3)
-	if seed%4 == 0 {
+// New prepares a history.
+func New(o Options) *Sim {
+	w, ok := weathers[o.Mode]
+	if !ok {
+		panic("sim: no mode " + o.Mode)
+	}
+	if o.Clients == 0 {
+		o.Clients = 5
+	}
+	if o.Operations == 0 {
+		o.Operations = 11
+	}
+	s := &Sim{Stats: map[string]int{}, options: o, weather: w, rand: rand.New(rand.NewPCG(uint64(o.Seed), 0)),
+		nodes: []*node{nil}, clock: map[uint16]int{}, blocked: map[[2]uint16]bool{}, states: map[stateName]string{}}
+	if s.think = w.think; s.think == 0 {
+		s.think = []int{8, 8, 60}[s.rand.IntN(3)]
+	}
+	size := 3
+	if o.Seed%4 == 0 {
 		size = 5
 	}
-	for id := uint16(1); id <= size; id++ {
-		s.order16 = append(s.order16, id)
+	members := make([]uint16, size)
+	for i := range members {
+		members[i] = uint16(i + 1)
 	}
-	s.configs = []*register.Config{register.NewConfig(1, s.order16, nil)}
-	slow := s.chance(2)
-	for _, id := range s.order16 {
-		n := &node{sim: s, id: id, store: newStore(), config: s.configs[0], slow: slow}
-		s.nodes[id] = n
-		s.offset[id] = s.rand.Intn(61) - 30
-		n.boot()
-		s.ticks(n)
+	s.epochs = []epoch{newEpoch(1, members, nil)}
+	for range members {
+		s.addNode()
 	}
-	for i := uint16(0); i < 5; i++ {
-		p := &client{sim: s, id: firstClient + i, epoch: 1, left: 11, home: 1}
-		s.offset[p.id] = s.rand.Intn(61) - 30
+	for i := range o.Clients {
+		p := &client{sim: s, id: firstClient + uint16(i), epoch: 1, left: o.Operations}
+		s.clock[p.id] = s.rand.IntN(61) - 30
 		s.clients = append(s.clients, p)
-		s.after(s.rand.Intn(10), p.next)
+		s.after(s.rand.IntN(10), p.next)
 	}
 	return s
+}
+
+// addNode starts a process that has never run before.
+func (s *Sim) addNode() *node {
+	n := &node{sim: s, id: uint16(len(s.nodes)), epoch: s.latest(), commit: []int{0, 0, 12, 120}[s.rand.IntN(4)], eager: s.chance(2)}
+	n.timing = register.Timing{Resend: 35, Acquire: 40, Backoff: 30, Request: 1000, Linger: 80, HandBack: 40}
+	if s.chance(3) {
+		n.timing.Request = 200
+	}
+	n.store = newStore(s)
+	s.nodes = append(s.nodes, n)
+	s.clock[n.id] = s.rand.IntN(61) - 30
+	n.boot()
+	s.ticks(n)
+	return n
 }
 
 func (s *Sim) ticks(n *node) {
 	var tick func()
 	tick = func() {
-		n.do(n.home.Tick)
-		if s.now < theEnd-1000 {
-			s.after(10+s.rand.Intn(25), tick)
+		if !n.paused {
+			n.tick()
+		}
+		if s.now < quiet {
+			s.after(10+s.rand.IntN(25), tick)
 		}
 	}
-	s.after(s.rand.Intn(30), tick)
+	s.after(s.rand.IntN(30), tick)
 }
 
-func (s *Sim) chance(n int) bool        { return s.rand.Intn(n) == 0 }
-func (s *Sim) count(name string, n int) { s.Stats[name] += n }
+// Run runs the history to its end.
+func (s *Sim) Run() {
+	s.weather.begin(s)
+	if s.options.Mode == "liveness" {
+		s.after(horizon, s.heal)
+	}
+	for len(s.queue) > 0 && s.now < theEnd {
+		e := heap.Pop(&s.queue).(event)
+		if s.now = e.time; s.now > horizon && !s.healed {
+			s.blocked = map[[2]uint16]bool{}
+		}
+		e.run()
+	}
+	s.count("operations", len(s.history))
+	if s.healed {
+		s.requireQuiet()
+	}
+}
 
-func (s *Sim) config(epoch uint64) *register.Config { return s.configs[epoch-1] }
+func (s *Sim) chance(n int) bool        { return s.rand.IntN(n) == 0 }
+func (s *Sim) count(name string, n int) { s.Stats[name] += n }
 
 func (s *Sim) after(delay int, run func()) {
 	s.order++
@@ -126,255 +182,17 @@ func (s *Sim) every(low, high int, action func()) {
 	again = func() {
 		if s.now < horizon {
 			action()
-			s.after(low+s.rand.Intn(high-low), again)
+			s.after(low+s.rand.IntN(high-low), again)
 		}
 	}
-	s.after(low+s.rand.Intn(high-low), again)
+	s.after(low+s.rand.IntN(high-low), again)
 }
 
-// Run runs the history to its end.
-func (s *Sim) Run() {
-	switch s.mode {
-	case "chaos":
-		s.every(60, 300, func() { s.rivalry = []int{0, 0, 10, 40}[s.rand.Intn(4)] })
-		s.every(30, 150, s.partition)
-		s.every(100, 400, func() { s.crash(s.anyNode()) })
-		s.every(250, 900, s.newEpoch)
-		s.every(400, 1500, s.loseDisk)
-	case "duel": // several homes fight for the slot
-		s.rivalry = 40
-		s.every(20, 100, s.partition)
-		s.every(60, 200, func() { s.crash(s.anyNode()) })
-	case "purge": // few failures, many deletes
-		s.rivalry = 10
-		s.every(200, 500, func() { s.crash(s.anyNode()) })
-		s.every(300, 700, s.newEpoch)
-	case "failover":
-		s.every(150, 300, func() {
-			if home := s.clients[0].home; home != 0 {
-				s.crash(s.nodes[home])
-			}
-		})
-	}
-	for len(s.queue) > 0 && s.now < theEnd {
-		e := heap.Pop(&s.queue).(event)
-		if s.now = e.time; s.now > horizon {
-			s.blocked = map[[2]uint16]bool{}
-		}
-		e.run()
-	}
-	s.count("operations", len(s.history))
-}
+// faults reports whether the network may do harm now.
+func (s *Sim) faults() bool { return s.weather.faulty && !s.healed }
 
-// Check asks Porcupine whether the history is linearizable, key by key.
-func (s *Sim) Check(timeout time.Duration) porcupine.CheckResult {
-	return porcupine.CheckOperationsTimeout(model, s.history, timeout)
-}
-
-// Dump prints the histories of the keys that are not linearizable, all of them if
-// every key is.
-func (s *Sim) Dump() string {
-	slices.SortFunc(s.history, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
-	text, all := "", ""
-	for i, part := range model.Partition(s.history) {
-		dump := "key " + keyNames[i] + "\n"
-		for _, op := range part {
-			dump += fmt.Sprintf("%8d %14d  %v -> %v\n", op.Call, op.Return, op.Input, op.Output)
-		}
-		all += dump
-		if !porcupine.CheckOperations(model, part) {
-			text += dump
-		}
-	}
-	if text == "" {
-		return all
-	}
-	return text
-}
-
-func (s *Sim) randomCommand() cmd {
-	s.token++
-	c := cmd{Key: keyNames[max(0, s.rand.Intn(5)-2)], Arg: fmt.Sprintf("%d.", s.token)}
-	switch x := s.rand.Intn(100); {
-	case x < 34:
-		c.Name = "get"
-	case x < 50:
-		c.Name = "append"
-	case x < 60:
-		c.Name = "set"
-	case x < 67:
-		c.Name = "setnx"
-	case x < 80:
-		c.Name = "del"
-	case x < 88:
-		c.Name, c.TTL = "setex", int64(15+s.rand.Intn(60))
-	case x < 92:
-		c.Name = "persist"
-	case x < 96:
-		c.Name = "getset"
-	default:
-		c.Name, c.Key = "flush", ""
-	}
-	if s.mode == "purge" && c.Name == "append" && s.token%2 == 0 {
-		c.Name = "del"
-	}
-	return c
-}
-
-// ------------------------------------------------------------------- network
-
-func (s *Sim) delay() int {
-	x := s.rand.Intn(100)
-	switch {
-	case x < 80 || !s.faults:
-		return 1 + s.rand.Intn(6)
-	case s.mode == "duel":
-		return 5 + s.rand.Intn(200)
-	case x < 95:
-		return 5 + s.rand.Intn(40)
-	default:
-		return 50 + s.rand.Intn(250)
-	}
-}
-
-// carry runs deliver zero, one or two times.
-func (s *Sim) carry(from, to uint16, deliver func()) {
-	copies := 1
-	if s.faults && s.rand.Intn(100) < 8 {
-		copies = 2
-	}
-	for ; copies > 0; copies-- {
-		if s.faults && s.rand.Intn(100) < 5 {
-			continue
-		}
-		s.after(s.delay(), func() {
-			if !s.blocked[[2]uint16{from, to}] {
-				deliver()
-			}
-		})
-	}
-}
-
-func (s *Sim) send(m register.Message) {
-	s.carry(m.From, m.To, func() { s.nodes[m.To].deliver(copyMessage(&m)) })
-}
-
-func (s *Sim) sendRead(p *client, to uint16) {
-	serial, key, epoch := p.serial, p.cmd.Key, p.epoch
-	s.carry(p.id, to, func() { s.nodes[to].read(p, serial, key, epoch) })
-}
-
-func (s *Sim) deliverRead(n *node, p *client, serial int, rec record.Record) {
-	s.carry(n.id, p.id, func() { p.handleRead(serial, n.id, rec) })
-}
-
-// sendRequest carries a command to a home, at most once (R11).
-func (s *Sim) sendRequest(p *client, to uint16, force bool) {
-	if s.faults && s.rand.Intn(100) < 3 {
-		return
-	}
-	serial, req := p.serial, p.cmd.request()
-	s.after(s.delay(), func() {
-		n := s.nodes[to]
-		switch {
-		case !n.up: // connection refused: nothing was sent
-			s.after(s.delay(), func() { p.handleAnswer(serial, register.Answer{Outcome: register.NotDone}, p.epoch) })
-		case !s.blocked[[2]uint16{p.id, to}]:
-			n.do(func() { n.home.HandleClient(register.NewRequest(req, p, uint64(serial), int64(s.now)), force) })
-		}
-	})
-}
-
-func (s *Sim) answer(n *node, p *client, serial int, a register.Answer, epoch uint64) {
-	if s.faults && s.rand.Intn(100) < 3 {
-		return
-	}
-	s.after(s.delay(), func() {
-		if !s.blocked[[2]uint16{n.id, p.id}] {
-			p.handleAnswer(serial, a, epoch)
-		}
-	})
-}
-
-// -------------------------------------------------------------------- faults
-
-func (s *Sim) anyNode() *node { return s.nodes[s.order16[s.rand.Intn(len(s.order16))]] }
-
-func (s *Sim) crash(n *node) {
-	if !n.up {
-		return
-	}
-	s.count("crash", 1)
-	n.up, n.held = false, nil
-	n.life++
-	n.store.crash()
-	down := 5 + s.rand.Intn(80)
-	if s.chance(2) {
-		down = 1 + s.rand.Intn(4)
-	}
-	s.after(down, func() {
-		if !n.lost {
-			n.boot()
-		}
-	})
-}
-
-// loseDisk takes a minority of nodes away for good.
-func (s *Sim) loseDisk() {
-	lost := 0
-	for _, n := range s.nodes {
-		if n.lost {
-			lost++
-		}
-	}
-	if lost < (len(s.nodes)-1)/2 {
-		n := s.anyNode()
-		n.lost = true
-		s.count("disk-lost", 1)
-		s.crash(n)
-	}
-}
-
-// newEpoch publishes a configuration with another preferred home. Every process
-// learns it in its own time.
-func (s *Sim) newEpoch() {
-	members := slices.Clone(s.order16)
-	s.rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
-	c := register.NewConfig(uint64(len(s.configs)+1), members, nil)
-	s.configs = append(s.configs, c)
-	s.count("epoch", 1)
-	for _, id := range s.order16 {
-		if n := s.nodes[id]; !s.chance(3) {
-			s.after(s.delay(), func() { n.learn(c) })
-		}
-	}
-}
-
-func (s *Sim) partition() {
-	s.blocked = map[[2]uint16]bool{}
-	if s.chance(3) {
-		return
-	}
-	s.count("partition", 1)
-	if s.chance(4) { // isolate one node completely
-		id := s.anyNode().id
-		for _, other := range s.order16 {
-			s.blocked[[2]uint16{id, other}], s.blocked[[2]uint16{other, id}] = true, true
-		}
-		return
-	}
-	peers := slices.Clone(s.order16)
-	for _, p := range s.clients {
-		peers = append(peers, p.id)
-	}
-	for _, a := range s.order16 {
-		for _, b := range peers {
-			if a != b && s.chance(7) {
-				s.blocked[[2]uint16{a, b}] = true
-			}
-			if a != b && s.chance(7) {
-				s.blocked[[2]uint16{b, a}] = true
-			}
-		}
+func (s *Sim) trace(format string, args ...any) {
+	if s.options.Trace != nil {
+		s.options.Trace(fmt.Sprintf("%5d  ", s.now) + fmt.Sprintf(format, args...))
 	}
 }

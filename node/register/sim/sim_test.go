@@ -1,74 +1,219 @@
 package sim
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/anishathalye/porcupine"
 )
 
 var (
-	seeds = flag.Int("seeds", 120, "histories for each mode")
-	start = flag.Int64("seed", 1, "first seed")
-	mode  = flag.String("mode", "", "only this mode (chaos, duel, purge, calm, failover)")
+	seeds      = flag.Int("seeds", 1600, "histories, spread over the modes")
+	firstSeed  = flag.Int64("seed", 1, "first seed of every mode")
+	onlyMode   = flag.String("mode", "", "only this mode: "+strings.Join(Modes, ", "))
+	clients    = flag.Int("clients", 0, "clients in each history, 0 for the usual number")
+	operations = flag.Int("operations", 0, "operations of each client, 0 for the usual number")
+	artifacts  = flag.String("artifacts-dir", "", "folder for what a failing seed leaves behind; a new one if empty")
+	checkFor   = 3 * time.Second
 )
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	switch {
+	case *onlyMode != "" && !slices.Contains(Modes, *onlyMode):
+		fail("there is no -mode " + *onlyMode + "; there are " + strings.Join(Modes, ", "))
+	case *seeds < 1 || *clients < 0 || *operations < 0 || *clients > 20 || *operations > 100:
+		fail("-seeds is at least 1, -clients at most 20, -operations at most 100, none is negative")
+	}
+	os.Exit(m.Run())
+}
+
+func fail(text string) {
+	fmt.Fprintln(os.Stderr, text)
+	os.Exit(2)
+}
+
+// total is the sum over all modes, for the coverage.
+var total tally
+
+type tally struct {
+	mu                   sync.Mutex
+	stats                map[string]int
+	histories, undecided int
+}
+
+func (y *tally) add(stats map[string]int, undecided bool) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.stats == nil {
+		y.stats = map[string]int{}
+	}
+	y.histories++
+	if undecided {
+		y.undecided++
+	}
+	for name, n := range stats {
+		y.stats[name] += n
+	}
+}
+
+func (y *tally) String() string {
+	return fmt.Sprintf("%d histories, %d operations, %d histories that outran the checker", y.histories, y.stats["operations"], y.undecided)
+}
 
 // TestLinearizable checks histories under every kind of faults. A failing seed is
 // replayed with the command that is printed.
 func TestLinearizable(t *testing.T) {
-	for _, m := range Modes {
-		if *mode != "" && *mode != m {
-			continue
-		}
-		t.Run(m, func(t *testing.T) { check(t, m) })
+	modes := Modes
+	if *onlyMode != "" {
+		modes = []string{*onlyMode}
+	}
+	for _, mode := range modes {
+		t.Run(mode, func(t *testing.T) { run(t, mode, max(1, *seeds/len(modes))) })
+	}
+	if t.Failed() {
+		return
+	}
+	t.Logf("%v", &total)
+	var counts []string
+	for _, name := range slices.Sorted(maps.Keys(total.stats)) {
+		counts = append(counts, fmt.Sprintf("%s %d", name, total.stats[name]))
+	}
+	t.Logf("what happened: %s", strings.Join(counts, ", "))
+	if total.undecided > total.histories/50 {
+		t.Errorf("%d of %d histories outran the checker: nothing is known about them", total.undecided, total.histories)
+	}
+	if missing := Missing(total.stats, total.histories); *onlyMode == "" && len(missing) > 0 {
+		t.Errorf("these never happened, so the run shows less than it should: %s", strings.Join(missing, ", "))
 	}
 }
 
-func check(t *testing.T, mode string) {
-	total := map[string]int{}
-	outran := 0
-	for seed := *start; seed < *start+int64(*seeds); seed++ {
-		s := New(seed, mode)
-		s.Run()
-		for name, n := range s.Stats {
-			total[name] += n
-		}
-		switch s.Check(3 * time.Second) {
-		case porcupine.Illegal:
-			t.Fatalf("seed %d is not linearizable; replay: go test ./node/register/sim -run 'TestLinearizable/%s' -mode %s -seed %d -seeds 1\n%s",
-				seed, mode, mode, seed, s.Dump())
-		case porcupine.Unknown: // not a pass: reported apart
-			outran++
-		}
+// run checks so many seeds of a mode on all processors.
+func run(t *testing.T, mode string, count int) {
+	var next atomic.Int64
+	var failed atomic.Bool
+	next.Store(*firstSeed)
+	var mu sync.Mutex
+	var failures []failure
+	sum := tally{}
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), count) {
+		workers.Go(func() {
+			for seed := next.Add(1) - 1; seed < *firstSeed+int64(count) && !failed.Load(); seed = next.Add(1) - 1 {
+				o := Options{Mode: mode, Seed: seed, Clients: *clients, Operations: *operations}
+				s := New(o)
+				s.Run()
+				v := s.Check(checkFor)
+				sum.add(s.Stats, v.Undecided)
+				total.add(s.Stats, v.Undecided)
+				if v.Problem != "" {
+					failed.Store(true)
+					mu.Lock()
+					failures = append(failures, failure{o, v})
+					mu.Unlock()
+				}
+			}
+		})
 	}
-	t.Logf("%d histories, %d outran the checker: %s", *seeds, outran, show1(total))
-	if outran > *seeds/50 {
-		t.Errorf("%d of %d histories outran the checker", outran, *seeds)
+	workers.Wait()
+	t.Logf("%v", &sum)
+	if len(failures) > 0 {
+		report(t, slices.MinFunc(failures, func(a, b failure) int { return cmp.Compare(a.options.Seed, b.options.Seed) }))
 	}
 }
 
-func show1(total map[string]int) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(total)) {
-		parts = append(parts, fmt.Sprintf("%s=%d", name, total[name]))
+type failure struct {
+	options Options
+	verdict Verdict
+}
+
+// replay is the command that shows a failure again.
+func (f failure) replay() string {
+	text := fmt.Sprintf("go test ./node/register/sim -run TestLinearizable/%s -mode %s -seeds 1 -seed %d", f.options.Mode, f.options.Mode, f.options.Seed)
+	if f.options.Clients != 0 {
+		text += fmt.Sprintf(" -clients %d -operations %d", f.options.Clients, f.options.Operations)
 	}
-	return strings.Join(parts, " ")
+	return text
+}
+
+// report prints a failure, the smallest one of its kind that is found soon, and where
+// everything about both is.
+func report(t *testing.T, f failure) {
+	t.Errorf("seed %d %s; replay: %s\n%s", f.options.Seed, f.verdict.Problem, f.replay(), f.verdict.Detail)
+	dir, err := artifactFolder()
+	if err != nil {
+		t.Errorf("no folder for artefacts: %v", err)
+		return
+	}
+	save(t, dir, "seed", f)
+	if small, ok := smaller(f); ok {
+		save(t, dir, "smaller", small)
+		t.Errorf("a smaller one %s; replay: %s\n%s", small.verdict.Problem, small.replay(), small.verdict.Detail)
+	}
+	t.Errorf("histories and traces are in %s", dir)
+}
+
+func artifactFolder() (string, error) {
+	if *artifacts != "" {
+		return *artifacts, os.MkdirAll(*artifacts, 0o750)
+	}
+	return os.MkdirTemp("", "quoll-sim-")
+}
+
+// save writes history and trace of a failure.
+func save(t *testing.T, dir, name string, f failure) {
+	var trace strings.Builder
+	f.options.Trace = func(line string) { trace.WriteString(line + "\n") }
+	s := New(f.options)
+	s.Run()
+	for suffix, text := range map[string]string{"-history.txt": f.replay() + "\n\n" + f.verdict.Detail + "\n" + s.History(), "-trace.txt": trace.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name+suffix), []byte(text), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// smaller looks for the same problem with fewer clients and operations, for some seconds.
+func smaller(f failure) (failure, bool) {
+	deadline := time.Now().Add(10 * time.Second)
+	for total := int64(4); total < 30; total += 2 {
+		for clients := 2; clients <= 4; clients++ {
+			for seed := int64(1); seed <= 300; seed++ {
+				if time.Now().After(deadline) {
+					return failure{}, false
+				}
+				o := Options{Mode: f.options.Mode, Seed: seed, Clients: clients, Operations: max(1, int(total)/clients)}
+				s := New(o)
+				s.Run()
+				if v := s.Check(checkFor); v.Problem == f.verdict.Problem {
+					return failure{o, v}, true
+				}
+			}
+		}
+	}
+	return failure{}, false
 }
 
 // TestReplay: one seed gives one history, so that a failure can be looked at.
 func TestReplay(t *testing.T) {
-	for _, m := range Modes {
-		for seed := int64(1); seed < 6; seed++ {
-			a, b := New(seed, m), New(seed, m)
-			a.Run()
-			b.Run()
-			if a.Dump() != b.Dump() {
-				t.Fatalf("mode %s seed %d: two runs differ", m, seed)
+	for _, mode := range Modes {
+		for seed := range int64(6) {
+			var traces [2]strings.Builder
+			for i := range traces {
+				s := New(Options{Mode: mode, Seed: seed, Trace: func(line string) { traces[i].WriteString(line + "\n") }})
+				s.Run()
+			}
+			if traces[0].String() != traces[1].String() {
+				t.Fatalf("mode %s seed %d: two runs differ", mode, seed)
 			}
 		}
 	}

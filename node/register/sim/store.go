@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"maps"
 
 	"github.com/quolldb/quoll/internal/record"
@@ -8,24 +9,39 @@ import (
 
 // image is the content of a store.
 type image struct {
+	slots [slots]slotImage
+}
+
+type slotImage struct {
 	meta    record.SlotMeta
 	records map[string]record.Record
 }
 
-func (im *image) clone() image { return image{im.meta, maps.Clone(im.records)} }
+func newImage() (im image) {
+	for i := range im.slots {
+		im.slots[i].records = map[string]record.Record{}
+	}
+	return im
+}
 
-// store implements register.Store. What is staged is visible at once and durable
-// after commit.
+func (im *image) clone() (c image) {
+	for i := range im.slots {
+		c.slots[i] = slotImage{im.slots[i].meta, maps.Clone(im.slots[i].records)}
+	}
+	return c
+}
+
+// store implements register.Store, for all slots of a node. What is staged is visible at
+// once and durable after commit, in the order in which it was staged.
 type store struct {
+	sim             *Sim
 	staged, durable image
 	log             []func(*image)
 	stagedAt        int // number of mutations staged since the start
 	durableAt       int
 }
 
-func newStore() *store {
-	return &store{staged: image{records: map[string]record.Record{}}, durable: image{records: map[string]record.Record{}}}
-}
+func newStore(s *Sim) *store { return &store{sim: s, staged: newImage(), durable: newImage()} }
 
 func (s *store) stage(mutate func(*image)) error {
 	mutate(&s.staged)
@@ -45,36 +61,76 @@ func (s *store) commit(at int) {
 
 // crash forgets what is not durable.
 func (s *store) crash() {
+	if s.stagedAt > s.durableAt {
+		s.sim.count("staged-lost", 1)
+	}
 	s.staged, s.log, s.stagedAt = s.durable.clone(), nil, s.durableAt
 }
 
-func (s *store) Slot(uint16) (record.SlotMeta, error) { return s.staged.meta, nil }
+// Slot returns a slot's state.
+func (s *store) Slot(slot uint16) (record.SlotMeta, error) { return s.staged.slots[slot].meta, nil }
 
-func (s *store) PutSlot(_ uint16, meta record.SlotMeta) error {
-	return s.stage(func(im *image) { im.meta = meta })
+// PutSlot stages a slot's state. Nothing of it ever goes back.
+func (s *store) PutSlot(slot uint16, meta record.SlotMeta) error {
+	old := s.staged.slots[slot].meta
+	if meta.Epoch < old.Epoch || meta.Promised.Less(old.Promised) || meta.Floor.Less(old.Floor) || meta.Cleared.Less(old.Cleared) {
+		s.sim.violated("slot %d: %+v becomes %+v", slot, old, meta)
+	}
+	return s.stage(func(im *image) { im.slots[slot].meta = meta })
 }
 
-func (s *store) Get(_ uint16, key []byte) (record.Record, bool, error) {
-	rec, ok := s.staged.records[string(key)]
+// Get returns a record.
+func (s *store) Get(slot uint16, key []byte) (record.Record, bool, error) {
+	rec, ok := s.staged.slots[slot].records[string(key)]
 	return rec, ok, nil
 }
 
-func (s *store) Put(_ uint16, key []byte, rec record.Record) error {
+// Put stages a record. A record is only replaced by a newer one, and a version
+// names one state wherever it is.
+func (s *store) Put(slot uint16, key []byte, rec record.Record) error {
 	name := string(key)
 	rec.State = clone(rec.State)
-	return s.stage(func(im *image) { im.records[name] = rec })
+	if old := s.staged.slots[slot].records[name]; !old.Version.Less(rec.Version) {
+		s.sim.violated("slot %d, key %s: version %v is replaced by %v", slot, name, old.Version, rec.Version)
+	}
+	s.sim.requireOneState(slot, name, rec)
+	return s.stage(func(im *image) { im.slots[slot].records[name] = rec })
 }
 
-func (s *store) Delete(_ uint16, key []byte) error {
+// Delete stages the removal of a record.
+func (s *store) Delete(slot uint16, key []byte) error {
 	name := string(key)
-	return s.stage(func(im *image) { delete(im.records, name) })
+	return s.stage(func(im *image) { delete(im.slots[slot].records, name) })
 }
 
-func (s *store) Clear(_ uint16, meta record.SlotMeta) error {
+// Clear stages the removal of all records up to meta.Cleared.
+func (s *store) Clear(slot uint16, meta record.SlotMeta) error {
 	return s.stage(func(im *image) {
-		im.meta = meta
-		maps.DeleteFunc(im.records, func(_ string, rec record.Record) bool { return !meta.Cleared.Less(rec.Version) })
+		im.slots[slot].meta = meta
+		maps.DeleteFunc(im.slots[slot].records, func(_ string, rec record.Record) bool { return !meta.Cleared.Less(rec.Version) })
 	})
+}
+
+// stateName is what must name one state for ever.
+type stateName struct {
+	slot    uint16
+	key     string
+	version record.Version
+}
+
+func (s *Sim) requireOneState(slot uint16, key string, rec record.Record) {
+	name, state := stateName{slot, key, rec.Version}, fmt.Sprintf("%s until %d", show(rec.State), rec.State.ExpireAt)
+	if other, known := s.states[name]; known && other != state {
+		s.violated("slot %d, key %s: version %v names two states, %s and %s", slot, key, rec.Version, other, state)
+	}
+	s.states[name] = state
+}
+
+// violated notes that an invariant does not hold.
+func (s *Sim) violated(format string, args ...any) {
+	text := fmt.Sprintf("%d: ", s.now) + fmt.Sprintf(format, args...)
+	s.trace("VIOLATED %s", text)
+	s.violations = append(s.violations, text)
 }
 
 func clone(st record.State) record.State {

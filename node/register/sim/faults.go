@@ -1,0 +1,209 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+)
+
+// anyMember picks a node of the newest ring.
+func (s *Sim) anyMember() *node {
+	all := s.latest().all()
+	return s.nodes[all[s.rand.IntN(len(all))]]
+}
+
+// crash ends a process: what it had not made durable is gone. It comes back soon.
+func (s *Sim) crash(n *node) {
+	if !n.up {
+		return
+	}
+	s.count("crash", 1)
+	s.trace("node %d crashes", n.id)
+	n.stop()
+	down := 5 + s.rand.IntN(80)
+	if s.chance(2) {
+		down = 1 + s.rand.IntN(4)
+	}
+	s.after(down, func() {
+		if !n.up {
+			n.boot()
+		}
+	})
+}
+
+// pause lets a process stand still, with all that arrives meanwhile in its queues.
+func (s *Sim) pause(n *node) {
+	if !n.up || n.paused {
+		return
+	}
+	s.count("pause", 1)
+	s.trace("node %d stands still", n.id)
+	n.paused = true
+	length := 20 + s.rand.IntN(100)
+	if s.chance(3) { // beyond every time-out
+		length = 300 + s.rand.IntN(1500)
+	}
+	life := n.life
+	s.after(length, func() {
+		if n.life == life {
+			n.resume()
+		}
+	})
+}
+
+// clockJump sets a wall clock forward or back. Clients have clocks, too.
+func (s *Sim) clockJump() {
+	s.count("clock-jump", 1)
+	id := s.anyMember().id
+	if s.chance(4) {
+		id = s.clients[s.rand.IntN(len(s.clients))].id
+	}
+	s.clock[id] += s.rand.IntN(1001) - 500
+	s.trace("the clock of %d jumps, it is off by %d", id, s.clock[id])
+}
+
+// loseDisk destroys the state of a node, which comes back without it and does not
+// vote (R19); another one takes its place. One at a time: what a majority lost is lost.
+func (s *Sim) loseDisk() {
+	n := s.anyMember()
+	if s.changing || s.latest().joint() || !n.up || n.lost || slices.ContainsFunc(s.latest().members, func(id uint16) bool { return s.nodes[id].lost }) {
+		return
+	}
+	s.count("disk-lost", 1)
+	s.trace("node %d loses its disk", n.id)
+	n.lost = true
+	s.crash(n)
+	n.store = newStore(s)
+	s.after(20+s.rand.IntN(200), func() { s.changeMembers(1) })
+}
+
+// partition cuts one-way links at random, and heals those that were cut.
+func (s *Sim) partition() {
+	s.blocked = map[[2]uint16]bool{}
+	if s.chance(3) {
+		return
+	}
+	s.count("partition", 1)
+	members := s.latest().all()
+	if s.chance(4) { // isolate one node completely
+		id := s.anyMember().id
+		for _, other := range members {
+			s.blocked[[2]uint16{id, other}], s.blocked[[2]uint16{other, id}] = true, true
+		}
+		return
+	}
+	peers := slices.Clone(members)
+	for _, p := range s.clients {
+		peers = append(peers, p.id)
+	}
+	for _, a := range members {
+		for _, b := range peers {
+			if a != b && s.chance(7) {
+				s.blocked[[2]uint16{a, b}] = true
+			}
+			if a != b && s.chance(7) {
+				s.blocked[[2]uint16{b, a}] = true
+			}
+		}
+	}
+}
+
+// bound is how long an operation may take once a majority is well: longer than a
+// home keeps a request, so that one that can reach nobody is out of the way.
+const bound = 1500
+
+// settling is how long after that outcomes may still be unknown: homes that have lost
+// their terms without knowing it find out.
+const settling = 1000
+
+// heal makes a majority of the newest members well for good. Each of the others may be
+// dead, stand still, be cut off or be well.
+func (s *Sim) heal() {
+	s.healed, s.rivalry = true, 0
+	s.blocked = map[[2]uint16]bool{}
+	members := s.shuffled(s.latest().all())
+	spare := s.latest().spare()
+	for _, id := range members {
+		if n := s.nodes[id]; n.lost {
+			spare--
+			n.ill = true
+		}
+	}
+	for _, id := range members {
+		n := s.nodes[id]
+		switch {
+		case n.lost:
+		case spare > 0 && s.chance(2):
+			spare--
+			s.afflict(n)
+		case !n.up:
+			n.boot()
+		case n.paused:
+			n.resume()
+		}
+	}
+	s.trace("a majority is well:%s", s.describeHealth(members))
+	for _, n := range s.nodes[1:] {
+		if !slices.Contains(members, n.id) {
+			n.ill = true // it has been replaced
+		}
+		n.learn(s.latest().number)
+	}
+	for _, p := range s.clients {
+		p.epoch = s.latest().number
+		p.left += 6
+		p.next()
+	}
+}
+
+// afflict makes a node useless for good.
+func (s *Sim) afflict(n *node) {
+	n.ill = true
+	switch kind := s.rand.IntN(4); {
+	case kind == 0 || !n.up:
+		n.stop()
+		n.lost = true // should it start again
+	case kind == 1:
+		n.paused = true
+		n.life++ // nothing resumes it
+	case kind == 2: // it hears nothing
+		s.cutOff(n, true, s.chance(2))
+	case kind == 3: // nobody hears it
+		s.cutOff(n, s.chance(2), true)
+	}
+	s.count("afflicted", 1)
+}
+
+func (s *Sim) cutOff(n *node, in, out bool) {
+	for other := range len(s.nodes) {
+		s.blocked[[2]uint16{uint16(other), n.id}], s.blocked[[2]uint16{n.id, uint16(other)}] = in, out
+	}
+	for _, p := range s.clients {
+		s.blocked[[2]uint16{p.id, n.id}], s.blocked[[2]uint16{n.id, p.id}] = in, out
+	}
+}
+
+func (s *Sim) describeHealth(members []uint16) (text string) {
+	for _, id := range members {
+		if n := s.nodes[id]; n.ill {
+			text += fmt.Sprintf(" %d ill (up %v, still %v)", id, n.up, n.paused)
+		} else {
+			text += fmt.Sprintf(" %d", id)
+		}
+	}
+	return text
+}
+
+// requireQuiet checks that the homes that are well have nothing left to do.
+func (s *Sim) requireQuiet() {
+	for _, id := range s.latest().all() {
+		n := s.nodes[id]
+		if n.ill {
+			continue
+		}
+		for slot := range n.homes {
+			if n.homes[slot].Active() {
+				s.overdue = append(s.overdue, fmt.Sprintf("node %d, slot %d: the home is still at work at the end", id, slot))
+			}
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package sim
+
+// weather is what a mode does to the cluster.
+type weather struct {
+	faulty bool // messages are lost, late and doubled, and processes die in the middle of a step
+	slow   bool // messages take very long
+	think  int  // how long clients pause at most; 0: little
+	begin  func(s *Sim)
+	mix    mix
+}
+
+// mix weighs the commands that clients run.
+type mix struct{ get, set, setnx, append, getset, del, setex, persist, flush int }
+
+var usual = mix{get: 34, append: 16, set: 10, setnx: 7, del: 13, setex: 8, persist: 4, getset: 5, flush: 3}
+
+// Modes are the names of the weathers, in the order in which they are run.
+var Modes = []string{"chaos", "duel", "epochs", "purge", "flush", "failover", "calm", "liveness"}
+
+var weathers = map[string]weather{
+	// Everything at once.
+	"chaos": {faulty: true, mix: usual, begin: chaos},
+	// The same; then a majority is healed, and has to serve.
+	"liveness": {faulty: true, mix: usual, begin: chaos},
+	// Several homes fight for the slots, over a network that delays a lot.
+	"duel": {faulty: true, slow: true, mix: usual, begin: func(s *Sim) {
+		s.rivalry = 40
+		s.every(20, 100, s.partition)
+		s.every(60, 200, func() { s.crash(s.anyMember()) })
+		s.every(200, 600, func() { s.pause(s.anyMember()) })
+	}},
+	// Members are replaced all the time.
+	"epochs": {faulty: true, mix: usual, begin: func(s *Sim) {
+		s.every(60, 300, s.rivals)
+		s.every(40, 200, s.partition)
+		s.every(150, 500, func() { s.crash(s.anyMember()) })
+		s.every(50, 150, func() { s.changeMembers(1 + s.rand.IntN(2)) })
+	}},
+	// Few failures, many deletions: tombstones are purged, floors rise.
+	"purge": {faulty: true, slow: true, mix: mix{get: 20, append: 6, set: 16, setnx: 12, del: 36, setex: 4, persist: 2, getset: 4}, begin: func(s *Sim) {
+		if s.chance(3) {
+			s.rivalry = 10
+		}
+		s.every(200, 500, func() { s.crash(s.anyMember()) })
+		s.every(300, 700, s.reorderMembers)
+	}},
+	// Slot-wide clears among everything else.
+	"flush": {faulty: true, mix: mix{get: 34, append: 14, set: 12, setnx: 7, del: 10, setex: 4, getset: 5, flush: 14}, begin: func(s *Sim) {
+		s.every(60, 300, s.rivals)
+		s.every(60, 250, s.partition)
+		s.every(100, 400, func() { s.crash(s.anyMember()) })
+	}},
+	// A network without faults; the home of a slot dies now and then.
+	"failover": {think: 400, mix: usual, begin: func(s *Sim) {
+		s.every(150, 300, func() {
+			if home := s.clients[0].homes[s.rand.IntN(slots)]; home != 0 {
+				s.crash(s.nodes[home])
+			}
+		})
+	}},
+	// Nothing ever happens.
+	"calm": {think: 40, mix: usual, begin: func(*Sim) {}},
+}
+
+func chaos(s *Sim) {
+	s.every(60, 300, s.rivals)
+	s.every(30, 150, s.partition)
+	s.every(100, 400, func() { s.crash(s.anyMember()) })
+	s.every(150, 600, func() { s.pause(s.anyMember()) })
+	s.every(100, 400, s.clockJump)
+	s.every(250, 900, s.loseDisk)
+	s.every(250, 900, s.reorderMembers)
+	s.every(250, 900, func() { s.changeMembers(1 + s.rand.IntN(2)) })
+}
+
+// rivals changes how many requests go to a member that is not the home.
+func (s *Sim) rivals() { s.rivalry = []int{0, 0, 10, 40}[s.rand.IntN(4)] }
+
+func (m mix) pick(x int) string {
+	for _, c := range []struct {
+		name   string
+		weight int
+	}{
+		{"get", m.get}, {"append", m.append}, {"set", m.set}, {"setnx", m.setnx}, {"del", m.del},
+		{"setex", m.setex}, {"persist", m.persist}, {"getset", m.getset}, {"flush", m.flush},
+	} {
+		if x -= c.weight; x < 0 {
+			return c.name
+		}
+	}
+	panic("sim: weights of commands are not 100 in all")
+}
