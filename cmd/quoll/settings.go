@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/internal/wire"
 )
 
 const settingsHelp = `
@@ -24,5 +25,8 @@ func newLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
 
 // logStart writes what is about to run, with the settings in force.
 func logStart(log *slog.Logger, command string, cfg config.Config) {
+	if wire.FaultInjection {
+		log.Warn("this build can be told to lose what it sends: it is for tests, not for data")
+	}
 	log.Info("starting", "command", command, "version", thisBuild().Version, "config", cfg)
 }

@@ -25,12 +25,14 @@ type build struct {
 	// Protocol is the version of the peer protocol: nodes and proxies with the same
 	// one understand each other.
 	Protocol int `json:"protocol"`
+	// FaultInjection: it was built with the tag faults, for tests.
+	FaultInjection bool `json:"fault_injection,omitempty"`
 }
 
 // thisBuild returns what the linker was told, else what Go recorded.
 func thisBuild() build {
 	b := build{
-		Version: version, Commit: commit, Protocol: wire.ProtocolVersion,
+		Version: version, Commit: commit, Protocol: wire.ProtocolVersion, FaultInjection: wire.FaultInjection,
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -54,7 +56,11 @@ func (b build) String() string {
 	if b.Commit != "" {
 		text += " (" + b.Commit[:min(12, len(b.Commit))] + ")"
 	}
-	return fmt.Sprintf("%s, %s, %s, peer protocol %d", text, b.Go, b.Platform, b.Protocol)
+	text = fmt.Sprintf("%s, %s, %s, peer protocol %d", text, b.Go, b.Platform, b.Protocol)
+	if b.FaultInjection {
+		text += ", with fault injection: for tests only"
+	}
+	return text
 }
 
 func (a *app) versionCommand() *cobra.Command {

@@ -46,6 +46,7 @@ func NewHandler(backend Backend, metrics http.Handler, secret string) http.Handl
 	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /v1/status", h.guarded(h.status))
 	mux.HandleFunc("GET /v1/locate", h.guarded(h.locate))
+	h.faults(mux)
 	mux.HandleFunc("GET /debug/pprof/", h.authenticated(pprof.Index))
 	mux.HandleFunc("GET /debug/pprof/profile", h.authenticated(pprof.Profile))
 	mux.HandleFunc("GET /debug/pprof/trace", h.authenticated(pprof.Trace))

@@ -112,6 +112,7 @@ func (h *handshake) readHello() (Hello, error) {
 	if err := json.Unmarshal(text, &hello); err != nil {
 		return Hello{}, fmt.Errorf("%w: hello: %w", ErrProtocol, err)
 	}
+	h.met(hello)
 	return hello, nil
 }
 
@@ -164,7 +165,7 @@ func (p *peer) shake(o Options, exchange func(*handshake) (Hello, error)) (Hello
 	if err := p.conn.SetDeadline(time.Now().Add(o.HandshakeTimeout)); err != nil {
 		return Hello{}, err
 	}
-	hello, err := exchange(&handshake{conn: p.conn, in: p.in, secret: o.Secret})
+	hello, err := exchange(&handshake{conn: p.faults.handshake(p.conn), in: p.in, secret: o.Secret})
 	if err != nil {
 		return hello, err
 	}

@@ -15,6 +15,9 @@ type peer struct {
 	out    *outbox
 	limit  int
 	writer sync.WaitGroup
+	// faults is what may befall the frames that are sent: nothing, but in builds for
+	// tests.
+	faults faultLine
 
 	mu sync.Mutex
 	// cause is the first reason for the end of the connection.
@@ -43,7 +46,7 @@ func newPeer(conn net.Conn, o Options) *peer {
 // start starts the writer.
 func (p *peer) start() {
 	p.writer.Go(func() {
-		if err := p.out.run(p.conn); err != nil {
+		if err := p.faults.run(p.out, p.conn); err != nil {
 			p.fail(fmt.Errorf("wire: writing to the peer: %w", err))
 		}
 	})

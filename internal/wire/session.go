@@ -28,6 +28,7 @@ func (l *Link) connect(ctx context.Context) error {
 		return fmt.Errorf("wire: connecting: %w", err)
 	}
 	p := newPeer(conn, l.cfg.Options)
+	p.faults.dials(l.cfg.Address)
 	release := context.AfterFunc(ctx, func() { p.fail(ErrClosed) })
 	defer release()
 
