@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"math"
+
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
@@ -167,6 +169,11 @@ func DecodeResult(d *wire.Decoder, r *Result) {
 		if r.Status >= statusesNumber {
 			d.Fail("impossible status")
 		}
-		r.Reason, r.Hint = d.Byte(), uint16(d.Uvarint())
+		r.Reason = d.Byte()
+		hint := d.Uvarint()
+		if hint > math.MaxUint16 {
+			d.Fail("impossible member")
+		}
+		r.Hint = uint16(hint)
 	}
 }

@@ -93,20 +93,22 @@ func (c *Caller) forget(id uint64) {
 func (c *Caller) HandleReply(body []byte) {
 	d := wire.NewDecoder(body)
 	id, failed := d.Uvarint(), d.Bool()
-	payload := append([]byte(nil), d.Rest()...)
 	if d.Err() != nil {
 		return
 	}
-	result := callResult{payload: payload}
-	if failed {
-		result = callResult{err: fmt.Errorf("%w: %s", ErrCall, payload)}
-	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if done := c.pending[id]; done != nil {
-		delete(c.pending, id)
-		done <- result
+	done := c.pending[id]
+	delete(c.pending, id)
+	c.mu.Unlock()
+	if done == nil {
+		return // nobody waits any more
 	}
+	payload := append([]byte(nil), d.Rest()...)
+	if failed {
+		done <- callResult{err: fmt.Errorf("%w: %s", ErrCall, payload)}
+		return
+	}
+	done <- callResult{payload: payload}
 }
 
 // Down fails all calls that wait: their connection ended.

@@ -145,6 +145,14 @@ func TestTruncatedMessagesAreErrors(t *testing.T) {
 	}
 }
 
+// TestANumberThatIsNoMemberIsNotCutDownToOne: 65537 is not member 1.
+func TestANumberThatIsNoMemberIsNotCutDownToOne(t *testing.T) {
+	d := wire.NewDecoder(wire.AppendUvarint([]byte{byte(StatusNotDone), 1, 2}, 65537))
+	var r Result
+	DecodeResult(&d, &r)
+	require.ErrorIs(t, d.Err(), wire.ErrMalformed)
+}
+
 func TestProperties(t *testing.T) {
 	member := ring.Member{ID: 2, Name: "b", Peer: "127.0.0.1:2", Rack: "r", Weight: 3, Generation: 1 << 63}
 	want := Properties{Initial: "a=127.0.0.1:1,b=127.0.0.1:2", Member: &member, Replicas: 2, Voting: true, State: "fine", Version: "1.2",

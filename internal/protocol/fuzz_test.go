@@ -8,6 +8,7 @@ import (
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/ring"
 )
 
 // What decodes means the same when it is encoded and decoded again.
@@ -15,16 +16,18 @@ import (
 func FuzzDecodeOp(f *testing.F) {
 	f.Add(AppendOp(nil, &Op{ID: 1, Kind: Execute, Force: true, Slot: 9, Req: command.Request{Op: command.OpSet, Args: [][]byte{nil, []byte("k"), []byte("v")}}}))
 	f.Add(AppendOp(nil, &Op{ID: 1 << 60, Kind: ReadVersion, Req: command.Request{Args: [][]byte{nil, []byte("k")}}}))
-	f.Add([]byte{2, 0, 0, 0, 1, 0, 255, 255, 255, 255, 15})
+	f.Add(AppendOp(nil, &Op{Kind: ReadValue, Slot: 65535, Req: command.Request{Op: 300, RESP3: true, Args: [][]byte{nil}}}))
+	f.Add([]byte{2, 0, 0, 0, 1, 0, 255, 255, 255, 255, 15}) // arguments that are not there
+	f.Add([]byte{3, 0, 0, 0, 1, 0, 0})                      // no such kind
 	f.Fuzz(func(t *testing.T, body []byte) {
 		d := wire.NewDecoder(body)
 		var op Op
 		DecodeOp(&d, &op)
+		require.LessOrEqual(t, cap(op.Req.Args), 2*len(body)+8, "no memory for what is only declared")
 		if d.Err() != nil {
 			return
 		}
 		require.LessOrEqual(t, op.Kind, Execute)
-		require.LessOrEqual(t, len(op.Req.Args), len(body)+1, "no memory for what is only declared")
 		again := wire.NewDecoder(AppendOp(nil, &op))
 		var same Op
 		DecodeOp(&again, &same)
@@ -37,6 +40,7 @@ func FuzzDecodeResult(f *testing.F) {
 	for status := range Status(statusesNumber + 1) {
 		f.Add(AppendResult(nil, &Result{ID: 3, Status: status, Reason: 2, Hint: 1, Reply: []byte(":1\r\n")}))
 	}
+	f.Add([]byte{byte(StatusNotDone), 1, 2, 0x81, 0x80, 4}) // member 65537
 	f.Fuzz(func(t *testing.T, body []byte) {
 		d := wire.NewDecoder(body)
 		var r Result
@@ -52,13 +56,18 @@ func FuzzDecodeResult(f *testing.F) {
 	})
 }
 
+// FuzzScanPage: a page that passes for an answer leads on: behind the place that was
+// asked for, to the end at the latest.
 func FuzzScanPage(f *testing.F) {
-	f.Add(AppendScanPage(nil, &ScanPage{Next: EndPlace}))
-	f.Add(AppendScanPage(nil, &ScanPage{Next: 1, Entries: []ScanEntry{{Place: NewPlace(1, 2), Key: []byte("k"), Type: record.String}}}))
-	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 15})
-	f.Fuzz(func(t *testing.T, body []byte) {
+	entry := ScanEntry{Place: NewPlace(1, 2), Key: []byte("k"), Type: record.String}
+	for _, next := range []Place{EndPlace, EndPlace + 1, 0, 1, entry.Place, entry.Place + 1} {
+		f.Add(AppendScanPage(nil, &ScanPage{Next: next}), uint64(0), 1)
+		f.Add(AppendScanPage(nil, &ScanPage{Next: next, Entries: []ScanEntry{entry, entry}}), uint64(entry.Place), 1)
+	}
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 15}, uint64(1<<63), -1)
+	f.Fuzz(func(t *testing.T, body []byte, from uint64, limit int) {
 		page, err := DecodeScanPage(body)
-		require.LessOrEqual(t, cap(page.Entries), len(body), "no memory for what is only declared")
+		require.LessOrEqual(t, cap(page.Entries), len(body)/20, "no memory for what is only declared")
 		if err != nil {
 			require.ErrorIs(t, err, wire.ErrMalformed)
 			return
@@ -66,18 +75,88 @@ func FuzzScanPage(f *testing.F) {
 		same, err := DecodeScanPage(AppendScanPage(nil, &page))
 		require.NoError(t, err)
 		require.Equal(t, page, same)
+
+		request := ScanRequest{From: Place(from), Limit: limit}
+		if err := page.Check(request); err != nil {
+			require.ErrorIs(t, err, wire.ErrMalformed)
+			return
+		}
+		require.LessOrEqual(t, page.Next, EndPlace)
+		require.True(t, page.Next > request.From || page.Next == EndPlace)
+		for _, e := range page.Entries {
+			require.True(t, request.From <= e.Place && e.Place < page.Next)
+		}
 	})
 }
 
+// FuzzCall takes requests and replies of calls apart, and what they carry.
 func FuzzCall(f *testing.F) {
 	f.Add([]byte{1, byte(MethodScan), 0})
+	f.Add(append([]byte{1, byte(MethodScan)}, AppendScanRequest(nil, ScanRequest{From: EndPlace, Limit: 10})...))
 	f.Add(AppendSlotCounts(nil, []SlotCount{{Slot: 1, Live: 2, Digest: 3}}))
-	f.Fuzz(func(_ *testing.T, body []byte) {
-		_, _, payload, err := DecodeCall(body)
+	f.Add([]byte{1, 1, 'n', 'o'})
+	f.Add([]byte{1, 0, 'y'})
+	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		id, method, payload, err := DecodeCall(body)
 		if err == nil {
-			_, _ = DecodeScanRequest(payload)
+			again := append(append(wire.AppendUvarint(nil, id), byte(method)), payload...)
+			sameID, sameMethod, samePayload, err := DecodeCall(again)
+			require.NoError(t, err)
+			require.Equal(t, []any{id, method, payload}, []any{sameID, sameMethod, samePayload})
 		}
-		_, _ = DecodeSlotCounts(body)
-		NewCaller(nil).HandleReply(body)
+		if request, err := DecodeScanRequest(payload); err == nil {
+			require.GreaterOrEqual(t, request.Limit, 0)
+			same, err := DecodeScanRequest(AppendScanRequest(nil, request))
+			require.NoError(t, err)
+			require.Equal(t, request, same)
+		}
+		counts, err := DecodeSlotCounts(body)
+		require.LessOrEqual(t, cap(counts), len(body)/11, "no memory for what is only declared")
+		if err == nil {
+			same, err := DecodeSlotCounts(AppendSlotCounts(nil, counts))
+			require.NoError(t, err)
+			require.Equal(t, counts, same)
+		}
+
+		// A reply reaches the call that waits for it and no other, and only once.
+		waits, other := make(chan callResult, 1), make(chan callResult, 1)
+		c := NewCaller(nil)
+		c.pending[1], c.pending[2] = waits, other
+		c.HandleReply(body)
+		c.HandleReply(body)
+		require.LessOrEqual(t, len(waits)+len(other), 1)
+		require.Len(t, c.pending, 2-len(waits)-len(other))
+		if len(waits) == 1 {
+			result := <-waits
+			require.True(t, result.err == nil || result.payload == nil)
+		}
+	})
+}
+
+// FuzzProperties: what a stranger says of itself is refused with the name of what is
+// wrong, or is a ring that can be worked with.
+func FuzzProperties(f *testing.F) {
+	member := ring.Member{ID: 1, Name: "a", Peer: "h:1", Rack: "r", Weight: 1, Generation: 1 << 63}
+	cluster := ring.Cluster{Name: "c", Epoch: 1, Replicas: 1, Members: []ring.Member{member}}
+	whole := Properties{Initial: "a=h:1", Member: &member, Replicas: 1, Cluster: &cluster, Voting: true}.Encode(wire.Hello{}).Properties
+	f.Add(whole["initial"], whole["replicas"], whole["voting"], whole["member"], whole["cluster"])
+	f.Add("", "", "", "", "")
+	f.Add("", "99999999999999999999", "TRUE", "null", "null")
+	f.Add("", "-1", "", `{"id":65536}`, `{"members":[{},{}]}`)
+	f.Fuzz(func(t *testing.T, initial, replicas, voting, member, cluster string) {
+		hello := wire.Hello{Properties: map[string]string{"initial": initial, "replicas": replicas, "voting": voting, "member": member, "cluster": cluster}}
+		p, err := DecodeProperties(hello)
+		if err != nil {
+			require.Regexp(t, "^(replicas|member|cluster): ", err.Error())
+			return
+		}
+		require.Equal(t, member == "", p.Member == nil)
+		if p.Cluster != nil {
+			require.NoError(t, p.Cluster.Validate())
+		}
+		same, err := DecodeProperties(p.Encode(hello))
+		require.NoError(t, err)
+		require.Equal(t, p, same)
 	})
 }
