@@ -99,24 +99,3 @@ func TestVersionIsCompact(t *testing.T) {
 	v := record.Version{Ballot: record.Ballot{Counter: 3, Incarnation: 1 << 63}, Seq: 100}
 	require.Len(t, AppendVersion(nil, v), 10)
 }
-
-func FuzzDecoder(f *testing.F) {
-	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, AppendState(nil, record.State{Type: record.String, Value: []byte("value")}))
-	f.Add([]byte{5, 5, 5}, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
-	f.Fuzz(func(t *testing.T, calls, body []byte) {
-		d := NewDecoder(body)
-		methods := []func(){
-			func() { d.Byte() }, func() { d.Bool() }, func() { d.Uint16() }, func() { d.Uint64() },
-			func() { d.Uvarint() }, func() { d.Varint() }, func() { d.Bytes() }, func() { d.Version() },
-			func() { d.State() }, func() { require.LessOrEqual(t, d.Count(3), len(body)/3) },
-		}
-		for _, call := range calls {
-			methods[int(call)%len(methods)]()
-		}
-		failed := d.Err() != nil
-		rest := d.Rest()
-		require.False(t, failed && len(rest) > 0)
-		require.LessOrEqual(t, len(rest), len(body))
-		require.Equal(t, failed, d.Done() != nil)
-	})
-}

@@ -174,32 +174,3 @@ func (f *flaky) Accept() (net.Conn, error) {
 	}
 	return f.pipes.Accept()
 }
-
-func FuzzServerBytes(f *testing.F) {
-	listener := newPipes()
-	handler := newEcho()
-	serve(f, listener, ServerConfig{Handler: handler})
-	f.Add(false, []byte("GET / HTTP/1.1\r\n\r\n"))
-	f.Add(false, appendFrame(nil, frameGreeting, append(AppendBool(AppendUvarint([]byte(magic), 1), false), make([]byte, 32)...)))
-	f.Add(true, appendFrame(appendFrame(nil, framePing, make([]byte, pingLimit)), typeEcho, []byte("body")))
-	f.Add(true, appendFrame(nil, typePanic, nil))
-	f.Fuzz(func(t *testing.T, greeted bool, bytes []byte) {
-		conn, err := listener.dial(t.Context())
-		require.NoError(t, err)
-		if greeted {
-			_ = client(t, conn)
-			<-handler.opened
-		}
-		hungUp := make(chan struct{})
-		go func() {
-			defer close(hungUp)
-			_, _ = io.Copy(io.Discard, conn)
-		}()
-		_, _ = conn.Write(bytes)
-		conn.Close()
-		<-hungUp
-		if greeted {
-			require.Error(t, <-handler.ended)
-		}
-	})
-}
