@@ -12,7 +12,7 @@ import (
 var happenings = []string{
 	"afflicted", "clock-jump", "crash", "crash-in-step", "disk-lost", "duplicated", "epoch", "expired-read", "joint-epoch", "lost",
 	"members-changed", "not-voting", "operations", "partition", "pause", "pipeline", "quorum-read", "read-failed", "read-to-home",
-	"staged-lost", "writes", "writes-unknown",
+	"staged-lost", "store-failed", "writes", "writes-unknown",
 }
 
 // rare are those of them that a run of some thousand histories may miss.

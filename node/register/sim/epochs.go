@@ -170,7 +170,7 @@ func (t *transfer) merge() snapshot {
 // accept of the old epoch comes after what was read.
 func (n *node) snapshot(t *transfer) {
 	n.do(func() {
-		if n.lost || !n.adoptAll(t.epoch) {
+		if n.lost || n.store.failing || !n.adoptAll(t.epoch) {
 			return
 		}
 		var copied snapshot
@@ -185,7 +185,7 @@ func (n *node) snapshot(t *transfer) {
 // it has, then the rest.
 func (n *node) install(t *transfer, merged snapshot) {
 	n.do(func() {
-		if n.lost || !n.adoptAll(t.epoch) {
+		if n.lost || n.store.failing || !n.adoptAll(t.epoch) {
 			return
 		}
 		for slot := range n.acceptors {

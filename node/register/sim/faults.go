@@ -50,6 +50,22 @@ func (s *Sim) pause(n *node) {
 	})
 }
 
+// failStore lets a store fail until somebody restarts the process.
+func (s *Sim) failStore(n *node) {
+	if !n.up || n.lost || n.store.failing {
+		return
+	}
+	s.count("store-failed", 1)
+	s.trace("the store of node %d fails", n.id)
+	n.store.failing = true
+	life := n.life
+	s.after(30+s.rand.IntN(300), func() {
+		if n.life == life {
+			s.crash(n)
+		}
+	})
+}
+
 // clockJump sets a wall clock forward or back. Clients have clocks, too.
 func (s *Sim) clockJump() {
 	s.count("clock-jump", 1)
@@ -136,6 +152,9 @@ func (s *Sim) heal() {
 			spare--
 			s.afflict(n)
 		case !n.up:
+			n.boot()
+		case n.store.failing:
+			n.stop()
 			n.boot()
 		case n.paused:
 			n.resume()

@@ -237,8 +237,8 @@ func (n *node) deliver(m register.Message) {
 	}
 	n.do(func() {
 		var reply register.Message
-		if err := n.acceptors[m.Slot].Handle(&m, &reply); err != nil {
-			panic(err)
+		if n.acceptors[m.Slot].Handle(&m, &reply) != nil {
+			return // it says nothing any more
 		}
 		c := copyMessage(&reply)
 		n.sim.trace("%s", describe(&m, &reply))
@@ -266,16 +266,10 @@ func (n *node) read(o *operation, attempt int, epoch uint64) {
 	n.do(func() {
 		acceptor := n.acceptors[o.cmd.Slot]
 		current, err := acceptor.Adopt(epoch)
-		if err != nil {
-			panic(err)
-		}
-		if n.lost || !current {
+		rec, _, err2 := acceptor.Read([]byte(o.cmd.Key))
+		if n.lost || !current || err != nil || err2 != nil {
 			n.sim.sendVote(o, attempt, vote{from: n.id, epoch: acceptor.Meta().Epoch, refused: true})
 			return
-		}
-		rec, _, err := acceptor.Read([]byte(o.cmd.Key))
-		if err != nil {
-			panic(err)
 		}
 		rec.State = clone(rec.State)
 		v := vote{from: n.id, epoch: acceptor.Meta().Epoch, record: rec, expired: rec.State.Live() && rec.State.Expired(n.Now())}

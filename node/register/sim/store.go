@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 
@@ -39,11 +40,25 @@ type store struct {
 	log             []func(*image)
 	stagedAt        int // number of mutations staged since the start
 	durableAt       int
+	failing         bool // every call fails, and nothing becomes durable
+}
+
+var errStore = errors.New("sim: the store fails")
+
+// failed returns the error of a failing store.
+func (s *store) failed() error {
+	if s.failing {
+		return errStore
+	}
+	return nil
 }
 
 func newStore(s *Sim) *store { return &store{sim: s, staged: newImage(), durable: newImage()} }
 
 func (s *store) stage(mutate func(*image)) error {
+	if s.failing {
+		return errStore
+	}
 	mutate(&s.staged)
 	s.log = append(s.log, mutate)
 	s.stagedAt++
@@ -52,7 +67,7 @@ func (s *store) stage(mutate func(*image)) error {
 
 // commit makes the first mutations durable, up to number at.
 func (s *store) commit(at int) {
-	for s.durableAt < at {
+	for s.durableAt < at && !s.failing {
 		s.log[0](&s.durable)
 		s.log = s.log[1:]
 		s.durableAt++
@@ -65,10 +80,13 @@ func (s *store) crash() {
 		s.sim.count("staged-lost", 1)
 	}
 	s.staged, s.log, s.stagedAt = s.durable.clone(), nil, s.durableAt
+	s.failing = false
 }
 
 // Slot returns a slot's state.
-func (s *store) Slot(slot uint16) (record.SlotMeta, error) { return s.staged.slots[slot].meta, nil }
+func (s *store) Slot(slot uint16) (record.SlotMeta, error) {
+	return s.staged.slots[slot].meta, s.failed()
+}
 
 // PutSlot stages a slot's state. Nothing of it ever goes back.
 func (s *store) PutSlot(slot uint16, meta record.SlotMeta) error {
@@ -82,7 +100,7 @@ func (s *store) PutSlot(slot uint16, meta record.SlotMeta) error {
 // Get returns a record.
 func (s *store) Get(slot uint16, key []byte) (record.Record, bool, error) {
 	rec, ok := s.staged.slots[slot].records[string(key)]
-	return rec, ok, nil
+	return rec, ok, s.failed()
 }
 
 // Put stages a record. A record is only replaced by a newer one, and a version

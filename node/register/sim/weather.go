@@ -68,6 +68,7 @@ func chaos(s *Sim) {
 	s.every(100, 400, func() { s.crash(s.anyMember()) })
 	s.every(150, 600, func() { s.pause(s.anyMember()) })
 	s.every(100, 400, s.clockJump)
+	s.every(300, 1200, func() { s.failStore(s.anyMember()) })
 	s.every(250, 900, s.loseDisk)
 	s.every(250, 900, s.reorderMembers)
 	s.every(250, 900, func() { s.changeMembers(1 + s.rand.IntN(2)) })
