@@ -47,7 +47,12 @@ const (
 // connect returns a go-redis client that repeats nothing by itself and waits longer
 // than the proxy does.
 func connect(t testing.TB, address string) *redis.Client {
-	client := redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1, ReadTimeout: operationTimeout + slack, ContextTimeoutEnabled: true})
+	return connectFor(t, address, operationTimeout+slack)
+}
+
+// connectFor is connect with another time to wait for a reply.
+func connectFor(t testing.TB, address string, readTimeout time.Duration) *redis.Client {
+	client := redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1, ReadTimeout: readTimeout, ContextTimeoutEnabled: true})
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }

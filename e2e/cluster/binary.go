@@ -6,21 +6,45 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"testing"
 )
 
 // binary is the quoll to run.
 var binary string
 
+// faults is a quoll with the fault layer, which is built when a test first needs it.
+var faults struct {
+	once sync.Once
+	path string
+	err  error
+}
+
 // Build builds quoll into dir. It is called once, before anything is started.
-func Build(dir string) error {
-	if binary = os.Getenv("E2E_BINARY"); binary != "" {
-		return nil
+func Build(dir string) (err error) {
+	faults.path = filepath.Join(dir, "quoll-faults")
+	binary, err = build("E2E_BINARY", filepath.Join(dir, "quoll"))
+	return err
+}
+
+// faultsBinary returns the quoll with the fault layer.
+func faultsBinary(t testing.TB) string {
+	faults.once.Do(func() { faults.path, faults.err = build("E2E_FAULTS_BINARY", faults.path, "-tags", "faults") })
+	if faults.err != nil {
+		t.Fatal(faults.err)
 	}
-	binary = filepath.Join(dir, "quoll")
-	args := append([]string{"build", "-o", binary}, strings.Fields(os.Getenv("E2E_BUILD_FLAGS"))...)
+	return faults.path
+}
+
+// build returns the binary that a variable names, or builds one.
+func build(variable, path string, flags ...string) (string, error) {
+	if given := os.Getenv(variable); given != "" {
+		return given, nil
+	}
+	args := append(append([]string{"build", "-o", path}, flags...), strings.Fields(os.Getenv("E2E_BUILD_FLAGS"))...)
 	out, err := exec.Command("go", append(args, "github.com/quolldb/quoll/cmd/quoll")...).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("cluster: building quoll: %w\n%s", err, out)
+		return "", fmt.Errorf("cluster: building quoll: %w\n%s", err, out)
 	}
-	return nil
+	return path, nil
 }

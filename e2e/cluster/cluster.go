@@ -17,10 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Config says what to run. Node and Proxy are arguments for every one of them.
+// Config says what to run. Node and Proxy are arguments for every one of them. With
+// Faults the peer transport obeys Cluster.SetFaults, and the cluster has a secret.
 type Config struct {
 	Nodes, Proxies int
 	Node, Proxy    []string
+	Faults         bool
 }
 
 // Member is a node or a proxy with its addresses.
@@ -31,6 +33,14 @@ type Member struct {
 	// Client is where a proxy serves clients; Peer and Gossip are a node's.
 	Client, Peer, Gossip string
 	Admin                string
+
+	rules []Rule // in force
+}
+
+// Kill ends the process with SIGKILL and waits until it is gone, and its rules with it.
+func (m *Member) Kill() {
+	m.Process.Kill()
+	m.rules = nil
 }
 
 // Cluster is a number of nodes and proxies.
@@ -39,6 +49,8 @@ type Cluster struct {
 	Nodes, Proxies []*Member
 	// Initial is the initial cluster.
 	Initial string
+
+	injected Injected // by rules that were replaced
 }
 
 // New returns a cluster that is not started.
@@ -59,6 +71,11 @@ func New(t testing.TB, cfg Config) *Cluster {
 		m := &Member{Client: FreeAddress(t), Admin: FreeAddress(t)}
 		m.Process = NewProcess(t, fmt.Sprint("proxy ", i+1), append([]string{"proxy", "--listen", m.Client, "--admin", m.Admin, "--nodes", strings.Join(peers, ",")}, cfg.Proxy...)...)
 		c.Proxies = append(c.Proxies, m)
+	}
+	if cfg.Faults {
+		for _, m := range c.members() {
+			m.quoll, m.Env = faultsBinary(t), append(m.Env, "QUOLL_SECRET="+secret)
+		}
 	}
 	return c
 }

@@ -6,6 +6,14 @@
 //	c.Nodes[0].Kill()
 //	client := redis.NewClient(&redis.Options{Addr: c.Proxies[0].Client})
 //
-// E2E_BINARY names a binary to test instead of building one; E2E_BUILD_FLAGS are
-// given to go build, for example -race: a data race that a process reports fails the test.
+// With Config.Faults the processes are of a second binary, built with the tag faults, whose
+// peer transport loses, holds and repeats frames on command:
+//
+//	c.Cut(c.Nodes[0], c.Nodes[1]) // what a sends to b vanishes
+//	c.Heal()
+//
+// E2E_BINARY and E2E_FAULTS_BINARY name binaries to test instead of building them;
+// E2E_BUILD_FLAGS are given to go build, for example -race: a data race that a process
+// reports fails the test. The logs of a failing test's processes are among its artefacts
+// (internal/artifact).
 package cluster

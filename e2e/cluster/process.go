@@ -5,13 +5,14 @@ package cluster
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/artifact"
 )
 
 // Process is one quoll process, which can be restarted. Its methods are called by
@@ -22,16 +23,17 @@ type Process struct {
 	// Args and Env are what it is started with.
 	Args, Env []string
 
-	t    testing.TB
-	log  string // path
-	cmd  *exec.Cmd
-	done chan struct{} // closed when cmd has ended
+	t     testing.TB
+	quoll string // path of the binary
+	log   string // path
+	cmd   *exec.Cmd
+	done  chan struct{} // closed when cmd has ended
 }
 
 // NewProcess returns a process that is not started. It is killed when the test ends;
-// if that failed, its log is shown.
+// if that failed, the end of its log is shown.
 func NewProcess(t testing.TB, name string, args ...string) *Process {
-	p := &Process{Name: name, Args: args, t: t, log: filepath.Join(t.TempDir(), "log")}
+	p := &Process{Name: name, Args: args, t: t, quoll: binary, log: newLog(t, name)}
 	t.Cleanup(func() {
 		end := p.end()
 		p.Kill()
@@ -46,6 +48,14 @@ func NewProcess(t testing.TB, name string, args ...string) *Process {
 		}
 	})
 	return p
+}
+
+// newLog makes a log among the test's artefacts, which no other process has.
+func newLog(t testing.TB, name string) string {
+	log, err := os.CreateTemp(artifact.Dir(t), strings.ReplaceAll(name, " ", "-")+"-*.log")
+	require.NoError(t, err)
+	require.NoError(t, log.Close())
+	return log.Name()
 }
 
 // end says in words how the process ended, if it did.
@@ -70,7 +80,7 @@ func (p *Process) Start() {
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	require.NoError(p.t, err)
 	defer log.Close()
-	cmd, done := exec.Command(binary, p.Args...), make(chan struct{})
+	cmd, done := exec.Command(p.quoll, p.Args...), make(chan struct{})
 	cmd.Env = append(environment(), p.Env...)
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, attributes()
 	require.NoError(p.t, cmd.Start(), p.Name)
@@ -129,7 +139,7 @@ func (p *Process) ExitCode(within time.Duration) int {
 // lives.
 func (p *Process) Log() string {
 	text, err := os.ReadFile(p.log)
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil {
 		p.t.Error(err)
 	}
 	return string(text)

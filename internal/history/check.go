@@ -1,9 +1,8 @@
 package history
 
 import (
-	"cmp"
 	"fmt"
-	"math"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,15 +17,31 @@ type Result struct {
 	Keys, Operations, Unknown int
 	// Undecided are the keys for which the checker ran out of time: neither right nor wrong.
 	Undecided []string
-	// Violations are the histories of keys that no register explains, one operation a line.
-	Violations []string
+	// Violations are the keys whose history no register explains.
+	Violations []Violation
+}
+
+// Violation is a key whose history is not linearizable.
+type Violation struct {
+	Key string
+	// Shortest is the shortest history that could be found to show it, in the order of
+	// the calls.
+	Shortest []Operation
+	// Of is how many operations on the key there were.
+	Of int
+}
+
+// String is the shortest history, one operation a line, with the times in
+// microseconds since the recorder began.
+func (v Violation) String() string {
+	return fmt.Sprintf("key %s, the shortest wrong history (%d of %d operations):\n%s", v.Key, len(v.Shortest), v.Of, show(v.Shortest))
 }
 
 // Err is nil if every key was proved linearizable.
 func (r Result) Err() error {
 	switch {
 	case len(r.Violations) > 0:
-		return fmt.Errorf("history: %d of %d keys are not linearizable; the first of them:\n%s", len(r.Violations), r.Keys, r.Violations[0])
+		return fmt.Errorf("history: %d of %d keys are not linearizable; the first of them:\n%v", len(r.Violations), r.Keys, r.Violations[0])
 	case len(r.Undecided) > 0:
 		return fmt.Errorf("history: the checker ran out of time for %d of %d keys (%s): nothing is known about them",
 			len(r.Undecided), r.Keys, strings.Join(r.Undecided, " "))
@@ -40,39 +55,56 @@ func (r Result) String() string {
 		r.Operations, r.Keys, r.Unknown, len(r.Violations), len(r.Undecided))
 }
 
-// Check decides key by key, with at most perKey for each. No operation may be under way.
+// Check decides key by key, with at most perKey for each. Violations are made short,
+// which may take some times that. Journals are not its
+// business. No operation may be under way.
 func (r *Recorder) Check(perKey time.Duration) Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	result := Result{Keys: len(r.ops)}
-	for key, ops := range r.ops {
+	var result Result
+	for _, key := range slices.Sorted(maps.Keys(r.ops)) {
+		if r.journals[key] {
+			continue
+		}
+		ops := r.ops[key]
+		result.Keys++
 		result.Operations += len(ops)
 		for _, op := range ops {
-			if op.Output == unknown {
+			if op.Unknown {
 				result.Unknown++
 			}
 		}
-		switch porcupine.CheckOperationsTimeout(register, ops, perKey) {
+		switch decide(ops, perKey) {
 		case porcupine.Unknown:
 			result.Undecided = append(result.Undecided, key)
 		case porcupine.Illegal:
-			result.Violations = append(result.Violations, show(ops))
+			result.Violations = append(result.Violations, Violation{key, shortest(ops, perKey), len(ops)})
 		}
 	}
 	return result
 }
 
-// show lists a key's operations in the order of their calls, in microseconds since
-// the recorder began.
-func show(ops []porcupine.Operation) string {
-	ops = slices.SortedFunc(slices.Values(ops), func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
+// reply is what the client knows.
+func (o *Operation) reply() string {
+	if o.Unknown {
+		return "?"
+	}
+	return o.Reply
+}
+
+// show lists operations, one a line.
+func show(ops []Operation) string {
 	var text strings.Builder
-	for _, op := range ops {
-		c, ended := op.Input.(Command), "never"
-		if op.Return != math.MaxInt64 {
-			ended = fmt.Sprint(op.Return / 1000)
+	for i := range ops {
+		o, ended := &ops[i], "never"
+		if o.Return != Never {
+			ended = fmt.Sprint(o.Return / 1000)
 		}
-		fmt.Fprintf(&text, "%9d - %9s  %s\n", op.Call/1000, ended, strings.Join(strings.Fields(fmt.Sprint(c.Kind, " ", c.Key, " ", c.Arg, " -> ", op.Output)), " "))
+		pipeline := ""
+		if o.Pipeline != 0 {
+			pipeline = fmt.Sprintf("  (pipeline %d, place %d)", o.Pipeline, o.Place)
+		}
+		fmt.Fprintf(&text, "%10d - %10s  client %-3d %v -> %s%s\n", o.Call/1000, ended, o.Client, o.Command, o.reply(), pipeline)
 	}
 	return text.String()
 }

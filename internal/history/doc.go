@@ -4,7 +4,8 @@
 //
 // It is for tests. A client wraps every command:
 //
-//	call := recorder.Begin(history.Command{Kind: history.Incr, Key: "k"})
+//	client := recorder.Client()
+//	call := client.Begin(history.Command{Kind: history.Incr, Key: "k"})
 //	reply, err := ...
 //	switch {
 //	case err == nil:    call.Done(reply)
@@ -12,6 +13,16 @@
 //	default:            call.Unknown()
 //	}
 //
+// A command that a client repeats after a time-out is two operations: the first is
+// Unknown. The commands of a pipeline take effect in its order, as far as they are answered:
+// Client.Pipeline.
+//
+// Expiry: a key may vanish at any moment from its time on, but not before; what was
+// seen gone stays gone until it is written again; and what is asked after the last moment at
+// which the key can have expired does not see it. That takes one clock for clients and
+// servers, which processes on one machine have.
+//
 // Checking costs time that grows exponentially with how many operations on a key
-// overlap, so keep to about 60 operations a key, and take new keys for more.
+// overlap, so keep to about 60 operations a key, fewer if many of them are Unknown, and take new
+// keys for more. To a key that is a Journal there may be any number of appends.
 package history

@@ -1,97 +1,226 @@
 package history
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/anishathalye/porcupine"
 )
 
-// Kind is what a command does, as the Redis command of that name.
-type Kind string
-
-// The commands that the model knows.
-const (
-	Get    Kind = "GET"
-	Set    Kind = "SET"
-	SetNX  Kind = "SETNX"
-	GetSet Kind = "GETSET"
-	Append Kind = "APPEND"
-	Incr   Kind = "INCR"
-	Del    Kind = "DEL"
-)
-
-// Command is one command on one key. Arg is the value of Set, SetNX, GetSet and
-// Append; values that are unique in the history make the check sharp.
-type Command struct {
-	Kind     Kind
-	Key, Arg string
-}
-
-// Replies that are not values.
-const (
-	Nil        = "(nil)"
-	NotInteger = "ERR value is not an integer or out of range"
-
-	unknown = "?"
-)
-
-// state is a key's: absent, or a string.
+// state is a key's: absent, or a string, which may have an expiry.
 type state struct {
 	live  bool
 	value string
+	// earliest and latest bound the moment of expiry, in Unix milliseconds: the command
+	// that set it took effect some time between call and return. latest is 0 for no expiry.
+	earliest, latest int64
+	// since is when the key can have got into this state by expiring. An operation that
+	// finds the state did not return before.
+	since int64
 }
 
-// apply is what a command means.
-func apply(st state, c Command) (next state, reply string) {
+// clockSlack is by how many milliseconds clocks may seem to differ: they are read in
+// whole ones, and the system may correct them a little at any time.
+const clockSlack = 5
+
+// at returns what an operation that was called and returned at these moments may
+// find: the key as it is, or gone, or either.
+func (s state) at(called, returned int64) (found []state) {
+	switch {
+	case returned < s.since:
+		return nil
+	case s.latest == 0:
+		return []state{s}
+	}
+	if s.latest == Never || called <= s.latest+clockSlack {
+		found = append(found, s)
+	}
+	if returned >= s.earliest-clockSlack {
+		found = append(found, state{since: max(s.since, s.earliest-clockSlack)})
+	}
+	return found
+}
+
+// set returns the state with a value and no expiry.
+func (s state) set(value string) state { return state{live: true, value: value, since: s.since} }
+
+// gone returns the state after a deletion.
+func (s state) gone() state { return state{since: s.since} }
+
+// expiring returns the state with the expiry that an operation sets.
+func (s state) expiring(o *Operation) state {
+	s.earliest, s.latest = o.CallAt+o.TTL, int64(Never)
+	if o.ReturnAt < Never-o.TTL {
+		s.latest = o.ReturnAt + o.TTL
+	}
+	return s
+}
+
+// persisting returns the state without expiry.
+func (s state) persisting() state {
+	s.earliest, s.latest = 0, 0
+	return s
+}
+
+// apply is what an operation's command means in a state: the state after it, and the
+// reply.
+func apply(s state, o *Operation) (next state, reply string) {
 	old := Nil
-	if st.live {
-		old = st.value
+	if s.live {
+		old = s.value
 	}
-	switch c.Kind {
+	switch o.Kind {
 	case Get:
-		return st, old
+		return s, old
 	case Set:
-		return state{true, c.Arg}, "OK"
+		return s.set(o.Arg), "OK"
+	case PSetEX:
+		return s.set(o.Arg).expiring(o), "OK"
 	case GetSet:
-		return state{true, c.Arg}, old
+		return s.set(o.Arg), old
 	case SetNX:
-		if st.live {
-			return st, "0"
+		if s.live {
+			return s, "0"
 		}
-		return state{true, c.Arg}, "1"
+		return s.set(o.Arg), "1"
 	case Append:
-		next = state{true, st.value + c.Arg}
-		return next, strconv.Itoa(len(next.value))
+		s.live, s.value = true, s.value+o.Arg
+		return s, strconv.Itoa(len(s.value))
 	case Incr:
-		return increment(st)
+		return increment(s)
+	case GetDel:
+		return s.gone(), old
+	}
+	return applyToLive(s, o)
+}
+
+// applyToLive is apply for the commands that do nothing to an absent key.
+func applyToLive(s state, o *Operation) (next state, reply string) {
+	switch {
+	case !s.live && o.Kind == GetEX:
+		return s, Nil
+	case !s.live, o.Kind == Persist && s.latest == 0:
+		return s, "0"
+	}
+	switch o.Kind {
 	case Del:
-		if st.live {
-			return state{}, "1"
+		return s.gone(), "1"
+	case PExpire:
+		return s.expiring(o), "1"
+	case Persist:
+		return s.persisting(), "1"
+	case GetEX:
+		if o.TTL == 0 {
+			return s.persisting(), s.value
 		}
-		return state{}, "0"
+		return s.expiring(o), s.value
 	}
-	panic("history: unknown command " + string(c.Kind))
+	panic("history: unknown command " + string(o.Kind))
 }
 
-func increment(st state) (state, string) {
+func increment(s state) (state, string) {
 	n := int64(0)
-	if st.live {
+	if s.live {
 		var err error
-		n, err = strconv.ParseInt(st.value, 10, 64)
-		if err != nil || strconv.FormatInt(n, 10) != st.value { // Redis takes canonical numbers only
-			return st, NotInteger
+		n, err = strconv.ParseInt(s.value, 10, 64)
+		if err != nil || strconv.FormatInt(n, 10) != s.value { // Redis takes canonical numbers only
+			return s, NotInteger
 		}
 	}
-	reply := strconv.FormatInt(n+1, 10)
-	return state{true, reply}, reply
+	s.live, s.value = true, strconv.FormatInt(n+1, 10)
+	return s, s.value
 }
 
-// register is the model of one key.
+// possible is what is known of a key after some operations: the states in which it
+// may be, and how far each pipeline has come.
+type possible struct {
+	states []state
+	// last holds the place of the last answered command of each pipeline. Which commands
+	// took effect decides it, so it is not compared.
+	last []position
+}
+
+type position struct{ pipeline, place int }
+
+// step executes an operation in every possible state and keeps those in which it
+// replies what it did. None is left if the operation cannot come here.
+func (p *possible) step(o *Operation) *possible {
+	next := &possible{last: p.last}
+	if o.Pipeline != 0 && !o.Unknown { // one of unknown outcome may take effect yet, after the others
+		i := slices.IndexFunc(p.last, func(at position) bool { return at.pipeline == o.Pipeline })
+		if i >= 0 && p.last[i].place > o.Place {
+			return next
+		}
+		next.last = slices.Clone(p.last)
+		if i >= 0 {
+			next.last[i].place = o.Place
+		} else {
+			next.last = append(next.last, position{o.Pipeline, o.Place})
+		}
+	}
+	for _, s := range p.states {
+		for _, found := range s.at(o.CallAt, o.ReturnAt) {
+			if after, reply := apply(found, o); o.Unknown || reply == o.Reply {
+				next.add(after)
+			}
+		}
+	}
+	return next
+}
+
+// add adds a state, unless it is there with the same or a weaker condition.
+func (p *possible) add(s state) {
+	for i, old := range p.states {
+		old.since = s.since
+		if old == s {
+			p.states[i].since = min(p.states[i].since, s.since)
+			return
+		}
+	}
+	p.states = append(p.states, s)
+}
+
+func (p *possible) equal(other *possible) bool {
+	if len(p.states) != len(other.states) {
+		return false
+	}
+	for _, s := range p.states { // neither holds a state twice
+		if !slices.Contains(other.states, s) {
+			return false
+		}
+	}
+	return true
+}
+
+// String is for the visualization.
+func (p *possible) String() string {
+	text := ""
+	for _, s := range p.states {
+		if text != "" {
+			text += " or "
+		}
+		switch {
+		case !s.live:
+			text += Nil
+		case s.latest != 0:
+			text += s.value + " (expires)"
+		default:
+			text += s.value
+		}
+	}
+	return text
+}
+
+// register is the model of one key. The input is the whole *Operation.
 var register = porcupine.Model{
-	Init: func() any { return state{} },
-	Step: func(current, input, output any) (bool, any) {
-		next, reply := apply(current.(state), input.(Command))
-		return output == unknown || output == reply, next
+	Init: func() any { return &possible{states: []state{{}}} },
+	Step: func(current, input, _ any) (bool, any) {
+		next := current.(*possible).step(input.(*Operation))
+		return len(next.states) > 0, next
 	},
-	Equal: func(a, b any) bool { return a == b },
+	Equal: func(a, b any) bool { return a.(*possible).equal(b.(*possible)) },
+	DescribeOperation: func(input, _ any) string {
+		return input.(*Operation).String() + " -> " + input.(*Operation).reply()
+	},
+	DescribeState: func(current any) string { return current.(*possible).String() },
 }

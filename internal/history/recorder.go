@@ -1,11 +1,8 @@
 package history
 
 import (
-	"math"
 	"sync"
 	"time"
-
-	"github.com/anishathalye/porcupine"
 )
 
 // Recorder collects the operations of many clients. Its methods may be called from
@@ -13,36 +10,88 @@ import (
 type Recorder struct {
 	start time.Time
 
-	mu  sync.Mutex
-	ops map[string][]porcupine.Operation // by key
+	mu        sync.Mutex
+	clients   int
+	pipelines int
+	ops       map[string][]Operation // by key
+	journals  map[string]bool
+	events    []Event
+}
+
+// Event is something that happened to the store while clients worked: a fault.
+type Event struct {
+	// At is when, in nanoseconds since the recorder began.
+	At   int64  `json:"at_ns"`
+	Text string `json:"event"`
 }
 
 // NewRecorder returns an empty recorder.
 func NewRecorder() *Recorder {
-	return &Recorder{start: time.Now(), ops: map[string][]porcupine.Operation{}}
+	return &Recorder{start: time.Now(), ops: map[string][]Operation{}, journals: map[string]bool{}}
+}
+
+// Note records an event.
+func (r *Recorder) Note(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, Event{int64(time.Since(r.start)), text})
+}
+
+// Client is one client of the store.
+type Client struct {
+	recorder *Recorder
+	number   int
+}
+
+// Client returns another client.
+func (r *Recorder) Client() *Client {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clients++
+	return &Client{r, r.clients}
 }
 
 // Call is an operation under way. One of its methods is called, once.
 type Call struct {
 	recorder *Recorder
-	command  Command
-	began    int64
+	op       Operation
 }
 
 // Begin notes that a command is about to be sent.
-func (r *Recorder) Begin(command Command) Call {
-	return Call{r, command, r.now()}
+func (c *Client) Begin(command Command) Call {
+	now := time.Now()
+	return Call{c.recorder, Operation{Client: c.number, Command: command, Call: int64(now.Sub(c.recorder.start)), CallAt: now.UnixMilli()}}
 }
 
-// Done notes the reply: the value or Nil for Get and GetSet, "OK" for Set, the number
-// for Incr, Append, SetNX and Del, or NotInteger for an Incr that was refused.
-func (c Call) Done(reply string) { c.add(reply, c.recorder.now()) }
+// Pipeline notes that commands are about to be sent on one connection without
+// waiting for answers. Those on the same key that are answered take effect in their order.
+func (c *Client) Pipeline(commands []Command) []Call {
+	c.recorder.mu.Lock()
+	c.recorder.pipelines++
+	number := c.recorder.pipelines
+	c.recorder.mu.Unlock()
+	var calls []Call
+	for i, command := range commands {
+		call := c.Begin(command)
+		call.op.Pipeline, call.op.Place = number, i
+		calls = append(calls, call)
+	}
+	return calls
+}
+
+// Done notes the reply: the value or Nil for Get, GetSet, GetEX and GetDel, "OK" for Set
+// and PSetEX, the number for the others, or NotInteger for an Incr that was refused.
+func (c Call) Done(reply string) {
+	now := time.Now()
+	c.op.Reply, c.op.Return, c.op.ReturnAt = reply, int64(now.Sub(c.recorder.start)), now.UnixMilli()
+	c.recorder.add(c.op)
+}
 
 // Unknown notes that nobody knows whether the command took effect, or will yet. An
 // unanswered Get says nothing and is dropped.
 func (c Call) Unknown() {
-	if c.command.Kind != Get {
-		c.add(unknown, math.MaxInt64)
+	if c.op.Kind != Get {
+		c.recorder.add(c.op.opened())
 	}
 }
 
@@ -50,12 +99,8 @@ func (c Call) Unknown() {
 // history: should its value be read later, no register explains it.
 func (c Call) NoEffect() {}
 
-func (r *Recorder) now() int64 { return int64(time.Since(r.start)) }
-
-func (c Call) add(reply string, returned int64) {
-	r := c.recorder
+func (r *Recorder) add(op Operation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ops[c.command.Key] = append(r.ops[c.command.Key],
-		porcupine.Operation{Input: c.command, Call: c.began, Output: reply, Return: returned})
+	r.ops[op.Key] = append(r.ops[op.Key], op)
 }

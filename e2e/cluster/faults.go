@@ -1,0 +1,160 @@
+//go:build unix
+
+package cluster
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+)
+
+// secret is that of clusters with Config.Faults.
+const secret = "sesame"
+
+// Rule says what happens to what a process sends to some of its peers, as the admin
+// API of builds with the tag faults takes it. The first rule that matches a peer counts.
+type Rule struct {
+	// Peer is the name of a node or proxy, or "*". Role is "node", "proxy", or empty for both.
+	Peer string `json:"peer"`
+	Role string `json:"role,omitempty"`
+	// Cut loses everything.
+	Cut bool `json:"cut,omitempty"`
+	// Delay and Jitter are durations as Go writes them.
+	Delay  string `json:"delay,omitempty"`
+	Jitter string `json:"jitter,omitempty"`
+	// Drop, Duplicate and Reorder are probabilities, of each frame. The last two
+	// concern only replication between nodes.
+	Drop      float64 `json:"drop,omitempty"`
+	Duplicate float64 `json:"duplicate,omitempty"`
+	Reorder   float64 `json:"reorder,omitempty"`
+}
+
+// Injected counts frames that rules touched.
+type Injected struct {
+	// Cut frames were lost by rules that cut, Dropped ones by others.
+	Cut, Dropped, Duplicated, Reordered, Delayed int
+}
+
+// SetFaults replaces the rules of what a process sends. The seed decides about what
+// is random. The process must run.
+func (c *Cluster) SetFaults(at *Member, seed uint64, rules ...Rule) {
+	c.t.Helper()
+	if len(at.rules) > 0 {
+		c.injected.add(at.injected())
+	}
+	body, err := json.Marshal(map[string]any{"seed": seed, "rules": append([]Rule{}, rules...)})
+	require.NoError(c.t, err)
+	at.ask(http.MethodPut, "/v1/faults", body, nil)
+	at.rules = slices.Clone(rules)
+}
+
+// Cut loses what one process sends to another one, in addition to the rules that
+// there are.
+func (c *Cluster) Cut(from, to *Member) {
+	c.t.Helper()
+	name, role := to.peerName()
+	c.SetFaults(from, 0, append([]Rule{{Peer: name, Role: role, Cut: true}}, from.rules...)...)
+}
+
+// Heal removes all rules. The processes that have some must run.
+func (c *Cluster) Heal() {
+	c.t.Helper()
+	for _, m := range c.members() {
+		if len(m.rules) > 0 {
+			c.SetFaults(m, 0)
+		}
+	}
+}
+
+// Injected returns what all rules did so far. What those of a process did that was
+// killed is lost.
+func (c *Cluster) Injected() Injected {
+	c.t.Helper()
+	sum := c.injected
+	for _, m := range c.members() {
+		if len(m.rules) > 0 {
+			sum.add(m.injected())
+		}
+	}
+	return sum
+}
+
+func (i *Injected) add(other Injected) {
+	i.Cut += other.Cut
+	i.Dropped += other.Dropped
+	i.Duplicated += other.Duplicated
+	i.Reordered += other.Reordered
+	i.Delayed += other.Delayed
+}
+
+// injected asks a process what its rules did.
+func (m *Member) injected() (sum Injected) {
+	m.t.Helper()
+	var answer struct {
+		Rules []struct {
+			Cut                                     bool
+			Dropped, Duplicated, Reordered, Delayed int
+		}
+	}
+	m.ask(http.MethodGet, "/v1/faults", nil, &answer)
+	for _, r := range answer.Rules {
+		lost := Injected{Dropped: r.Dropped}
+		if r.Cut {
+			lost = Injected{Cut: r.Dropped}
+		}
+		sum.add(lost)
+		sum.add(Injected{Duplicated: r.Duplicated, Reordered: r.Reordered, Delayed: r.Delayed})
+	}
+	return sum
+}
+
+// peerName is how a process calls itself in the peer protocol.
+func (m *Member) peerName() (name, role string) {
+	if m.Node != "" {
+		return m.Node, "node"
+	}
+	return "proxy " + m.Client, "proxy"
+}
+
+// Holding is what a node holds of a key.
+type Holding struct {
+	Node    string
+	Error   string
+	Home    bool
+	Present bool
+	Version string
+}
+
+// Locate asks a process of a cluster with Config.Faults where a key lives.
+func (m *Member) Locate(key string) (home string, replicas []Holding) {
+	m.t.Helper()
+	var answer struct {
+		Home     string
+		Replicas []Holding
+	}
+	m.ask(http.MethodGet, "/v1/locate?key="+url.QueryEscape(key), nil, &answer)
+	return answer.Home, answer.Replicas
+}
+
+// ask asks the admin API. The test fails if it does not answer with 200.
+func (m *Member) ask(method, path string, body []byte, into any) {
+	m.t.Helper()
+	request, err := http.NewRequestWithContext(m.t.Context(), method, "http://"+m.Admin+path, bytes.NewReader(body))
+	require.NoError(m.t, err)
+	request.Header.Set("Authorization", "Bearer "+secret)
+	response, err := admin.Do(request)
+	require.NoError(m.t, err, "%s: %s %s", m.Name, method, path)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(m.t, err)
+	require.Equal(m.t, http.StatusOK, response.StatusCode, "%s: %s %s %s: %s", m.Name, method, path, body, strings.TrimSpace(string(text)))
+	if into != nil {
+		require.NoError(m.t, json.Unmarshal(text, into), "%s: %s", m.Name, text)
+	}
+}

@@ -1,0 +1,195 @@
+//go:build unix
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/quolldb/quoll/internal/history"
+)
+
+// loadClient is one client and what it knows for sure.
+type loadClient struct {
+	load     *load
+	id       int
+	redis    *redis.Client
+	recorded *history.Client
+	trips    int
+	served   atomic.Int64 // when the last command began that was answered: load.now
+	acked    int64        // increments of its counter that were acknowledged
+	unknown  int64        // increments of unknown outcome
+	written  []string     // keys of its own that hold their own name
+	appended int
+}
+
+// hastyTimeOut is how long a hasty client waits for a reply: less than a proxy does,
+// and than a slow replica takes.
+const hastyTimeOut = 60 * time.Millisecond
+
+// journals are keys to which all clients append.
+var journals = []string{"journal:1", "journal:2", "journal:3"}
+
+func newLoadClient(l *load, id int, proxy string) *loadClient {
+	c := &loadClient{load: l, id: id, redis: connect(l.t, proxy), recorded: l.recorder.Client()}
+	if id < l.cfg.hasty {
+		c.redis = connectFor(l.t, proxy, hastyTimeOut)
+	}
+	return c
+}
+
+func (c *loadClient) work() {
+	for i := 0; !c.load.stopping.Load(); i++ {
+		switch i % 10 {
+		case 0:
+			c.count()
+		case 1:
+			c.write(i)
+		case 2:
+			c.journal()
+		case 3:
+			c.contendInPipeline()
+		default:
+			c.contend()
+		}
+		time.Sleep(pace)
+	}
+}
+
+// do executes commands, several of them as a pipeline, and notes the errors that are
+// no replies of Redis. ended is called for each command, in their order.
+func (c *loadClient) do(commands [][]any, ended func(i int, reply string, outcome outcome)) {
+	c.trips++
+	began := c.load.now()
+	pipe := c.redis.Pipeline()
+	for _, args := range commands {
+		pipe.Do(context.Background(), args...)
+	}
+	replies, _ := pipe.Exec(context.Background())
+	for i, reply := range replies {
+		value, err := reply.(*redis.Cmd).Result()
+		outcome := outcomeOf(err)
+		if outcome == answered {
+			c.served.Store(int64(began))
+			c.load.done.Add(1)
+		} else {
+			c.load.failed(failure{began, c.load.now() - began, tripID{c.id, c.trips}, strings.Trim(fmt.Sprintf("%v", commands[i]), "[]"), err})
+		}
+		ended(i, replyOf(value, err), outcome)
+	}
+}
+
+func (l *load) failed(f failure) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failures = append(l.failures, f)
+}
+
+func (c *loadClient) counter() string { return fmt.Sprint("counter:", c.id) }
+
+func (c *loadClient) count() {
+	c.do([][]any{{"incr", c.counter()}}, func(_ int, _ string, outcome outcome) {
+		switch outcome {
+		case answered:
+			c.acked++
+		case unknownOutcome:
+			c.unknown++
+		}
+	})
+}
+
+func (c *loadClient) write(i int) {
+	key := fmt.Sprint("own:", c.id, ":", i)
+	c.do([][]any{{"set", key, key}}, func(_ int, _ string, outcome outcome) {
+		if outcome == answered {
+			c.written = append(c.written, key)
+		}
+	})
+}
+
+// record executes recorded commands and returns how the last one ended.
+func (c *loadClient) record(commands ...history.Command) (last outcome) {
+	var calls []history.Call
+	if len(commands) > 1 {
+		calls = c.recorded.Pipeline(commands)
+	} else {
+		calls = append(calls, c.recorded.Begin(commands[0]))
+	}
+	var args [][]any
+	for _, command := range commands {
+		args = append(args, command.Args())
+	}
+	c.do(args, func(i int, reply string, outcome outcome) {
+		switch last = outcome; outcome {
+		case answered:
+			calls[i].Done(reply)
+		case noEffect:
+			calls[i].NoEffect()
+		case unknownOutcome:
+			calls[i].Unknown()
+			return
+		}
+		c.load.keys.ended(commands[i].Key)
+	})
+	return last
+}
+
+// journal appends some tokens in one pipeline.
+func (c *loadClient) journal() {
+	key := journals[rand.IntN(len(journals))]
+	var commands []history.Command
+	for range 1 + rand.IntN(5) {
+		c.appended++
+		commands = append(commands, history.Command{Kind: history.Append, Key: key, Arg: fmt.Sprint(c.id, ".", c.appended, ";")})
+	}
+	c.record(commands...)
+}
+
+var kinds = []history.Kind{history.Get, history.Get, history.Get, history.Get, history.Set, history.Incr, history.Incr,
+	history.Append, history.Del, history.SetNX, history.GetSet,
+	history.PSetEX, history.PSetEX, history.PExpire, history.Persist, history.GetEX, history.GetDel}
+
+// randomCommand draws a command whose value, if it has one, is unique. place tells
+// apart commands with one serial number.
+func randomCommand(key string, serial int64, place int) history.Command {
+	command := history.Command{Kind: kinds[rand.IntN(len(kinds))], Key: key}
+	switch command.Kind {
+	case history.Set, history.SetNX, history.GetSet, history.PSetEX:
+		command.Arg = strconv.FormatInt((serial*10+int64(place))*1000, 10) // Incr does not reach the next one
+	case history.Append:
+		command.Arg = strconv.FormatInt(serial*10+int64(place), 10)
+	}
+	switch command.Kind {
+	case history.PSetEX, history.PExpire, history.GetEX:
+		command.TTL = 1 + rand.Int64N(300)
+	}
+	return command
+}
+
+func (c *loadClient) contend() {
+	key, serial := c.load.keys.next(1)
+	command := randomCommand(key, serial, 0)
+	for range 3 {
+		if c.record(command) != unknownOutcome || c.id >= c.load.cfg.hasty {
+			return
+		}
+		c.load.repeated.Add(1)
+		c.load.keys.again(key)
+	}
+}
+
+func (c *loadClient) contendInPipeline() {
+	key, serial := c.load.keys.next(4)
+	var commands []history.Command
+	for place := range 4 {
+		commands = append(commands, randomCommand(key, serial, place))
+	}
+	c.record(commands...)
+}

@@ -1,0 +1,99 @@
+//go:build unix
+
+package e2e
+
+import (
+	"slices"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/artifact"
+	"github.com/quolldb/quoll/internal/history"
+)
+
+// checkerTime is what the checker may take for one key.
+const checkerTime = 20 * time.Second
+
+// requireNothingLost reads back what was acknowledged, through the given proxy, and
+// checks the recorded history. All must be well with the cluster. The artefacts of a failing test
+// hold the history.
+func (l *load) requireNothingLost(proxy string) history.Result {
+	l.t.Helper()
+	client := connect(l.t, proxy)
+	sets, increments, unknown := 0, int64(0), int64(0)
+	var wrong []error
+	for _, key := range journals {
+		value, err := client.Get(l.t.Context(), key).Result()
+		require.NoError(l.t, err)
+		if err := l.recorder.CheckJournal(key, value); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	result := l.recorder.Check(checkerTime)
+	if err := result.Err(); err != nil {
+		wrong = append(wrong, err)
+	}
+	if len(wrong) > 0 {
+		require.NoError(l.t, l.recorder.Save(artifact.Dir(l.t), result))
+		require.NoError(l.t, wrong[0])
+	}
+	for _, c := range l.clients {
+		value, err := client.Get(l.t.Context(), c.counter()).Int64()
+		require.NoError(l.t, err)
+		require.GreaterOrEqual(l.t, value, c.acked, "%s lost acknowledged increments", c.counter())
+		require.LessOrEqual(l.t, value, c.acked+c.unknown, "%s was incremented too often", c.counter())
+		increments, unknown = increments+c.acked, unknown+c.unknown
+		for keys := range slices.Chunk(c.written, 200) {
+			values, err := client.MGet(l.t.Context(), keys...).Result()
+			require.NoError(l.t, err)
+			for i, value := range values {
+				require.Equal(l.t, keys[i], value, "an acknowledged write is lost")
+			}
+			sets += len(keys)
+		}
+	}
+	l.t.Logf("%d commands answered; %d acknowledged sets and %d acknowledged increments (%d unknown) are there; history: %s",
+		l.done.Load(), sets, increments, unknown, result)
+	return result
+}
+
+// requireFewErrors checks that no more commands or pipelines failed than were under
+// way when something broke, and that all of those began within reaction of that moment.
+func (l *load) requireFewErrors(broke, reaction time.Duration) {
+	l.t.Helper()
+	trips, atTheTime := map[tripID]bool{}, 0
+	for _, f := range l.failures {
+		if !trips[f.trip] {
+			l.t.Logf("error: begun %v after the fault, took %v: %s: %.100s", (f.began - broke).Round(time.Millisecond), f.took.Round(time.Millisecond), f.command, f.err)
+			if f.began < broke {
+				atTheTime++
+			}
+		}
+		trips[f.trip] = true
+		require.Less(l.t, f.began, broke+reaction, "a command that began after the fault was noticed failed: %s: %v", f.command, f.err)
+		require.Greater(l.t, f.began+f.took, broke, "a command failed before the fault: %s: %v", f.command, f.err)
+		require.Less(l.t, f.took, operationTimeout+slack, "%s: %v", f.command, f.err)
+	}
+	l.t.Logf("%d errors %v in %d requests, %d of them under way at the instant of the fault; at most %d could be", len(l.failures), l.words(), len(trips), atTheTime, loadClients)
+	require.LessOrEqual(l.t, len(trips), loadClients)
+}
+
+// words counts the errors by word.
+func (l *load) words() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	words := map[string]int{}
+	for _, f := range l.failures {
+		words[wordOf(f.err)]++
+	}
+	return words
+}
+
+// requireWords checks that clients saw no errors but those of these words.
+func (l *load) requireWords(allowed ...string) {
+	l.t.Helper()
+	for _, f := range l.failures {
+		require.Contains(l.t, allowed, wordOf(f.err), "%s: %v", f.command, f.err)
+	}
+}

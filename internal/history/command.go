@@ -1,0 +1,121 @@
+package history
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Kind is what a command does, as the Redis command of that name.
+type Kind string
+
+// The commands that the model knows.
+const (
+	Get     Kind = "GET"
+	Set     Kind = "SET"
+	SetNX   Kind = "SETNX"
+	GetSet  Kind = "GETSET"
+	Append  Kind = "APPEND"
+	Incr    Kind = "INCR"
+	Del     Kind = "DEL"
+	PSetEX  Kind = "PSETEX"
+	PExpire Kind = "PEXPIRE"
+	Persist Kind = "PERSIST"
+	GetEX   Kind = "GETEX"
+	GetDel  Kind = "GETDEL"
+)
+
+// Command is one command on one key.
+type Command struct {
+	Kind Kind   `json:"command"`
+	Key  string `json:"key"`
+	// Arg is the value of Set, SetNX, GetSet, Append and PSetEX. Values that are unique
+	// in the history make the check sharp.
+	Arg string `json:"arg,omitempty"`
+	// TTL is in milliseconds, of PSetEX, PExpire and GetEX. GetEX without one persists.
+	TTL int64 `json:"ttl_ms,omitempty"`
+}
+
+// Args returns the command as a Redis client sends it.
+func (c Command) Args() []any {
+	args := []any{string(c.Kind), c.Key}
+	ttl := strconv.FormatInt(c.TTL, 10)
+	switch c.Kind {
+	case Set, SetNX, GetSet, Append:
+		args = append(args, c.Arg)
+	case PSetEX:
+		args = append(args, ttl, c.Arg)
+	case PExpire:
+		args = append(args, ttl)
+	case GetEX:
+		if c.TTL == 0 {
+			return append(args, "PERSIST")
+		}
+		args = append(args, "PX", ttl)
+	}
+	return args
+}
+
+// String shows the command as a user types it.
+func (c Command) String() string {
+	var words []string
+	for _, arg := range c.Args() {
+		words = append(words, arg.(string))
+	}
+	return strings.Join(words, " ")
+}
+
+// Replies that are not values.
+const (
+	Nil        = "(nil)"
+	NotInteger = "ERR value is not an integer or out of range"
+)
+
+// Operation is a command and how it ended.
+type Operation struct {
+	// Client numbers the clients from 1.
+	Client int `json:"client"`
+	Command
+	// Reply is the answer, empty if Unknown.
+	Reply string `json:"reply"`
+	// Unknown: nobody knows whether the command took effect, or will yet.
+	Unknown bool `json:"unknown,omitempty"`
+	// Call and Return are nanoseconds since the recorder began. An unknown operation
+	// returns Never.
+	Call   int64 `json:"call_ns"`
+	Return int64 `json:"return_ns"`
+	// CallAt and ReturnAt are the same moments in Unix milliseconds.
+	CallAt   int64 `json:"call_at_ms"`
+	ReturnAt int64 `json:"return_at_ms"`
+	// Pipeline numbers the pipelines from 1, Place the commands in one. 0: none.
+	Pipeline int `json:"pipeline,omitempty"`
+	Place    int `json:"place,omitempty"`
+}
+
+// Never is the Return of operations that did not return.
+const Never = math.MaxInt64
+
+// opened is the operation as it looks while it is under way.
+func (o Operation) opened() Operation {
+	o.Unknown, o.Reply, o.Return, o.ReturnAt = true, "", Never, Never
+	return o
+}
+
+// noEffect reports whether the operation is known to have changed nothing.
+func (o Operation) noEffect() bool {
+	if o.Kind == Get {
+		return true
+	}
+	if o.Unknown {
+		return false
+	}
+	switch o.Kind {
+	case SetNX, Del, PExpire, Persist:
+		return o.Reply == "0"
+	case GetDel, GetEX:
+		return o.Reply == Nil
+	case Incr:
+		return o.Reply == NotInteger
+	}
+	return false
+}
