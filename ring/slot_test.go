@@ -123,15 +123,6 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-func FuzzSlotOf(f *testing.F) {
-	f.Add([]byte("foo{bar}zap"))
-	f.Fuzz(func(t *testing.T, key []byte) {
-		if SlotOf(key) >= Slots {
-			t.Fatal("slot out of range")
-		}
-	})
-}
-
 func BenchmarkSlotOf(b *testing.B) {
 	key := []byte("key:000000012345")
 	for b.Loop() {
