@@ -6,12 +6,14 @@ VERSION = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT = $(shell git rev-parse HEAD 2>/dev/null)
 SEEDS = 20000
 FUZZTIME = 30s
+CHECKS = 2000
+T = 1m
 
 .DEFAULT_GOAL := build
-.PHONY: help build dev cluster test race lint fuzz sim bench cover clean
+.PHONY: help build dev cluster test race lint fuzz sim mutants differential chaos bench cover clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
 
 build: ## build the static binary bin/quoll
 	CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/quoll ./cmd/quoll
@@ -44,8 +46,17 @@ fuzz: ## run every fuzz target for FUZZTIME (30s)
 		done; \
 	done
 
-sim: ## check SEEDS (20000) simulated histories per kind of fault
+sim: ## check SEEDS (20000) simulated histories of the protocol under faults
 	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) -timeout 0 -v
+
+mutants: ## take each rule of the protocol out and show what notices
+	go test ./internal/mutation -run TestMutants -mutants -timeout 0 -v
+
+differential: ## compare replies with redis-server's, for CHECKS (2000) random sequences
+	go test ./e2e/differential -run TestSameAsRedis -rapid.checks $(CHECKS) -timeout 0 -v
+
+chaos: ## break a cluster of processes at random for T (1m) and check what clients saw
+	go test ./e2e -run '^TestChaos$$' -chaos $(T) -timeout 0 -v
 
 bench: build ## compare with the redis-server of this machine
 	e2e/bench.sh

@@ -27,6 +27,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	flag.Usage = func() {} // a bad flag gets its one line, without the list of all of go test's
 	flag.Parse()
 	switch {
 	case *onlyMode != "" && !slices.Contains(Modes, *onlyMode):
