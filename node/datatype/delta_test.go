@@ -69,26 +69,3 @@ func TestApplyRefusesWhatDoesNotFit(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "012345678ab", string(next.Value))
 }
-
-func FuzzApply(f *testing.F) {
-	f.Add([]byte("0123456789"), int64(0), true, encodeSplice(10, 11, 9, []byte("ab")))
-	f.Add([]byte("0123456789"), int64(7), true, encodeExpiry(5))
-	f.Add([]byte(""), int64(0), false, []byte{deltaSplice, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, value []byte, at int64, live bool, delta []byte) {
-		st := record.State{}
-		if live {
-			st = record.State{Type: record.String, ExpireAt: at, Value: value}
-		}
-		before := string(value)
-		next, err := Apply(st, delta)
-		require.Equal(t, before, string(value))
-		if err != nil {
-			require.ErrorIs(t, err, ErrDelta)
-			require.Equal(t, record.State{}, next)
-			return
-		}
-		require.True(t, live)
-		require.GreaterOrEqual(t, len(next.Value), len(value))
-		require.LessOrEqual(t, len(next.Value), MaxValueLen)
-	})
-}
