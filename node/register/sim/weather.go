@@ -18,7 +18,7 @@ var usual = mix{get: 34, append: 16, set: 10, setnx: 7, del: 13, setex: 8, persi
 var Modes = []string{"chaos", "duel", "epochs", "purge", "flush", "failover", "calm", "liveness"}
 
 var weathers = map[string]weather{
-	// Everything at once.
+	// Everything.
 	"chaos": {faulty: true, mix: usual, begin: chaos},
 	// The same; then a majority is healed, and has to serve.
 	"liveness": {faulty: true, mix: usual, begin: chaos},
@@ -62,16 +62,22 @@ var weathers = map[string]weather{
 	"calm": {think: 40, mix: usual, begin: func(*Sim) {}},
 }
 
+// chaos has a part of all faults in each history, for one can hide what another would show.
 func chaos(s *Sim) {
-	s.every(60, 300, s.rivals)
-	s.every(30, 150, s.partition)
-	s.every(100, 400, func() { s.crash(s.anyMember()) })
-	s.every(150, 600, func() { s.pause(s.anyMember()) })
-	s.every(100, 400, s.clockJump)
-	s.every(300, 1200, func() { s.failStore(s.anyMember()) })
-	s.every(250, 900, s.loseDisk)
-	s.every(250, 900, s.reorderMembers)
-	s.every(250, 900, func() { s.changeMembers(1 + s.rand.IntN(2)) })
+	sometimes := func(low, high int, fault func()) {
+		if !s.chance(4) {
+			s.every(low, high, fault)
+		}
+	}
+	sometimes(60, 300, s.rivals)
+	sometimes(30, 150, s.partition)
+	sometimes(100, 400, func() { s.crash(s.anyMember()) })
+	sometimes(150, 600, func() { s.pause(s.anyMember()) })
+	sometimes(100, 400, s.clockJump)
+	sometimes(300, 1200, func() { s.failStore(s.anyMember()) })
+	sometimes(250, 900, s.loseDisk)
+	sometimes(250, 900, s.reorderMembers)
+	sometimes(250, 900, func() { s.changeMembers(1 + s.rand.IntN(2)) })
 }
 
 // rivals changes how many requests go to a member that is not the home.
