@@ -34,9 +34,6 @@ type loadClient struct {
 // and than a slow replica takes.
 const hastyTimeOut = 60 * time.Millisecond
 
-// journals are keys to which all clients append.
-var journals = []string{"journal:1", "journal:2", "journal:3"}
-
 func newLoadClient(l *load, id int, proxy string) *loadClient {
 	c := &loadClient{load: l, id: id, redis: connect(l.t, proxy), recorded: l.recorder.Client()}
 	if id < l.cfg.hasty {
@@ -92,7 +89,7 @@ func (l *load) failed(f failure) {
 	l.failures = append(l.failures, f)
 }
 
-func (c *loadClient) counter() string { return fmt.Sprint("counter:", c.id) }
+func (c *loadClient) counter() string { return fmt.Sprint(c.load.name, ":counter:", c.id) }
 
 func (c *loadClient) count() {
 	c.do([][]any{{"incr", c.counter()}}, func(_ int, _ string, outcome outcome) {
@@ -106,7 +103,7 @@ func (c *loadClient) count() {
 }
 
 func (c *loadClient) write(i int) {
-	key := fmt.Sprint("own:", c.id, ":", i)
+	key := fmt.Sprint(c.load.name, ":own:", c.id, ":", i)
 	c.do([][]any{{"set", key, key}}, func(_ int, _ string, outcome outcome) {
 		if outcome == answered {
 			c.written = append(c.written, key)
@@ -143,7 +140,7 @@ func (c *loadClient) record(commands ...history.Command) (last outcome) {
 
 // journal appends some tokens in one pipeline.
 func (c *loadClient) journal() {
-	key := journals[rand.IntN(len(journals))]
+	key := c.load.journals[rand.IntN(len(c.load.journals))]
 	var commands []history.Command
 	for range 1 + rand.IntN(5) {
 		c.appended++

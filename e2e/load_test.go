@@ -20,8 +20,10 @@ import (
 type load struct {
 	t        testing.TB
 	cfg      loadConfig
+	name     string // that its keys begin with
 	recorder *history.Recorder
 	keys     contended
+	journals [3]string // keys to which all clients append
 	clients  []*loadClient
 	began    time.Time
 	done     atomic.Int64 // commands answered
@@ -32,6 +34,9 @@ type load struct {
 	mu       sync.Mutex
 	failures []failure
 }
+
+// loads counts the loads: each has keys of its own, also on a cluster that had others before.
+var loads atomic.Int64
 
 // loadConfig says what the clients are like. The zero value is the usual one.
 type loadConfig struct {
@@ -62,9 +67,11 @@ const (
 func startLoad(t testing.TB, proxies []string) *load { return startLoadOf(t, proxies, loadConfig{}) }
 
 func startLoadOf(t testing.TB, proxies []string, cfg loadConfig) *load {
-	l := &load{t: t, cfg: cfg, recorder: history.NewRecorder(), began: time.Now()}
-	for _, key := range journals {
-		l.recorder.Journal(key)
+	l := &load{t: t, cfg: cfg, name: fmt.Sprint("load", loads.Add(1)), recorder: history.NewRecorder(), began: time.Now()}
+	l.keys.name = l.name
+	for i := range l.journals {
+		l.journals[i] = fmt.Sprint(l.name, ":journal:", i)
+		l.recorder.Journal(l.journals[i])
 	}
 	for i := range loadClients {
 		l.clients = append(l.clients, newLoadClient(l, i, proxies[i%len(proxies)]))
@@ -108,6 +115,7 @@ func (l *load) note(format string, args ...any) { l.recorder.Note(fmt.Sprintf(fo
 // number of commands, and only some of them at a time: what the checker has to do grows
 // exponentially with those that overlap, and those of unknown outcome never end.
 type contended struct {
+	name   string
 	mu     sync.Mutex
 	serial int64
 	keys   [8]contendedKey
@@ -132,7 +140,7 @@ func (c *contended) next(commands int) (key string, serial int64) {
 	}
 	k.commands += commands
 	k.open += commands
-	return fmt.Sprint("h:", i, ":", k.generation), c.serial
+	return fmt.Sprint(c.name, ":h:", i, ":", k.generation), c.serial
 }
 
 // again notes that a command is sent once more, and ended that the outcome of one is
@@ -144,7 +152,7 @@ func (c *contended) count(key string, open int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var i, generation int
-	if _, err := fmt.Sscanf(key, "h:%d:%d", &i, &generation); err == nil && c.keys[i].generation == generation {
+	if _, err := fmt.Sscanf(key, c.name+":h:%d:%d", &i, &generation); err == nil && c.keys[i].generation == generation {
 		c.keys[i].open += open
 	}
 }

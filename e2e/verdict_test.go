@@ -23,7 +23,7 @@ func (l *load) requireNothingLost(proxy string) history.Result {
 	client := connect(l.t, proxy)
 	sets, increments, unknown := 0, int64(0), int64(0)
 	var wrong []error
-	for _, key := range journals {
+	for _, key := range l.journals {
 		value, err := client.Get(l.t.Context(), key).Result()
 		require.NoError(l.t, err)
 		if err := l.recorder.CheckJournal(key, value); err != nil {

@@ -98,18 +98,18 @@ func (m *Member) injected() (sum Injected) {
 	m.t.Helper()
 	var answer struct {
 		Rules []struct {
-			Cut                                     bool
-			Dropped, Duplicated, Reordered, Delayed int
+			Cut      bool
+			Counters struct{ Dropped, Duplicated, Reordered, Delayed int }
 		}
 	}
 	m.ask(http.MethodGet, "/v1/faults", nil, &answer)
 	for _, r := range answer.Rules {
-		lost := Injected{Dropped: r.Dropped}
+		lost := Injected{Dropped: r.Counters.Dropped}
 		if r.Cut {
-			lost = Injected{Cut: r.Dropped}
+			lost = Injected{Cut: r.Counters.Dropped}
 		}
 		sum.add(lost)
-		sum.add(Injected{Duplicated: r.Duplicated, Reordered: r.Reordered, Delayed: r.Delayed})
+		sum.add(Injected{Duplicated: r.Counters.Duplicated, Reordered: r.Counters.Reordered, Delayed: r.Counters.Delayed})
 	}
 	return sum
 }

@@ -57,6 +57,9 @@ type Call struct {
 	op       Operation
 }
 
+// Command is the command that was begun.
+func (c Call) Command() Command { return c.op.Command }
+
 // Begin notes that a command is about to be sent.
 func (c *Client) Begin(command Command) Call {
 	now := time.Now()

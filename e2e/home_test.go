@@ -1,0 +1,217 @@
+//go:build unix
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/e2e/cluster"
+	"github.com/quolldb/quoll/internal/artifact"
+	"github.com/quolldb/quoll/internal/history"
+)
+
+// homedAt writes keys until enough of them have their home at a node, and returns them.
+func homedAt(t *testing.T, c *cluster.Cluster, client *redis.Client, node *cluster.Member, enough int) []string {
+	t.Helper()
+	var keys []string
+	for i := 0; len(keys) < enough; i++ {
+		require.Less(t, i, 100*enough, "no key has its home at "+node.Name)
+		key := fmt.Sprint("home:", i)
+		require.NoError(t, client.Set(t.Context(), key, "0", 0).Err())
+		if home, _ := c.Nodes[1].Locate(key); home == node.Node {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// TestHomeKilledBetweenAcceptAndAnswer: the other replicas hold a write, the client has
+// not heard of it, and the home dies. The client is told that nobody knows, every proxy finds the
+// write from then on, and whoever goes on builds on it.
+func TestHomeKilledBetweenAcceptAndAnswer(t *testing.T) {
+	t.Parallel()
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2, Faults: true})
+	clients := []*redis.Client{connect(t, c.Proxies[0].Client), connect(t, c.Proxies[1].Client)}
+	home, witness := c.Nodes[0], c.Nodes[1]
+
+	kinds := []history.Kind{history.Set, history.Incr, history.Append, history.GetSet, history.Del, history.GetDel, history.PSetEX, history.PExpire}
+	keys := homedAt(t, c, clients[0], home, len(kinds))
+	recorder := history.NewRecorder()
+	seed := recorder.Client()
+	before := map[string][]string{}
+	for _, key := range keys { // the history begins with what is there
+		call := seed.Begin(history.Command{Kind: history.Set, Key: key, Arg: "1"})
+		require.NoError(t, clients[0].Set(t.Context(), key, "1", 0).Err())
+		call.Done("OK")
+		before[key] = versions(witness, key)
+	}
+
+	for _, proxy := range c.Proxies {
+		c.Cut(home, proxy)
+	}
+	recorder.Note("the home is cut off from the proxies")
+	errs := make([]error, len(keys))
+	var writes sync.WaitGroup
+	for i, key := range keys {
+		call := recorder.Client().Begin(history.Command{Kind: kinds[i], Key: key, Arg: valueFor(kinds[i]), TTL: ttlFor(kinds[i])})
+		writes.Go(func() { errs[i] = finish(t, clients[0], call) })
+	}
+	for _, key := range keys {
+		cluster.Await(t, "the others hold the write of "+key, func() bool {
+			after := versions(witness, key)
+			return after[1] != before[key][1] && after[2] != before[key][2]
+		})
+	}
+	home.Kill()
+	recorder.Note("the home is killed")
+	writes.Wait()
+
+	unknown := 0
+	for i, err := range errs {
+		// On a machine that is busy the proxy may have turned to another home before.
+		require.Contains(t, []outcome{answered, unknownOutcome}, outcomeOf(err), "%s: %v", kinds[i], err)
+		if outcomeOf(err) == unknownOutcome {
+			require.Equal(t, "UNKNOWN", wordOf(err))
+			unknown++
+		}
+	}
+	require.NotZero(t, unknown, "no write was under way when the home died")
+	for range 2 {
+		for i, key := range keys {
+			var seen []string
+			for _, client := range clients {
+				call := recorder.Client().Begin(history.Command{Kind: history.Get, Key: key})
+				require.NoError(t, finish(t, client, call))
+				seen = append(seen, replyOf(client.Get(t.Context(), key).Result()))
+			}
+			require.Equal(t, []string{resultOf(kinds[i]), resultOf(kinds[i])}, seen, "after %s: a majority held it, and nobody may forget it", kinds[i])
+		}
+	}
+	t.Logf("%d of %d writes had no known outcome", unknown, len(errs))
+	requireLinearizable(t, recorder)
+}
+
+// versions returns what the nodes hold of a key, in the order of their names.
+func versions(asked *cluster.Member, key string) []string {
+	_, replicas := asked.Locate(key)
+	slices.SortFunc(replicas, func(a, b cluster.Holding) int { return strings.Compare(a.Node, b.Node) })
+	var held []string
+	for _, r := range replicas {
+		held = append(held, r.Version)
+	}
+	return held
+}
+
+// valueFor, ttlFor and resultOf are for a command on a key that holds 1: its value, its
+// expiry, and what is there afterwards.
+func valueFor(kind history.Kind) string {
+	switch kind {
+	case history.Set, history.GetSet, history.PSetEX, history.Append:
+		return "5"
+	}
+	return ""
+}
+
+func ttlFor(kind history.Kind) int64 {
+	switch kind {
+	case history.PSetEX, history.PExpire:
+		return time.Hour.Milliseconds()
+	}
+	return 0
+}
+
+func resultOf(kind history.Kind) string {
+	return map[history.Kind]string{history.Set: "5", history.Incr: "2", history.Append: "15", history.GetSet: "5", history.Del: history.Nil,
+		history.GetDel: history.Nil, history.PSetEX: "5", history.PExpire: "1"}[kind]
+}
+
+// finish executes a call that has begun, and notes how it ended.
+func finish(t testing.TB, client *redis.Client, call history.Call) error {
+	value, err := client.Do(t.Context(), call.Command().Args()...).Result()
+	switch outcomeOf(err) {
+	case answered:
+		call.Done(replyOf(value, err))
+		return nil
+	case noEffect:
+		call.NoEffect()
+	case unknownOutcome:
+		call.Unknown()
+	}
+	return err
+}
+
+func requireLinearizable(t testing.TB, recorder *history.Recorder) {
+	t.Helper()
+	result := recorder.Check(checkerTime)
+	t.Logf("history: %s", result)
+	if err := result.Err(); err != nil {
+		require.NoError(t, recorder.Save(artifact.Dir(t), result))
+		require.NoError(t, err)
+	}
+}
+
+// TestHomePausedBeyondEveryTimeOut: a home hangs with requests in its socket until
+// everybody has given up on it: clients, proxy, the other nodes. Others write what they like. When it goes
+// on it finds the old requests and executes none of them.
+func TestHomePausedBeyondEveryTimeOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while")
+	}
+	t.Parallel()
+	debug := []string{"--log-level", "debug"} // tells of every connection that ends
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 1, Node: debug, Proxy: debug, Faults: true})
+	client, home := connect(t, c.Proxies[0].Client), c.Nodes[0]
+	keys := homedAt(t, c, client, home, 20)
+	recorder := history.NewRecorder()
+	set := func(key, value string) error {
+		return finish(t, client, recorder.Client().Begin(history.Command{Kind: history.Set, Key: key, Arg: value}))
+	}
+	for _, key := range keys {
+		require.NoError(t, set(key, "old"))
+	}
+	home.Stop()
+	recorder.Note("the home hangs")
+	late := make([]error, len(keys))
+	var writes sync.WaitGroup
+	for i, key := range keys {
+		writes.Go(func() { late[i] = set(key, "late") })
+	}
+	writes.Wait()
+	unknown := 0
+	for _, err := range late {
+		if err != nil {
+			require.Equal(t, "UNKNOWN", wordOf(err))
+			unknown++
+		}
+	}
+	require.NotZero(t, unknown, "no request lies in the socket of the home")
+	for _, key := range keys {
+		require.NoError(t, set(key, "new"))
+	}
+	c.Proxies[0].AwaitLog("peer connection lost")
+	for _, other := range c.Nodes[1:] {
+		other.AwaitLog("peer connection lost")
+	}
+	home.Continue()
+	recorder.Note("the home goes on")
+	cluster.Await(t, "it leads a slot again", func() bool {
+		neighbour := "{" + keys[0] + "}" // in the same slot
+		require.NoError(t, client.Set(t.Context(), neighbour, "x", 0).Err())
+		leads, _ := c.Nodes[1].Locate(neighbour)
+		return leads == home.Node
+	})
+	for _, key := range keys {
+		require.NoError(t, finish(t, client, recorder.Client().Begin(history.Command{Kind: history.Get, Key: key})))
+		require.Equal(t, "new", client.Get(t.Context(), key).Val(), "the home executed a request that was older than any time-out")
+	}
+	t.Logf("%d of %d writes had no known outcome", unknown, len(late))
+	requireLinearizable(t, recorder)
+}
