@@ -10,8 +10,9 @@ import (
 
 // clientFilter chooses clients for CLIENT LIST and CLIENT KILL.
 type clientFilter struct {
-	ids         []int64
-	addr, laddr string
+	ids []int64
+	// addr and laddr are nil for any address.
+	addr, laddr []byte
 	// none: only clients that Quoll does not have, such as replicas, would match.
 	none   bool
 	skipMe bool
@@ -23,8 +24,8 @@ func (f *clientFilter) matches(s, me *session) bool {
 	case f.none,
 		f.skipMe && s == me,
 		len(f.ids) > 0 && !slices.Contains(f.ids, s.id),
-		f.addr != "" && f.addr != s.conn.RemoteAddr().String(),
-		f.laddr != "" && f.laddr != s.conn.LocalAddr().String():
+		f.addr != nil && string(f.addr) != s.conn.RemoteAddr().String(),
+		f.laddr != nil && string(f.laddr) != s.conn.LocalAddr().String():
 		return false
 	}
 	return true
@@ -66,7 +67,7 @@ func (s *session) clientList(dst []byte, args [][]byte) []byte {
 // A client that kills itself gets the reply first.
 func (s *session) clientKill(dst []byte, args [][]byte) []byte {
 	old := len(args) == 3
-	filter := clientFilter{addr: string(args[2])}
+	filter := clientFilter{addr: args[2]}
 	if !old {
 		var err error
 		if filter, err = parseKill(args[2:]); err != nil {
@@ -97,23 +98,23 @@ func (s *session) clientKill(dst []byte, args [][]byte) []byte {
 // parseKill reads pairs of option and value.
 func parseKill(options [][]byte) (f clientFilter, err error) {
 	f.skipMe = true
-	if len(options)%2 != 0 {
-		return f, errSyntax
-	}
 	for ; len(options) > 0 && err == nil; options = options[2:] {
+		if len(options) == 1 {
+			return f, errSyntax
+		}
 		name, value := options[0], options[1]
 		switch {
 		case is(name, "ID"):
 			err = f.setID(value)
 		case is(name, "ADDR"):
-			f.addr = string(value)
+			f.addr = value
 		case is(name, "LADDR"):
-			f.laddr = string(value)
+			f.laddr = value
 		case is(name, "TYPE"):
 			err = f.setType(value)
 		case is(name, "USER"):
 			if string(value) != defaultUser {
-				err = noEffect(fmt.Sprintf("ERR No such user '%.128s'", value))
+				err = noEffect(fmt.Sprintf("ERR No such user '%s'", shown(value)))
 			}
 		case is(name, "SKIPME") && is(value, "YES"):
 			f.skipMe = true
@@ -142,7 +143,7 @@ func (f *clientFilter) setType(value []byte) error {
 	case is(value, "MASTER"), is(value, "REPLICA"), is(value, "SLAVE"), is(value, "PUBSUB"):
 		f.none = true
 	default:
-		return noEffect(fmt.Sprintf("ERR Unknown client type '%.128s'", value))
+		return noEffect(fmt.Sprintf("ERR Unknown client type '%s'", shown(value)))
 	}
 	return nil
 }

@@ -101,11 +101,13 @@ func TestClientListAndKill(t *testing.T) {
 	b.do("CLIENT SETINFO LIB-NAME redis-py")
 	b.do("GET x")
 	list := a.do("CLIENT LIST")
-	require.Regexp(t, `^=\d+\r\ntxt:id=1 addr=127.0.0.1:\d+ laddr=127.0.0.1:\d+ fd=-1 name=first age=0 idle=0 flags=N .*cmd=client user=default redir=-1 resp=3 lib-name= lib-ver=`+
+	require.Regexp(t, `^=\d+\r\ntxt:id=1 addr=127.0.0.1:\d+ laddr=127.0.0.1:\d+ fd=-1 name=first age=0 idle=0 flags=N .*cmd=client\|list user=default redir=-1 resp=3 lib-name= lib-ver=`+
 		`\nid=2 .*cmd=get .*resp=2 lib-name=redis-py lib-ver=\n\r\n$`, list)
 	require.NotContains(t, a.do("CLIENT LIST ID 2"), "id=1")
 	require.Equal(t, "=4\r\ntxt:\r\n", a.do("CLIENT LIST TYPE replica"))
 
+	require.Equal(t, "-ERR No such client\r\n", a.do(`CLIENT KILL ""`), "it killed everybody")
+	require.Equal(t, ":0\r\n", a.do(`CLIENT KILL ADDR "" SKIPME no`), "it killed everybody")
 	require.Equal(t, ":0\r\n", a.do("CLIENT KILL ID 2 ADDR 1.2.3.4:5"))
 	require.Equal(t, ":1\r\n", a.do("CLIENT KILL ID 2 TYPE normal USER default"))
 	_, err := b.in.ReadByte()
