@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -51,6 +52,7 @@ var (
 	errCrossSlot    = noEffect("CROSSSLOT Keys in request don't hash to the same slot")
 	errSyntax       = noEffect("ERR syntax error")
 	errNotInteger   = noEffect("ERR value is not an integer or out of range")
+	errNotInt32     = noEffect("ERR value is out of range, value must between -2147483648 and 2147483647")
 	errBadCursor    = noEffect("ERR invalid cursor")
 	errDBIndex      = noEffect("ERR DB index is out of range")
 	errSameObject   = noEffect("ERR source and destination objects are the same")
@@ -97,9 +99,22 @@ func unknownCommand(args [][]byte) error {
 		if list.Len() >= 128 {
 			break
 		}
-		fmt.Fprintf(&list, "'%.*s' ", 128-list.Len(), arg)
+		fmt.Fprintf(&list, "'%s' ", beginning(arg, 128-list.Len()))
 	}
-	return noEffect(fmt.Sprintf("ERR unknown command '%.128s', with args beginning with: %s", args[0], &list))
+	return noEffect(fmt.Sprintf("ERR unknown command '%s', with args beginning with: %s", beginning(args[0], 128), &list))
+}
+
+// shown returns an argument as Redis shows it in the text of an error: as a string of C,
+// which ends before the first NUL.
+func shown(arg []byte) []byte {
+	text, _, _ := bytes.Cut(arg, []byte{0})
+	return text
+}
+
+// beginning returns the first bytes, n at most, of what is shown of an argument.
+func beginning(arg []byte, n int) []byte {
+	text := shown(arg)
+	return text[:min(n, len(text))]
 }
 
 func wrongArity(name string) error {

@@ -45,18 +45,26 @@ func (s *session) clientGetName(dst []byte, _ [][]byte) []byte {
 }
 
 func (s *session) clientSetName(dst []byte, args [][]byte) []byte {
-	if !validName(args[2]) {
-		return AppendReply(dst, errClientName)
+	if err := s.setName(args[2]); err != nil {
+		return AppendReply(dst, err)
 	}
-	s.info.set(func(c *clientInfo) { c.name = string(args[2]) })
 	return append(dst, resp.OK...)
+}
+
+// setName names the connection; the empty name takes its name away.
+func (s *session) setName(name []byte) error {
+	if !validName(name) {
+		return errClientName
+	}
+	s.info.set(func(c *clientInfo) { c.name = string(name) })
+	return nil
 }
 
 // clientSetInfo is of Redis 7.2; libraries send it when they connect.
 func (s *session) clientSetInfo(dst []byte, args [][]byte) []byte {
 	name, value := args[2], args[3]
 	if !is(name, "LIB-NAME") && !is(name, "LIB-VER") {
-		return AppendReply(dst, noEffect(fmt.Sprintf("ERR Unrecognized option '%.128s'", name)))
+		return AppendReply(dst, noEffect(fmt.Sprintf("ERR Unrecognized option '%s'", shown(name))))
 	}
 	if !validName(value) {
 		return AppendReply(dst, noEffect(fmt.Sprintf("ERR %s cannot contain spaces, newlines or special characters.", name)))

@@ -22,6 +22,7 @@ var commandCommand = container{"COMMAND", []subcommand{
 	{"COUNT", 2, (*session).commandCount, []string{"COUNT", "Return the total number of commands."}},
 	{"DOCS", -2, (*session).commandDocs, []string{"DOCS [<command-name> ...]", "Return documentation details about multiple commands, or all."}},
 	{"GETKEYS", -4, (*session).commandGetKeys, []string{"GETKEYS <full-command>", "Return the keys from a full command."}},
+	{"GETKEYSANDFLAGS", -4, never(noEffect("ERR COMMAND GETKEYSANDFLAGS is not supported yet by Quoll; see COMMAND GETKEYS")), nil},
 	{"INFO", -2, func(s *session, dst []byte, args [][]byte) []byte { return s.commandInfo(dst, args[1:]) },
 		[]string{"INFO [<command-name> ...]", "Return details about multiple commands, or all."}},
 	{"LIST", -2, (*session).commandList, []string{"LIST [FILTERBY (MODULE|ACLCAT|PATTERN) <value>]", "Return a list of all commands."}},
@@ -74,9 +75,17 @@ func lookupFull(name []byte) *command.Command {
 	return cmd
 }
 
+// called returns what args call: cmd, or its subcommand; nil if it has none of that name.
+func called(cmd *command.Command, args [][]byte) *command.Command {
+	if cmd == nil || len(cmd.Subcommands) == 0 || len(args) < 2 {
+		return cmd
+	}
+	return cmd.Subcommand(args[1])
+}
+
 func (s *session) commandGetKeys(dst []byte, args [][]byte) []byte {
 	args = args[2:]
-	cmd := command.Lookup(args[0])
+	cmd := called(command.Lookup(args[0]), args)
 	switch {
 	case cmd == nil:
 		return AppendReply(dst, noEffect("ERR Invalid command specified"))
@@ -84,7 +93,7 @@ func (s *session) commandGetKeys(dst []byte, args [][]byte) []byte {
 		return AppendReply(dst, unsupported(cmd.Name))
 	case len(cmd.KeySpecs) == 0:
 		return AppendReply(dst, noEffect("ERR The command has no key arguments"))
-	case !cmd.ArityOK(len(args)):
+	case cmd.Arity > 0 && len(args) != cmd.Arity, len(args) < -cmd.Arity: // MSET's pairs need not be complete
 		return AppendReply(dst, noEffect("ERR Invalid number of arguments specified for command"))
 	}
 	first, last, step := cmd.Keys(len(args))
@@ -116,8 +125,10 @@ func (s *session) commandList(dst []byte, args [][]byte) []byte {
 	}
 	var names []string
 	for _, cmd := range command.Supported() {
-		if keep(cmd) {
-			names = append(names, cmd.Name)
+		for _, c := range append([]*command.Command{cmd}, cmd.Subcommands...) {
+			if keep(c) {
+				names = append(names, c.Name)
+			}
 		}
 	}
 	dst = resp.AppendArray(dst, len(names))

@@ -3,7 +3,9 @@ package proxy
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/quolldb/quoll/internal/resp"
 )
@@ -48,11 +50,18 @@ func (c *ServerConfig) parameters() []parameter {
 
 func (s *session) configGet(dst []byte, args [][]byte) []byte {
 	var found []parameter
-	for _, p := range s.server.cfg.parameters() {
-		for _, pattern := range args[2:] {
-			if globMatch(bytes.ToLower(pattern), []byte(p.name)) {
+	for _, pattern := range args[2:] {
+		for _, p := range s.server.cfg.parameters() {
+			if !bytes.ContainsAny(pattern, "[*?") { // a name, which is shown as it was written
+				if !is(pattern, p.name) {
+					continue
+				}
+				p.name = string(pattern)
+			} else if !globMatch(bytes.ToLower(pattern), []byte(p.name)) {
+				continue
+			}
+			if !slices.ContainsFunc(found, func(other parameter) bool { return strings.EqualFold(other.name, p.name) }) {
 				found = append(found, p)
-				break
 			}
 		}
 	}

@@ -83,8 +83,10 @@ func (s *session) selectDB(dst []byte, args [][]byte) []byte {
 func checkDB(arg []byte) error {
 	n, ok := resp.ParseInt(arg)
 	switch {
-	case !ok || int64(int32(n)) != n:
+	case !ok:
 		return errNotInteger
+	case int64(int32(n)) != n:
+		return errNotInt32
 	case n != 0:
 		return errDBIndex
 	}
@@ -96,59 +98,59 @@ func (s *session) setRESP3(on bool) {
 	s.info.set(func(c *clientInfo) { c.resp3 = on })
 }
 
-// greeting is what HELLO asks for.
-type greeting struct {
-	protocol             int64 // 0 if not given
-	user, password, name []byte
-}
-
 // hello is HELLO [protocol [AUTH user password] [SETNAME name]],
-// https://redis.io/commands/hello/. Nothing changes unless all of it can be done.
+// https://redis.io/commands/hello/. The protocol changes only if all of it can be done.
 func (s *session) hello(dst []byte, args [][]byte) []byte {
-	g, err := parseHello(args)
-	if err == nil && g.user != nil {
-		err = s.login(g.user, g.password)
+	var protocol int64
+	if len(args) > 1 {
+		var err error
+		if protocol, err = parseProtocol(args[1]); err == nil {
+			err = s.helloOptions(args[2:])
+		}
+		if err != nil {
+			return AppendReply(dst, err)
+		}
 	}
-	if err == nil && !s.authenticated {
-		err = errHelloNoAuth
+	if !s.authenticated {
+		return AppendReply(dst, errHelloNoAuth)
 	}
-	if err != nil {
-		return AppendReply(dst, err)
-	}
-	if g.protocol != 0 {
-		s.setRESP3(g.protocol == 3)
-	}
-	if g.name != nil {
-		s.info.set(func(c *clientInfo) { c.name = string(g.name) })
+	if protocol != 0 {
+		s.setRESP3(protocol == 3)
 	}
 	return s.appendHello(dst)
 }
 
-func parseHello(args [][]byte) (g greeting, err error) {
-	if len(args) == 1 {
-		return g, nil
+func parseProtocol(arg []byte) (int64, error) {
+	protocol, ok := resp.ParseInt(arg)
+	switch {
+	case !ok:
+		return 0, noEffect("ERR Protocol version is not an integer or out of range")
+	case protocol != 2 && protocol != 3:
+		return 0, errNoProto
 	}
-	var ok bool
-	if g.protocol, ok = resp.ParseInt(args[1]); !ok {
-		return g, noEffect("ERR Protocol version is not an integer or out of range")
-	}
-	if g.protocol != 2 && g.protocol != 3 {
-		return g, errNoProto
-	}
-	for rest := args[2:]; len(rest) > 0; {
+	return protocol, nil
+}
+
+// helloOptions executes the options of HELLO in order. As in Redis those before a wrong
+// one have been executed.
+func (s *session) helloOptions(options [][]byte) error {
+	for len(options) > 0 {
 		switch {
-		case is(rest[0], "AUTH") && len(rest) >= 3:
-			g.user, g.password, rest = rest[1], rest[2], rest[3:]
-		case is(rest[0], "SETNAME") && len(rest) >= 2:
-			if !validName(rest[1]) {
-				return g, errClientName
+		case is(options[0], "AUTH") && len(options) >= 3:
+			if err := s.login(options[1], options[2]); err != nil {
+				return err
 			}
-			g.name, rest = rest[1], rest[2:]
+			options = options[3:]
+		case is(options[0], "SETNAME") && len(options) >= 2:
+			if err := s.setName(options[1]); err != nil {
+				return err
+			}
+			options = options[2:]
 		default:
-			return g, noEffect(fmt.Sprintf("ERR Syntax error in HELLO option '%.128s'", rest[0]))
+			return noEffect(fmt.Sprintf("ERR Syntax error in HELLO option '%s'", shown(options[0])))
 		}
 	}
-	return g, nil
+	return nil
 }
 
 func (s *session) appendHello(dst []byte) []byte {

@@ -34,22 +34,30 @@ var (
 		{"LEN", 2, always(":0\r\n"), []string{"LEN", "Return the length of the slowlog."}},
 		{"RESET", 2, always(resp.OK), []string{"RESET", "Reset the slowlog."}},
 	}}
-	clusterCommand = container{"CLUSTER", []subcommand{
+	clusterCommand = container{"CLUSTER", append([]subcommand{
 		{"KEYSLOT", 3, (*session).clusterKeySlot, []string{"KEYSLOT <key>", "Return the hash slot for <key>."}},
-		{"INFO", 2, never(errNoCluster), nil},
-		{"MYID", 2, never(errNoCluster), nil},
-		{"NODES", 2, never(errNoCluster), nil},
-		{"SHARDS", 2, never(errNoCluster), nil},
-		{"SLOTS", 2, never(errNoCluster), nil},
-	}}
+	}, withoutCluster()...)}
 )
+
+// withoutCluster returns the subcommands of CLUSTER that a server with cluster support
+// disabled refuses.
+func withoutCluster() (list []subcommand) {
+	for name, arity := range map[string]int{
+		"ADDSLOTS": -3, "ADDSLOTSRANGE": -4, "BUMPEPOCH": 2, "COUNT-FAILURE-REPORTS": 3, "COUNTKEYSINSLOT": 3, "DELSLOTS": -3, "DELSLOTSRANGE": -4,
+		"FAILOVER": -2, "FLUSHSLOTS": 2, "FORGET": 3, "GETKEYSINSLOT": 4, "INFO": 2, "LINKS": 2, "MEET": -4, "MYID": 2, "NODES": 2, "REPLICAS": 3,
+		"REPLICATE": 3, "RESET": -2, "SAVECONFIG": 2, "SET-CONFIG-EPOCH": 3, "SETSLOT": -4, "SHARDS": 2, "SLAVES": 3, "SLOTS": 2,
+	} {
+		list = append(list, subcommand{name, arity, never(errNoCluster), nil})
+	}
+	return list
+}
 
 func (s *session) latencyDoctor(dst []byte, _ [][]byte) []byte {
 	return resp.AppendVerbatim(dst, "This proxy keeps no latency events. Its metrics endpoint has the latency of batches.\n", s.resp3)
 }
 
 func (s *session) latencyGraph(dst []byte, args [][]byte) []byte {
-	return AppendReply(dst, noEffect(fmt.Sprintf("ERR No samples available for event '%.128s'", args[2])))
+	return AppendReply(dst, noEffect(fmt.Sprintf("ERR No samples available for event '%s'", shown(args[2]))))
 }
 
 func (s *session) memoryDoctor(dst []byte, _ [][]byte) []byte {
@@ -78,8 +86,11 @@ func (s *session) memoryUsage(dst []byte, args [][]byte) []byte {
 		if len(rest) == 1 || !is(rest[0], "SAMPLES") {
 			return AppendReply(dst, errSyntax)
 		}
-		if _, ok := resp.ParseInt(rest[1]); !ok {
+		switch n, ok := resp.ParseInt(rest[1]); {
+		case !ok:
 			return AppendReply(dst, errNotInteger)
+		case n < 0:
+			return AppendReply(dst, errSyntax)
 		}
 	}
 	key := args[2]
@@ -96,7 +107,7 @@ func (s *session) memoryUsage(dst []byte, args [][]byte) []byte {
 
 func (s *session) slowlogGet(dst []byte, args [][]byte) []byte {
 	if len(args) > 3 {
-		return AppendReply(dst, errSyntax)
+		return AppendReply(dst, misused("SLOWLOG", args))
 	}
 	if len(args) == 3 {
 		if n, ok := resp.ParseInt(args[2]); !ok || n < -1 {

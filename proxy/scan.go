@@ -54,11 +54,10 @@ func (s *session) scan(dst []byte, args [][]byte) []byte {
 }
 
 func parseScan(args [][]byte) (opts scanOptions, err error) {
-	cursor, err := strconv.ParseUint(string(args[1]), 10, 64)
-	if err != nil {
-		return opts, errBadCursor
+	if opts.cursor, err = parseCursor(args[1]); err != nil {
+		return opts, err
 	}
-	opts.cursor, opts.count = Cursor(cursor), defaultScanCount
+	opts.count = defaultScanCount
 	for rest := args[2:]; len(rest) > 0; rest = rest[2:] {
 		if len(rest) == 1 {
 			return opts, errSyntax
@@ -82,6 +81,27 @@ func parseScan(args [][]byte) (opts scanOptions, err error) {
 		}
 	}
 	return opts, nil
+}
+
+// parseCursor reads a cursor as Redis does, with C's strtoul: signs are allowed (-1 is the
+// highest cursor) and nothing at all is 0.
+func parseCursor(arg []byte) (Cursor, error) {
+	digits := shown(arg)
+	if len(digits) == 0 {
+		return 0, nil
+	}
+	negative := digits[0] == '-'
+	if negative || digits[0] == '+' {
+		digits = digits[1:]
+	}
+	n, err := strconv.ParseUint(string(digits), 10, 64)
+	if err != nil {
+		return 0, errBadCursor
+	}
+	if negative {
+		n = -n
+	}
+	return Cursor(n), nil
 }
 
 // inRange reports whether the cursor can be one of ours. What a client made up

@@ -128,11 +128,11 @@ func (s *session) run() {
 // dispatch plans the operations of a command, or answers it.
 func (s *session) dispatch(args [][]byte) {
 	cmd := command.Lookup(args[0])
+	s.info.command.Store(called(cmd, args))
 	if cmd == nil {
 		s.refuse(command.OpNone, unknownCommand(args))
 		return
 	}
-	s.info.command.Store(cmd)
 	switch {
 	case !cmd.ArityOK(len(args)):
 		s.refuse(cmd.Op, wrongArity(cmd.Name))

@@ -29,7 +29,10 @@ type subcommand struct {
 
 // run finds the subcommand and executes it.
 func (c *container) run(s *session, dst []byte, args [][]byte) []byte {
-	if is(args[1], "HELP") && len(args) == 2 {
+	if is(args[1], "HELP") {
+		if len(args) != 2 {
+			return AppendReply(dst, wrongArity(strings.ToLower(c.name+"|help")))
+		}
 		return c.appendHelp(dst)
 	}
 	for i := range c.subcommands {
@@ -42,7 +45,12 @@ func (c *container) run(s *session, dst []byte, args [][]byte) []byte {
 		}
 		return sub.run(s, dst, args)
 	}
-	return AppendReply(dst, noEffect(fmt.Sprintf("ERR unknown subcommand '%.128s'. Try %s HELP.", args[1], c.name)))
+	return AppendReply(dst, noEffect(fmt.Sprintf("ERR unknown subcommand '%s'. Try %s HELP.", beginning(args[1], 128), c.name)))
+}
+
+// misused is the error for a subcommand that finds its arguments to be too many.
+func misused(container string, args [][]byte) error {
+	return noEffect(fmt.Sprintf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", beginning(args[1], 128), container))
 }
 
 func (c *container) appendHelp(dst []byte) []byte {
