@@ -1,6 +1,7 @@
 package datatype
 
 import (
+	"bytes"
 	"math"
 
 	"github.com/quolldb/quoll/internal/command"
@@ -75,7 +76,8 @@ func parseExpireConditions(args [][]byte) (cond expireConditions, problem string
 		case isWord(arg, "lt"):
 			cond.lt = true
 		default:
-			return cond, "ERR Unsupported option " + string(arg)
+			shown, _, _ := bytes.Cut(arg, []byte{0}) // to Redis it is a string of C here
+			return cond, "ERR Unsupported option " + string(shown)
 		}
 	}
 	if cond.nx && (cond.xx || cond.gt || cond.lt) {
