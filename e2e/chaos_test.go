@@ -4,8 +4,11 @@ package e2e
 
 import (
 	"flag"
+	"fmt"
+	"maps"
 	"math/rand/v2"
-	"sync"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,65 +18,128 @@ import (
 )
 
 var (
-	chaosFor  = flag.Duration("chaos", 8*time.Second, "how long TestNodesHangAtRandom goes on")
+	chaosFor  = flag.Duration("chaos", 8*time.Second, "how long TestChaos breaks clusters")
 	chaosSeed = flag.Uint64("chaos-seed", 0, "its seed; 0 for another one each time")
 )
 
-// TestNodesHangAtRandom lets every node and a proxy hang again and again, each by
-// itself, so that now and then no majority is left, homes are overtaken while they hang, and go on
-// in the middle of what they were doing. Clients get errors then, but never a wrong answer.
-func TestNodesHangAtRandom(t *testing.T) {
+// roundTime is how long one cluster is broken: nodes that lost their state do not
+// vote any more, so that a minority may die in each.
+const roundTime = 20 * time.Second
+
+// TestChaos breaks clusters in all ways at once, at random, while clients work: nodes
+// and proxies die and hang, links are cut in one direction, partitioned, slow, lose, repeat and reorder
+// what they carry, some clients do not wait and send again. Clients get errors then, but only those that
+// they are promised, never a wrong answer; and when all is mended everybody is served again.
+func TestChaos(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while")
 	}
+	if *chaosFor <= 0 {
+		t.Fatalf("-chaos %v: give a time to go on for, such as 10m", *chaosFor)
+	}
 	seed := *chaosSeed
 	if seed == 0 {
-		seed = rand.Uint64()
+		seed = uint64(rand.Uint32()) + 1
 	}
-	t.Log("seed", seed)
-	c := cluster.Start(t, cluster.Config{Nodes: 5, Proxies: 3})
-	l := startLoad(t, c.Clients())
-	over := make(chan struct{})
-	var faults sync.WaitGroup
-	for i, victim := range append(append([]*cluster.Member{}, c.Nodes...), c.Proxies[0]) {
-		random := rand.New(rand.NewPCG(seed, uint64(i)))
-		faults.Go(func() {
-			for {
-				if !pause(over, random, 2500*time.Millisecond) {
-					return
-				}
-				victim.Stop()
-				goOn := pause(over, random, 1500*time.Millisecond)
-				victim.Continue()
-				if !goOn {
-					return
-				}
-			}
-		})
-	}
-	time.Sleep(*chaosFor)
-	close(over)
-	faults.Wait()
-	l.progress(2000)
-	l.stop()
-	unknown := 0
-	for _, f := range l.failures {
-		if outcomeOf(f.err) == unknownOutcome {
-			unknown++
+	rounds := int((*chaosFor + roundTime - 1) / roundTime)
+	var sum chaosSummary
+	for i := range rounds {
+		roundSeed, d := seed+uint64(i), *chaosFor/time.Duration(rounds)
+		passed := t.Run(fmt.Sprint("seed ", roundSeed), func(t *testing.T) { sum.add(chaosRound(t, roundSeed, d)) })
+		if !passed {
+			t.Fatalf("round %d of %d failed; as far as it can be repeated: go test ./e2e -run TestChaos -chaos %v -chaos-seed %d -timeout 0 -v", i+1, rounds, d, roundSeed)
 		}
 	}
-	t.Logf("%d errors, %d of them of unknown outcome", len(l.failures), unknown)
-	l.requireNothingLost(c.Proxies[0].Client)
-	require.NotZero(t, len(l.failures), "the faults were none")
+	t.Logf("seed %d, %d rounds in %v\n%v", seed, rounds, *chaosFor, &sum)
+	for _, kind := range sum.neverTookEffect() {
+		t.Errorf("no fault of this kind ever took effect: %s", kind)
+	}
 }
 
-// pause waits for a random time up to longest. It reports false if that was cut
-// short because all is over.
-func pause(over chan struct{}, random *rand.Rand, longest time.Duration) bool {
-	select {
-	case <-over:
-		return false
-	case <-time.After(time.Duration(random.Int64N(int64(longest)))):
-		return true
+// chaosRound breaks one cluster.
+func chaosRound(t *testing.T, seed uint64, d time.Duration) chaosSummary {
+	random := rand.New(rand.NewPCG(seed, 0))
+	replicas := 3 + 2*random.IntN(2)
+	c := cluster.Start(t, cluster.Config{Nodes: 5, Proxies: 3, Node: []string{"--replicas", fmt.Sprint(replicas)}, Faults: true})
+	l := startLoadOf(t, c.Clients(), loadConfig{hasty: loadClients / 4})
+	l.progress(200)
+	n := newNemesis(c, l, random, replicas/2)
+	n.work(d)
+	l.everybodyIsServed()
+	l.stop()
+	l.requireWords("CLUSTERDOWN", "TRYAGAIN", "UNKNOWN", "ERR", clientTimeOut, connectionLost)
+	result := l.requireNothingLost(c.Proxies[0].Client)
+	frames := c.Injected()
+	summary := chaosSummary{commands: l.done.Load(), histories: result.Keys, operations: result.Operations, unknown: result.Unknown,
+		repeated: l.repeated.Load(), errors: l.words(), faults: n.done, frames: frames}
+	return summary
+}
+
+// chaosSummary counts what rounds did.
+type chaosSummary struct {
+	commands, repeated             int64
+	histories, operations, unknown int
+	errors, faults                 map[string]int
+	frames                         cluster.Injected
+}
+
+func (s *chaosSummary) add(other chaosSummary) {
+	s.commands += other.commands
+	s.repeated += other.repeated
+	s.histories += other.histories
+	s.operations += other.operations
+	s.unknown += other.unknown
+	s.errors, s.faults = plus(s.errors, other.errors), plus(s.faults, other.faults)
+	s.frames.Add(other.frames)
+}
+
+func plus(a, b map[string]int) map[string]int {
+	sum := map[string]int{}
+	for _, counts := range []map[string]int{a, b} {
+		for name, n := range counts {
+			sum[name] += n
+		}
 	}
+	return sum
+}
+
+// neverTookEffect names the kinds of faults that did not happen.
+func (s *chaosSummary) neverTookEffect() (kinds []string) {
+	for _, f := range faults {
+		if s.faults[f.name] == 0 {
+			kinds = append(kinds, f.name)
+		}
+	}
+	for name, n := range map[string]int{"frames cut": s.frames.Cut, "frames dropped": s.frames.Dropped, "frames delayed": s.frames.Delayed,
+		"frames duplicated": s.frames.Duplicated, "frames reordered": s.frames.Reordered, "commands repeated": int(s.repeated)} {
+		if n == 0 {
+			kinds = append(kinds, name)
+		}
+	}
+	return kinds
+}
+
+// String is what is shown after a run.
+func (s *chaosSummary) String() string {
+	return strings.Join([]string{
+		fmt.Sprintf("%d commands answered, %d sent again by clients that did not wait", s.commands, s.repeated),
+		fmt.Sprintf("%d histories with %d operations are linearizable, %d writes of unknown outcome among them", s.histories, s.operations, s.unknown),
+		"errors by word: " + counts(s.errors),
+		"faults: " + counts(s.faults),
+		fmt.Sprintf("frames: %d cut off, %d dropped, %d delayed, %d duplicated, %d reordered",
+			s.frames.Cut, s.frames.Dropped, s.frames.Delayed, s.frames.Duplicated, s.frames.Reordered),
+	}, "\n")
+}
+
+func counts(of map[string]int) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, fmt.Sprint(of[name], " ", name))
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestChaosSummaryTellsWhatIsMissing: a kind of fault that never happened is told.
+func TestChaosSummaryTellsWhatIsMissing(t *testing.T) {
+	require.Len(t, (&chaosSummary{}).neverTookEffect(), len(faults)+6)
 }

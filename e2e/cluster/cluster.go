@@ -116,6 +116,17 @@ func (m *Member) AwaitReady() {
 	})
 }
 
+// AwaitAlive waits until the process answers at its admin port.
+func (m *Member) AwaitAlive() {
+	Await(m.t, m.Name+" is alive", func() bool {
+		response, err := admin.Get("http://" + m.Admin + "/healthz")
+		if err != nil {
+			return false
+		}
+		return response.Body.Close() == nil && response.StatusCode == http.StatusOK
+	})
+}
+
 // Ready asks the process once whether it can serve, and returns what it says.
 func (m *Member) Ready() (ready bool, text string) {
 	response, err := admin.Get("http://" + m.Admin + "/readyz")

@@ -46,7 +46,7 @@ type Injected struct {
 func (c *Cluster) SetFaults(at *Member, seed uint64, rules ...Rule) {
 	c.t.Helper()
 	if len(at.rules) > 0 {
-		c.injected.add(at.injected())
+		c.injected.Add(at.injected())
 	}
 	body, err := json.Marshal(map[string]any{"seed": seed, "rules": append([]Rule{}, rules...)})
 	require.NoError(c.t, err)
@@ -58,8 +58,13 @@ func (c *Cluster) SetFaults(at *Member, seed uint64, rules ...Rule) {
 // there are.
 func (c *Cluster) Cut(from, to *Member) {
 	c.t.Helper()
+	c.SetFaults(from, 0, append([]Rule{CutTo(to)}, from.rules...)...)
+}
+
+// CutTo is the rule that loses what is sent to a process.
+func CutTo(to *Member) Rule {
 	name, role := to.peerName()
-	c.SetFaults(from, 0, append([]Rule{{Peer: name, Role: role, Cut: true}}, from.rules...)...)
+	return Rule{Peer: name, Role: role, Cut: true}
 }
 
 // Heal removes all rules. The processes that have some must run.
@@ -79,13 +84,14 @@ func (c *Cluster) Injected() Injected {
 	sum := c.injected
 	for _, m := range c.members() {
 		if len(m.rules) > 0 {
-			sum.add(m.injected())
+			sum.Add(m.injected())
 		}
 	}
 	return sum
 }
 
-func (i *Injected) add(other Injected) {
+// Add adds other counts.
+func (i *Injected) Add(other Injected) {
 	i.Cut += other.Cut
 	i.Dropped += other.Dropped
 	i.Duplicated += other.Duplicated
@@ -108,8 +114,8 @@ func (m *Member) injected() (sum Injected) {
 		if r.Cut {
 			lost = Injected{Cut: r.Counters.Dropped}
 		}
-		sum.add(lost)
-		sum.add(Injected{Duplicated: r.Counters.Duplicated, Reordered: r.Counters.Reordered, Delayed: r.Counters.Delayed})
+		sum.Add(lost)
+		sum.Add(Injected{Duplicated: r.Counters.Duplicated, Reordered: r.Counters.Reordered, Delayed: r.Counters.Delayed})
 	}
 	return sum
 }
