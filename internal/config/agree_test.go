@@ -33,7 +33,7 @@ func sample(t *testing.T, flag *pflag.Flag) string {
 		return "x.example:7777"
 	case "cluster":
 		return "a=x.example:7777,b=y.example:8888"
-	case "stringSlice":
+	case listType:
 		return "x.example:7777,y.example:8888"
 	case "int":
 		return "12"

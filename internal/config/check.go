@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // listen checks an address to listen on.
@@ -95,7 +96,9 @@ func checkListen(address string) error {
 	if err != nil {
 		return fmt.Errorf("%q is not host:port", address)
 	}
-	if strings.ContainsAny(host, " \t,=/") {
+	if strings.ContainsFunc(host, func(r rune) bool {
+		return strings.ContainsRune(",=/", r) || unicode.IsSpace(r) || r == unicode.ReplacementChar || !unicode.IsPrint(r)
+	}) {
 		return fmt.Errorf("%q has no valid host", address)
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {

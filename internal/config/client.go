@@ -2,6 +2,7 @@ package config
 
 import (
 	"log/slog"
+	"net/url"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -30,7 +31,11 @@ func (c *Client) Bind(fs *pflag.FlagSet) {
 // Validate implements Config.
 func (c *Client) Validate() error {
 	var f Faults
-	if !strings.Contains(c.Admin, "://") {
+	if strings.Contains(c.Admin, "://") {
+		if u, err := url.Parse(c.Admin); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			f.add("admin", "%q is neither host:port nor an http or https URL", c.Admin)
+		}
+	} else {
 		f.listen("admin", c.Admin)
 		if checkListen(c.Admin) == nil && portOf(c.Admin) == 0 {
 			f.add("admin", "%q has no port: the running process printed the one it uses at its start", c.Admin)

@@ -16,6 +16,9 @@ func (v *clusterValue) Set(text string) error { *v = clusterValue(text); return 
 func (v *clusterValue) String() string        { return string(*v) }
 func (v *clusterValue) Type() string          { return clusterType }
 
+// maxMembers is how many nodes a cluster may have, which package ring bounds too.
+const maxMembers = 1000
+
 // member is one node of the initial cluster.
 type member struct {
 	name    string
@@ -47,7 +50,9 @@ func parseCluster(text string) ([]member, error) {
 			return nil, fmt.Errorf("%q repeats a name or an address", entry)
 		}
 		seen[name], seen["="+address] = true, true
-		members = append(members, member{name: name, address: address})
+		if members = append(members, member{name: name, address: address}); len(members) > maxMembers {
+			return nil, fmt.Errorf("names more than %d nodes", maxMembers)
+		}
 	}
 	return members, nil
 }

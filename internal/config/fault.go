@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Fault is one thing that is wrong with a configuration.
@@ -14,8 +16,14 @@ type Fault struct {
 	Reason string
 }
 
-// String returns "field: reason".
-func (f Fault) String() string { return f.Field + ": " + f.Reason }
+// String returns "field: reason" in one line: a name that somebody gave may be anything.
+func (f Fault) String() string {
+	field := f.Field
+	if strings.ContainsFunc(field, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		field = strconv.Quote(field)
+	}
+	return field + ": " + f.Reason
+}
 
 // Faults is everything that is wrong with a configuration, as an error with one
 // line per fault. The command line answers it with exit code 2.

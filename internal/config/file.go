@@ -31,6 +31,10 @@ func applyFile(fs *pflag.FlagSet, path string, faults *Faults) {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
 		place := fmt.Sprintf("%s line %d", path, key.Line)
+		if key.Kind != yaml.ScalarNode || key.Value == "" {
+			faults.add(fileFlag, "what stands where a setting's name belongs is no name (%s)", place)
+			continue
+		}
 		flag := lookup(fs, key.Value)
 		if flag == nil || flag.Name == fileFlag {
 			faults.add(key.Value, "no such setting (%s); see --help for the settings", place)
@@ -87,7 +91,7 @@ func flatten(flag *pflag.Flag, node *yaml.Node) (string, error) {
 		return "", errors.New("has no value")
 	case node.Kind == yaml.ScalarNode:
 		return node.Value, nil
-	case node.Kind == yaml.SequenceNode && (kind == "stringSlice" || kind == clusterType):
+	case node.Kind == yaml.SequenceNode && (kind == listType || kind == clusterType):
 		return join(node.Content, ",", "")
 	case node.Kind == yaml.MappingNode && kind == clusterType:
 		return join(node.Content, "=", ",")

@@ -70,7 +70,7 @@ func DefaultProxy() Proxy {
 func (p *Proxy) Bind(fs *pflag.FlagSet) {
 	bindFile(fs)
 	fs.StringVar(&p.Listen, "listen", p.Listen, "`host:port` to listen on for Redis clients")
-	fs.StringSliceVar(&p.Nodes, "nodes", p.Nodes, "`host:port,...`: peer addresses of some nodes; the rest is learnt from them")
+	fs.Var(&listValue{list: &p.Nodes}, "nodes", "`host:port,...`: peer addresses of some nodes; the rest is learnt from them")
 	fs.StringVar(&p.ClusterName, "cluster-name", p.ClusterName, "`name` of the cluster that the nodes must belong to")
 	fs.Var((*clusterValue)(&p.InitialCluster), "initial-cluster", "`name=host:port,...` as the nodes were given it; optional, refuses nodes that were given another one")
 	fs.StringVar(&p.Admin, "admin", p.Admin, "`host:port` to serve the admin API and metrics on (HTTP)")

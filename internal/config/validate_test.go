@@ -80,6 +80,8 @@ func TestEachFault(t *testing.T) {
 		{"proxy", "--listen=:6379", "listen: other machines can reach :6379 and no password is set: give --password-file (or --password)"},
 		{"proxy", "--listen=6379", "listen: "},
 		{"proxy", "--nodes=h:1,:2", "nodes: "},
+		{"proxy", "--nodes=h:1\nh:2", "nodes: "},
+		{"proxy", "--listen=h\x00:1", "has no valid host"},
 		{"proxy", "--initial-cluster=x", "initial-cluster: "},
 		{"proxy", "--admin=0.0.0.0:1", "admin: other machines"},
 		{"proxy", "--max-clients=0", "max-clients: 0 is too small: at least 1"},
@@ -99,6 +101,8 @@ func TestEachFault(t *testing.T) {
 
 		{"client", "--admin=localhost:0", "admin: "},
 		{"client", "--admin=localhost", "admin: "},
+		{"client", "--admin=gopher://h", "neither host:port nor an http or https URL"},
+		{"client", "--admin=http://", "neither host:port nor an http or https URL"},
 	} {
 		t.Run(tc.command+tc.flag, func(t *testing.T) {
 			_, err := load(tc.command, tc.flag)
@@ -150,6 +154,10 @@ func TestFilesThatAreNotMappings(t *testing.T) {
 		"&a nodes: &b 4\n":           "",
 		"nodes: &b 4\nreplicas: *b ": "",
 		"nodes: [[]]\n":              "is a list, but takes one value",
+		"?":                          "is no name",
+		"\"\\n\": 3\n":               `"\n": no such setting`,
+		"? [a]\n: 3\n":               "is no name",
+		"a: &nodes 4\n*nodes : 4\n":  "is no name",
 	} {
 		d := DefaultDev()
 		fs := flagsOf(&d)
@@ -166,6 +174,32 @@ func TestFilesThatAreNotMappings(t *testing.T) {
 		require.NoError(t, fs.Parse([]string{"--config", filepath.Join(t.TempDir(), "none")}))
 		return Load(&d, fs, nil)
 	}(), "config: open ")
+}
+
+// TestNoEntryOfAListIsLost: a list that goes over several lines is taken as a whole or
+// refused.
+func TestNoEntryOfAListIsLost(t *testing.T) {
+	for text, want := range map[string][]string{
+		"nodes: [h:1, h:2]\n":          {"h:1", "h:2"},
+		"nodes: h:1, h:2\n":            {"h:1", "h:2"},
+		"nodes: |\n  h:1,\n  h:2\n":    {"h:1", "h:2"},
+		"nodes: |\n  h:1\n  h:2\n":     nil,
+		"nodes: ['h:1\n\n  h:2']\n":    nil,
+		"nodes: ['h:1', \"h:2\\n\"]\n": {"h:1", "h:2"},
+	} {
+		p := DefaultProxy()
+		fs := flagsOf(&p)
+		require.NoError(t, fs.Parse([]string{"--config", writeFile(t, text)}))
+		if err := Load(&p, fs, nil); want == nil {
+			require.ErrorContains(t, err, "nodes: ", text)
+		} else {
+			require.NoError(t, err, text)
+			require.Equal(t, want, p.Nodes, text)
+		}
+	}
+	p := DefaultProxy()
+	require.NoError(t, flagsOf(&p).Parse([]string{"--nodes=h:1", "--nodes=h:2,h:3"}))
+	require.Equal(t, []string{"h:1", "h:2", "h:3"}, p.Nodes)
 }
 
 func TestProtectedModeIsSatisfied(t *testing.T) {
