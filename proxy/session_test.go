@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"fmt"
-	"io"
 	"net"
 	"strings"
 	"testing"
@@ -266,31 +265,6 @@ func BenchmarkSession(b *testing.B) {
 			}
 		})
 	}
-}
-
-// FuzzSession: no bytes make a session panic, and whatever it answers is RESP.
-func FuzzSession(f *testing.F) {
-	for _, seed := range []string{
-		"*1\r\n$9223372036854775800\r\nPING\r\n", "PING\r\nGET a\r\n", "HELLO 3 AUTH default x SETNAME y\r\nCLIENT LIST\r\nCLIENT INFO\r\n",
-		"MSET a 1 b\r\nMSET a 1 b 2\r\nMGET a b\r\nDEL a b\r\n", "SCAN 0 MATCH [a-\\ COUNT 5 TYPE string\r\nKEYS *\r\n",
-		"CLIENT REPLY OFF\r\nPING\r\nCLIENT REPLY ON\r\nRESET\r\n", "COPY a a REPLACE\r\nLCS a b IDX\r\n", "INFO all\r\nCONFIG GET *\r\nCOMMAND DOCS\r\nCOMMAND\r\n",
-		"COMMAND GETKEYS MSET a b c d\r\nCOMMAND LIST FILTERBY PATTERN *\r\nMEMORY USAGE a\r\nSLOWLOG GET -1\r\nCLUSTER KEYSLOT {}\r\n",
-		"CLIENT KILL ID 1 SKIPME no\r\nPING\r\n", "\"\" \"\"\r\n",
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, input []byte) {
-		server := NewServer(ServerConfig{}, newFakeCluster())
-		near, far := net.Pipe()
-		sess, err := server.admit(far)
-		require.NoError(t, err)
-		go sess.serve()
-		go io.Copy(io.Discard, near)
-		near.Write(input) // an error is a session that ended
-		near.Close()
-		server.running.Wait()
-		require.Zero(t, server.Stats().Panics.Load())
-	})
 }
 
 // TestOpsFitStats holds the size of the tables by Op against the command table.
