@@ -1,0 +1,185 @@
+//go:build unix
+
+package differential
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/command"
+)
+
+// generators draw the arguments of each command.
+var generators = map[string]func(*generator) []string{
+	"append":      oneKey((*generator).value),
+	"bitcount":    (*generator).bitCount,
+	"bitfield":    func(g *generator) []string { return append([]string{g.key()}, g.fieldOps(false)...) },
+	"bitfield_ro": func(g *generator) []string { return append([]string{g.key()}, g.fieldOps(true)...) },
+	"bitpos":      (*generator).bitPos,
+	"copy":        (*generator).copyKey,
+	"decr":        oneKey(),
+	"decrby":      oneKey((*generator).integer),
+	"del":         (*generator).manyKeys,
+	"exists":      (*generator).manyKeys,
+	"expire":      func(g *generator) []string { return append([]string{g.key(), g.relative(1)}, g.conditions()...) },
+	"expireat":    func(g *generator) []string { return append([]string{g.key(), g.absolute(1)}, g.conditions()...) },
+	"expiretime":  oneKey(),
+	"get":         oneKey(),
+	"getbit":      oneKey(func(g *generator) string { return g.offset(8) }),
+	"getdel":      oneKey(),
+	"getex":       func(g *generator) []string { return append([]string{g.key()}, g.getExOptions()...) },
+	"getrange":    oneKey((*generator).index, (*generator).index),
+	"getset":      oneKey((*generator).value),
+	"incr":        oneKey(),
+	"incrby":      oneKey((*generator).integer),
+	"incrbyfloat": oneKey((*generator).float),
+	"lcs":         (*generator).lcs,
+	"mget":        (*generator).manyKeys,
+	"mset":        (*generator).mset,
+	"persist":     oneKey(),
+	"pexpire":     func(g *generator) []string { return append([]string{g.key(), g.relative(1000)}, g.conditions()...) },
+	"pexpireat":   func(g *generator) []string { return append([]string{g.key(), g.absolute(1000)}, g.conditions()...) },
+	"pexpiretime": oneKey(),
+	"psetex":      oneKey(func(g *generator) string { return g.relative(1000) }, (*generator).value),
+	"pttl":        oneKey(),
+	"set":         func(g *generator) []string { return append([]string{g.key(), g.value()}, g.setOptions()...) },
+	"setbit":      oneKey(func(g *generator) string { return g.offset(8) }, func(g *generator) string { return pick(g, "0", "1", "1", "2", "-1", "", "01") }),
+	"setex":       oneKey(func(g *generator) string { return g.relative(1) }, (*generator).value),
+	"setnx":       oneKey((*generator).value),
+	"setrange":    oneKey(func(g *generator) string { return g.offset(1) }, (*generator).value),
+	"strlen":      oneKey(),
+	"substr":      oneKey((*generator).index, (*generator).index),
+	"touch":       (*generator).manyKeys,
+	"ttl":         oneKey(),
+	"type":        oneKey(),
+	"unlink":      (*generator).manyKeys,
+
+	"dbsize":    none,
+	"flushall":  (*generator).flush,
+	"flushdb":   (*generator).flush,
+	"keys":      func(g *generator) []string { return []string{g.pattern()} },
+	"randomkey": none,
+	"scan":      func(g *generator) []string { return append([]string{g.cursor()}, g.badScanOptions()...) },
+
+	"auth":    (*generator).auth,
+	"client":  (*generator).client,
+	"cluster": (*generator).cluster,
+	"command": (*generator).commands,
+	"config":  (*generator).config,
+	"echo":    func(g *generator) []string { return []string{g.value()} },
+	"hello":   (*generator).hello,
+	"info": func(g *generator) []string {
+		return g.some(func() string { return pick(g, "server", "KEYSPACE", "nosuch", "") }, 2)
+	},
+	"latency":   (*generator).latency,
+	"memory":    (*generator).memory,
+	"ping":      func(g *generator) []string { return g.some(g.value, 1) },
+	"quit":      none,
+	"readonly":  none,
+	"readwrite": none,
+	"reset":     none,
+	"select":    func(g *generator) []string { return []string{pick(g, "0", "0", g.integer())} },
+	"slowlog":   (*generator).slowlog,
+	"time":      none,
+}
+
+// TestEveryCommandHasAGenerator fails for a command that was added to the table alone.
+func TestEveryCommandHasAGenerator(t *testing.T) {
+	for _, c := range command.Supported() {
+		require.Contains(t, generators, c.Name, "give the new command a generator")
+	}
+	require.Len(t, generators, len(command.Supported()), "there is a generator for a command that is not supported")
+}
+
+func none(*generator) []string { return nil }
+
+// oneKey draws a key and then the other arguments.
+func oneKey(others ...func(*generator) string) func(*generator) []string {
+	return func(g *generator) []string {
+		args := []string{g.key()}
+		for _, other := range others {
+			args = append(args, other(g))
+		}
+		return args
+	}
+}
+
+func (g *generator) manyKeys() []string { return append([]string{g.key()}, g.some(g.key, 4)...) }
+
+func (g *generator) mset() []string {
+	var args []string
+	for range 1 + g.intn(4) {
+		args = append(args, g.key(), g.value())
+	}
+	return args
+}
+
+// copyKey keeps to the keys of one slot mostly: others are a difference that is allowed.
+func (g *generator) copyKey() []string {
+	key := func() string { return pick(g, "a", "{a}1", "{a}2", "x{a}y") }
+	args := []string{key(), key()}
+	for range g.intn(3) {
+		args = append(args, pick(g, []string{g.word("REPLACE")}, []string{g.word("REPLACE")}, []string{g.word("DB"), pick(g, "0", g.integer())},
+			[]string{pick(g, "DB", "", "foo")})...)
+	}
+	return args
+}
+
+func (g *generator) bitCount() []string {
+	return append(append([]string{g.key()}, g.some(g.index, 3)...), g.unit()...)
+}
+
+func (g *generator) bitPos() []string {
+	args := []string{g.key(), pick(g, "0", "0", "1", "1", "2", "-1", "x", "01")}
+	return append(append(args, g.some(g.index, 3)...), g.unit()...)
+}
+
+func (g *generator) unit() []string {
+	return pick(g, nil, nil, []string{g.word("BIT")}, []string{g.word("BYTE")}, []string{"bits"})
+}
+
+func (g *generator) fieldOps(readOnly bool) []string {
+	var out []string
+	for range g.intn(5) {
+		switch kind := g.intn(10); {
+		case kind < 2:
+			out = append(out, g.word("OVERFLOW"), g.word(pick(g, "WRAP", "SAT", "FAIL", "FAIL", "FOO")))
+		case kind < 5 || readOnly && kind < 9:
+			out = append(out, g.word("GET"), g.fieldType(), g.fieldOffset())
+		default:
+			out = append(out, g.word(pick(g, "SET", "INCRBY", "INCRBY")), g.fieldType(), g.fieldOffset(), g.integer())
+		}
+	}
+	if len(out) > 0 && g.chance(5) {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+func (g *generator) fieldType() string {
+	if g.chance(4) {
+		return pick(g, "u64", "i65", "u0", "i0", "i-1", "x8", "", "u", "i08", "I8", "u8 ")
+	}
+	return pick(g, "i", "u") + strconv.Itoa(pick(g, 1, 2, 8, 63, 1+g.intn(63)))
+}
+
+func (g *generator) fieldOffset() string {
+	switch { // a multiple that overflows is a difference that is allowed
+	case g.chance(4):
+		return g.offset(8)
+	case g.chance(4):
+		return pick(g, "#", "#-1", "#-0", "#x", "##1", "#01", "# 1", "#100000", "#536870912", "#4294967296", "#9223372036854775808")
+	}
+	return pick(g, "", "", "#") + strconv.Itoa(g.intn(70))
+}
+
+func (g *generator) lcs() []string {
+	args := []string{g.key(), g.key()}
+	for range g.intn(4) {
+		args = append(args, pick(g, []string{g.word("LEN")}, []string{g.word("IDX")}, []string{g.word("IDX")}, []string{g.word("WITHMATCHLEN")},
+			[]string{g.word("MINMATCHLEN"), g.integer()}, []string{pick(g, "MINMATCHLEN", "foo", "")})...)
+	}
+	return args
+}

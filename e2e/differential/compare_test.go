@@ -1,0 +1,74 @@
+//go:build unix
+
+package differential
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// tolerance is how far apart two replies may be that depend on when a command was
+// executed. Random sequences never set two relative expiries of one key that are closer
+// than a multiple of it, so that it hides nothing else.
+const tolerance = 100 * time.Second
+
+// name is the name of the command, for containers with the subcommand, in upper case.
+func (x exchange) name() string {
+	if len(x.args) == 0 {
+		return ""
+	}
+	name := strings.ToUpper(x.args[0])
+	switch name {
+	case "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "LATENCY", "MEMORY", "SLOWLOG":
+		if len(x.args) > 1 {
+			name += " " + strings.ToUpper(x.args[1])
+		}
+	}
+	return name
+}
+
+// sameMeaning reports whether two replies that are not the same bytes mean the same:
+// because they tell a time, list what has no order, or name the connection.
+func (x exchange) sameMeaning() bool {
+	if x.form == raw { // which may contain HELLO
+		return anonymous(x.redis, x.redisID) == anonymous(x.quoll, x.quollID)
+	}
+	if !x.isCommand() {
+		return false
+	}
+	redis, quoll := parseReply(x.redis), parseReply(x.quoll)
+	if redis.kind != quoll.kind || redis.kind == '-' || redis.kind == 0 {
+		return false
+	}
+	switch x.name() {
+	case "TTL", "EXPIRETIME":
+		return near(redis, quoll, time.Second)
+	case "PTTL", "PEXPIRETIME":
+		return near(redis, quoll, time.Millisecond)
+	case "TIME":
+		return len(redis.list) == 2 && len(quoll.list) == 2 && near(redis.list[0], quoll.list[0], time.Second)
+	case "KEYS":
+		return slices.Equal(slices.Sorted(slices.Values(redis.texts())), slices.Sorted(slices.Values(quoll.texts())))
+	case "SCAN": // whole iterations are compared, see iterate
+		return len(redis.list) == 2 && len(quoll.list) == 2 && quoll.list[1].kind == '*'
+	case "RANDOMKEY":
+		return slices.Contains(keys, redis.text) && slices.Contains(keys, quoll.text)
+	case "HELLO", "CLIENT ID":
+		return anonymous(x.redis, x.redisID) == anonymous(x.quoll, x.quollID)
+	}
+	return false
+}
+
+// near compares two times, which are positive: -1 and -2 have a meaning of their own.
+func near(a, b value, unit time.Duration) bool {
+	m, ok := a.number()
+	n, ok2 := b.number()
+	return ok && ok2 && m > 0 && n > 0 && max(m-n, n-m) <= int64(tolerance/unit)
+}
+
+// anonymous replaces a connection's id in replies.
+func anonymous(reply, id string) string {
+	return strings.ReplaceAll(reply, fmt.Sprintf(":%s\r\n", id), "(the connection's id)")
+}

@@ -1,0 +1,127 @@
+//go:build unix
+
+package differential
+
+import (
+	"fmt"
+	"strings"
+)
+
+func (g *generator) auth() []string {
+	return pick(g, []string{"x"}, []string{"default", "x"}, []string{"default", ""}, []string{"bob", "x"}, []string{"a", "b", "c"}, []string{""})
+}
+
+func (g *generator) hello() []string {
+	if g.chance(15) {
+		return nil
+	}
+	args := []string{pick(g, "3", "3", "3", "2", "2", g.integer(), "4", "1")}
+	for range pick(g, 0, 0, 0, 1, 2) {
+		args = append(args, pick(g, []string{g.word("SETNAME"), g.name()}, []string{g.word("AUTH"), "default", g.value()},
+			[]string{g.word("AUTH"), "bob", "x"}, []string{pick(g, "AUTH", "SETNAME", "foo", "")})...)
+	}
+	return args
+}
+
+// name draws a name for a connection.
+func (g *generator) name() string {
+	return pick(g, "me", "you", "", "two words", "é", "a\nb", "~!", "\x00", "\x7f", strings.Repeat("n", 100))
+}
+
+// other draws a connection of the sequence.
+func (g *generator) other() int { return 1 + g.intn(connections) }
+
+func (g *generator) client() []string {
+	sub := pick(g, "REPLY", "REPLY", "REPLY", "SETNAME", "SETNAME", "GETNAME", "GETNAME", "ID", "INFO", "LIST", "KILL", "KILL", "NO-EVICT",
+		"UNPAUSE", "PAUSE", "TRACKING", "TRACKINGINFO", "CACHING", "GETREDIR", "UNBLOCK", "NO-TOUCH", "SETINFO", "HELP", "foo", "")
+	var args []string
+	switch sub {
+	case "REPLY":
+		args = []string{g.word(pick(g, "ON", "OFF", "SKIP", "SKIP", "SKIP", "FOO"))}
+	case "SETNAME":
+		args = []string{g.name()}
+	case "LIST":
+		args = pick(g, nil, []string{g.word("ID"), fmt.Sprintf("<id %d>", g.other())}, []string{"ID", "99999999"}, []string{"ID", g.integer()},
+			[]string{"TYPE", pick(g, "normal", "PubSub", "master", "replica", "slave", "foo", "")}, []string{pick(g, "ID", "TYPE", "foo")})
+	case "KILL":
+		args = g.kill()
+	case "SETINFO":
+		args = []string{pick(g, "LIB-NAME", "lib-ver", "foo"), g.name()}
+	case "NO-EVICT", "NO-TOUCH":
+		args = []string{pick(g, "on", "OFF", "foo", "")}
+	case "PAUSE":
+		args = []string{"1000"}
+	case "TRACKING", "CACHING":
+		args = []string{"ON"}
+	case "UNBLOCK":
+		args = append([]string{pick(g, "<id 1>", "99999999", g.integer())}, g.some(func() string { return pick(g, "timeout", "ERROR", "foo") }, 1)...)
+	}
+	if sub != "" {
+		sub = g.word(sub)
+	}
+	return append([]string{sub}, args...)
+}
+
+func (g *generator) kill() []string {
+	addr, id := fmt.Sprintf("<addr %d>", g.other()), fmt.Sprintf("<id %d>", g.other())
+	if g.chance(20) {
+		return []string{pick(g, addr, "127.0.0.1:1", "x", "")}
+	}
+	var args []string
+	for range 1 + g.intn(2) {
+		args = append(args, pick(g, []string{g.word("ID"), id}, []string{g.word("ID"), id}, []string{g.word("ADDR"), addr}, []string{"ID", g.integer()},
+			[]string{"ADDR", "x"}, []string{"USER", "default"}, []string{"USER", "bob"}, []string{"TYPE", pick(g, "normal", "pubsub", "master", "foo")},
+			[]string{g.word("SKIPME"), pick(g, "yes", "NO", "foo")}, []string{pick(g, "ID", "foo")})...)
+	}
+	return append(args, "ID", pick(g, id, id, "99999999")) // never everybody
+}
+
+func (g *generator) cluster() []string {
+	return pick(g, []string{"KEYSLOT", g.key()}, []string{"KEYSLOT", g.value()}, []string{"INFO"}, []string{"MYID"}, []string{"NODES"}, []string{"SLOTS"},
+		[]string{"SHARDS"}, []string{"HELP"}, []string{"foo"}, []string{"COUNTKEYSINSLOT", "1"}, []string{"keyslot"}, []string{""})
+}
+
+func (g *generator) commands() []string {
+	name := func() string {
+		return pick(g, "get", "SET", "Mset", "lcs", "copy", "ping", "client", "config|get", "lpush", "nosuch", "", "scan")
+	}
+	return pick(g, nil, []string{"COUNT"}, []string{"INFO"}, append([]string{"INFO"}, g.some(name, 3)...), append([]string{"DOCS"}, g.some(name, 3)...),
+		append([]string{"GETKEYS", name()}, g.some(g.key, 4)...), append([]string{"GETKEYS", name()}, g.some(g.key, 4)...), []string{"LIST"},
+		[]string{"LIST", "FILTERBY", "PATTERN", pick(g, "append", "x*y", "get*")}, []string{"LIST", "FILTERBY", "MODULE", "x"},
+		[]string{"LIST", "FILTERBY", "ACLCAT", pick(g, "bitmap", "nosuch")}, []string{"LIST", "FILTERBY", "foo", "x"}, []string{"LIST", "foo"},
+		[]string{"GETKEYSANDFLAGS", "get", "a"}, []string{"HELP"}, []string{"foo"}, []string{"COUNT", "x"})
+}
+
+func (g *generator) config() []string {
+	return pick(g, []string{"GET", pick(g, "maxclients", "SAVE", "databases", "*max*", "nosuch", "", "maxmemory*", "*")}, []string{"GET", "timeout", "appendonly"},
+		[]string{"GET"}, []string{"RESETSTAT"}, []string{"REWRITE"}, []string{"SET", "maxmemory", "0"}, []string{"SET", "x"}, []string{"HELP"}, []string{"foo"})
+}
+
+func (g *generator) latency() []string {
+	return pick(g, []string{"LATEST"}, []string{"RESET"}, []string{"RESET", "x"}, []string{"HISTORY", g.value()}, []string{"GRAPH", g.value()},
+		[]string{"HISTOGRAM", "nosuch"}, []string{"HISTOGRAM"}, []string{"DOCTOR"}, []string{"HELP"}, []string{"foo", "x"})
+}
+
+func (g *generator) memory() []string {
+	return pick(g, []string{"USAGE", g.key()}, []string{"USAGE", g.key(), g.word("SAMPLES"), g.integer()}, []string{"USAGE", g.key(), "SAMPLES"}, []string{"PURGE"},
+		[]string{"DOCTOR"}, []string{"STATS"}, []string{"MALLOC-STATS"}, []string{"HELP"}, []string{"foo"})
+}
+
+func (g *generator) slowlog() []string {
+	return pick(g, []string{"GET"}, []string{"GET", g.integer()}, []string{"LEN"}, []string{"RESET"}, []string{"HELP"}, []string{"foo"}, []string{"GET", "1", "2"})
+}
+
+// bytes draws what a client may send that has lost its way; it ends the connection. NUL in
+// an inline command, and an empty command behind CLIENT REPLY SKIP, are differences that are
+// allowed.
+func (g *generator) bytes() string {
+	var all string
+	for range 1 + g.intn(4) {
+		all += pick(g, "PING\r\n", "SET a 1\n", "GET a\r\n", "\r\n", "\n", "*0\r\n", "*-1\r\n", "*1\r\n$4\r\nPING\r\n", "*1\r\n$0\r\n\r\n", "*2\r\n$3\r\nGET\r\n$1\r\na\r\n",
+			"*1\r\n", "$4\r\n", "*x\r\n", "*1\r\n$x\r\n", "*1\r\n$-1\r\n", "*1\r\n+PING\r\n", "*1048577\r\n", "*99999999999999999999\r\n", "*-99999999999999999999\r\n",
+			"*01\r\n", "*+1\r\n", "* 1\r\n", "*1\n$4\r\nPING\r\n", "*1\r\n$4\r\nPINGxx", "*1\r\n$04\r\nPING\r\n", "*1\r\n$99999999999\r\n", "\"unbalanced\r\n", "'x'y\r\n",
+			`PING "\x41\n\"b"`+"\r\n", `ECHO 'it\'s'`+"\r\n", "ECHO a\vb\r\n", "PING\r", " \t PING  \r\n", "HELLO 3\r\n", "QUIT\r\n",
+			"CLIENT REPLY OFF\r\n", "SELECT 0\r\n", "*2\r\n$4\r\nECHO\r\n$2\r\n\r\n\r\n")
+	}
+	return all
+}

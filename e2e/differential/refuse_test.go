@@ -1,0 +1,48 @@
+//go:build unix
+
+package differential
+
+import (
+	"strings"
+
+	"github.com/quolldb/quoll/internal/command"
+)
+
+// placeholder is what Redis is sent instead of a command that it must not execute.
+var placeholder = []string{"ECHO", "Quoll refuses this command"}
+
+// refusals are what Quoll answers to subcommands that would change what Redis does
+// afterwards.
+var refusals = []struct {
+	name string
+	// atLeast is the number of arguments from which the command is complete; with fewer
+	// both servers complain.
+	atLeast int
+	reply   string
+}{
+	{"CLIENT PAUSE", 3, "-ERR CLIENT PAUSE is not supported: it could pause the clients of one proxy only\r\n"},
+	{"CLIENT TRACKING", 3, "-ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll\r\n"},
+	{"CLIENT TRACKINGINFO", 2, "-ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll\r\n"},
+	{"CLIENT CACHING", 3, "-ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll\r\n"},
+	{"COMMAND GETKEYSANDFLAGS", 4, "-ERR COMMAND GETKEYSANDFLAGS is not supported yet by Quoll; see COMMAND GETKEYS\r\n"},
+	{"CONFIG SET", 4, "-ERR CONFIG SET is not supported: start quoll with other flags, or change its configuration file, instead\r\n"},
+	{"MEMORY STATS", 2, "-ERR MEMORY STATS is not supported by Quoll; see INFO memory and the metrics endpoint\r\n"},
+}
+
+// refusal returns the reply that Quoll must give to a command which it does not support and
+// which Redis therefore is not sent, "" for all others.
+func refusal(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	cmd := command.Lookup([]byte(args[0]))
+	if cmd != nil && cmd.Route == command.RouteUnsupported && cmd.ArityOK(len(args)) {
+		return "-ERR '" + strings.ToUpper(cmd.Name) + "' is not supported yet by Quoll; nothing was done. The connection can be used on\r\n"
+	}
+	for _, r := range refusals {
+		if len(args) >= r.atLeast && strings.EqualFold(strings.Join(args[:2], " "), r.name) {
+			return r.reply
+		}
+	}
+	return ""
+}
