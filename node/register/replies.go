@@ -15,6 +15,9 @@ func (h *Home) HandleReply(m *Message) {
 		return
 	}
 	if m.Result == StaleBallot {
+		if m.Kind == Prepare && m.Promised == h.ballot {
+			return // the replica refused a second copy: this term has its promise (R3)
+		}
 		h.refused.add(i)
 		if !h.config.quorum((h.config.old | h.config.next) &^ h.refused) {
 			h.stepDown()

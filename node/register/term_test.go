@@ -33,6 +33,28 @@ func TestR3OneRefusalIsNotTheEnd(t *testing.T) {
 	require.True(t, c.home(1).Leading())
 }
 
+// TestR3ASecondCopyIsNoRival: a replica promises a ballot once, and refuses a Prepare that
+// arrives twice, or that a later message of the same term has overtaken.
+func TestR3ASecondCopyIsNoRival(t *testing.T) {
+	c := newCluster(t, 3)
+	get := c.ask(1, "get k")
+	first := c.one(Prepare, 2)
+	overtaken, _ := c.take(func(m *Message) bool { return m.To == 3 })
+	c.home(1).HandleReply(&first)
+	c.run()
+	c.done(get, "$-1\r\n")
+
+	again := overtaken
+	again.To = 2
+	for _, m := range []Message{overtaken, again} {
+		c.deliver(m)
+		require.Equal(t, StaleBallot, c.mail[0].Result)
+		c.run()
+	}
+	require.True(t, c.home(1).Leading())
+	require.Zero(t, c.events[SteppedDown])
+}
+
 func TestR3ANewProcessHasAHigherBallot(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(1)
