@@ -158,6 +158,7 @@ func (l *faultLine) decide(frames []byte, now time.Duration) {
 func (l *faultLine) decideOne(frame []byte, now time.Duration) {
 	r := l.current()
 	if r == nil {
+		l.queue.release(now)
 		l.queue.inOrder(frame, now, nil)
 		return
 	}

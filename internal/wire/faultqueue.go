@@ -48,6 +48,14 @@ func (q *faultQueue) count(bytes int, rule *activeRule) {
 	}
 }
 
+// release makes due what would be later, without changing the order.
+func (q *faultQueue) release(now time.Duration) {
+	for i := range q.held {
+		q.held[i].due = min(q.held[i].due, now)
+	}
+	q.last = min(q.last, now)
+}
+
 // ready reports whether a frame is due.
 func (q *faultQueue) ready(now time.Duration) bool { return len(q.held) > 0 && q.held[0].due <= now }
 

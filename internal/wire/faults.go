@@ -85,8 +85,9 @@ func init() { currentPlan.Store(new(faultPlan)) }
 
 // InjectFaults replaces all rules of this process at once; none heals everything. For
 // each frame the first rule that matches its receiver counts. What is held already
-// leaves at its time. The random decisions follow from the seed, the peer, and the
-// number of the connection with it.
+// leaves at its time, or with the next frame (a ping, at the latest) once no rule
+// matches its receiver any more. The random decisions follow from the seed, the peer,
+// and the number of the connection with it.
 //
 // The rules must make sense: nothing negative, no probability above 1.
 func InjectFaults(seed uint64, rules []FaultRule) {

@@ -241,6 +241,23 @@ func TestShutdownWritesWhatIsHeld(t *testing.T) {
 	})
 }
 
+func TestHealingLetsGoOfWhatIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		link, _ := faulty(t)
+		inject(t, 1, FaultRule{Peer: "server", Delay: time.Minute})
+		link.send(t, typeEcho, 10)
+		synctest.Wait()
+		require.Empty(t, link.frames)
+		InjectFaults(0, nil)
+		time.Sleep(100 * time.Millisecond) // a ping is sent
+		synctest.Wait()
+		require.Equal(t, numbers(10), link.received())
+		link.send(t, typeEcho, 1)
+		synctest.Wait()
+		require.Equal(t, numbers(1), link.received())
+	})
+}
+
 // TestRulesChangeUnderLoad is for the race detector.
 func TestRulesChangeUnderLoad(t *testing.T) {
 	listener := loopback(t)
