@@ -29,7 +29,7 @@ const patience = 10 * time.Second
 
 // testCluster is nodes of one process that talk over loopback.
 type testCluster struct {
-	t         *testing.T
+	t         testing.TB
 	initial   ring.Initial
 	listeners map[string]net.Listener // of nodes that have not been started yet
 	nodes     map[string]*Node        // that run
@@ -37,7 +37,7 @@ type testCluster struct {
 }
 
 // newTestCluster prepares nodes a, b, c and so on, and starts none.
-func newTestCluster(t *testing.T, size int) *testCluster {
+func newTestCluster(t testing.TB, size int) *testCluster {
 	c := &testCluster{t: t, listeners: map[string]net.Listener{}, nodes: map[string]*Node{}, logs: &logBuffer{}}
 	for i := range size {
 		name := string(rune('a' + i))
@@ -125,7 +125,7 @@ func (c *testCluster) eventually(is func() bool) {
 }
 
 // newFormed starts a cluster.
-func newFormed(t *testing.T, size int, change func(*Options)) *testCluster {
+func newFormed(t testing.TB, size int, change func(*Options)) *testCluster {
 	t.Helper()
 	c := newTestCluster(t, size)
 	for _, m := range c.initial {
@@ -165,7 +165,7 @@ func (b *logBuffer) contains(text string) bool {
 
 // client is a proxy, or whatever its hello says, that speaks frames to one node.
 type client struct {
-	t      *testing.T
+	t      testing.TB
 	link   *wire.Link
 	caller *protocol.Caller
 	epoch  uint64

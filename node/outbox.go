@@ -25,9 +25,10 @@ type frameBuffer struct {
 	start int
 }
 
-// connBuffer is a frame of replies for one connection.
+// connBuffer is a frame of replies of one type for one connection.
 type connBuffer struct {
 	conn *wire.ServerConn
+	typ  wire.FrameType
 	frameBuffer
 }
 
@@ -71,11 +72,11 @@ func (o *outbox) replicate(peer int, m *register.Message) {
 	f.buf = appendRequest(f.open(protocol.FrameReplicate), m)
 }
 
-// conn returns the frame of replies to a connection.
+// conn returns the frame of replies of a type to a connection.
 func (o *outbox) conn(c *wire.ServerConn, typ wire.FrameType) *connBuffer {
 	o.work = true
 	for i := range o.conns {
-		if o.conns[i].conn == c {
+		if o.conns[i].conn == c && o.conns[i].typ == typ {
 			o.conns[i].open(typ)
 			return &o.conns[i]
 		}
@@ -86,7 +87,7 @@ func (o *outbox) conn(c *wire.ServerConn, typ wire.FrameType) *connBuffer {
 		o.conns = append(o.conns, connBuffer{})
 	}
 	b := &o.conns[len(o.conns)-1]
-	b.conn, b.buf = c, b.buf[:0]
+	b.conn, b.typ, b.buf = c, typ, b.buf[:0]
 	b.open(typ)
 	return b
 }

@@ -99,13 +99,21 @@ func (n *Node) executeGroup(c *wire.ServerConn, s *session, epoch uint64) {
 	n.lockGroup(&s.group, s.out)
 	defer n.unlockGroup(&s.group)
 	for i := range s.group.n {
-		if op := &s.ops[i]; op.Kind == protocol.Execute {
+		op := &s.ops[i]
+		if op.Kind == protocol.Execute {
 			n.execute(c, s, op)
 		} else {
 			n.read(c, s, op, epoch)
 		}
+		// The arguments are views of the frame: they would keep a large one alive.
+		if clear(op.Req.Args); cap(op.Req.Args) > keptArgs {
+			op.Req.Args = nil
+		}
 	}
 }
+
+// keptArgs is for how many arguments of an operation room is kept.
+const keptArgs = 64
 
 // refusal says why no operation of a frame is executed.
 func (n *Node) refusal(epoch uint64, age time.Duration) register.Reason {

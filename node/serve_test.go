@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -163,6 +164,53 @@ func TestBadFramesCostTheirConnectionOnly(t *testing.T) {
 	_, err = proxy.caller.Call(t.Context(), protocol.MethodScan, []byte("?"))
 	require.ErrorIs(t, err, protocol.ErrCall)
 	require.Equal(t, "+OK\r\n", string(good.do("set k v").Reply))
+}
+
+// TestRepliesOfTwoTypesAreTwoFrames, also when one read of the connection brought both
+// kinds of requests.
+func TestRepliesOfTwoTypesAreTwoFrames(t *testing.T) {
+	c := newFormed(t, 1, nil)
+	n := c.nodes["a"]
+	cl := c.dialAs(n, n)
+	frames := appendRequest(wire.BeginFrame(nil, protocol.FrameReplicate), &register.Message{Kind: register.Confirm, Slot: 1, Epoch: 1})
+	frames = wire.EndFrame(frames, 0)
+	start := len(frames)
+	read := op(protocol.ReadVersion, "get k")
+	read.ID = 7
+	result := make(chan protocol.Result, 1)
+	cl.results[read.ID] = result
+	frames = protocol.AppendOp(protocol.AppendEpoch(wire.BeginFrame(frames, protocol.FrameBatch), 1), &read)
+	require.NoError(t, cl.link.SendFrames(wire.EndFrame(frames, start)))
+	require.Equal(t, protocol.StatusVersion, cl.wait(result).Status)
+	require.Equal(t, register.Confirm, (<-cl.replies).Kind)
+}
+
+// TestALargeFrameLeavesNothingBehind: a connection that once carried operations with very
+// many arguments does not keep room for them.
+func TestALargeFrameLeavesNothingBehind(t *testing.T) {
+	c := newFormed(t, 1, nil)
+	cl := c.dial(c.nodes["a"])
+	before := heapInUse()
+	var ops []protocol.Op
+	for range groupSize {
+		o := op(protocol.ReadValue, "get k")
+		o.Req.Args = append(o.Req.Args, make([][]byte, 100_000)...)
+		ops = append(ops, o)
+	}
+	results := cl.send(ops...)
+	for _, result := range results {
+		cl.wait(result)
+	}
+	cl.barrier()
+	clear(ops)
+	require.Less(t, heapInUse(), before+20<<20)
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
 }
 
 // TestEveryOperationIsAnswered, whatever its number and its arguments are: a proxy of
