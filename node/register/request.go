@@ -92,8 +92,11 @@ func NewRequest(cmd *command.Request, origin any, originID uint64, born int64) *
 	return r
 }
 
-// Size returns how many bytes the request's command has.
-func (r *Request) Size() int { return len(r.buf) }
+// argSize is what an argument takes beside its bytes. There may be a million empty ones.
+const argSize = 24
+
+// Size returns how many bytes of memory the request's command takes.
+func (r *Request) Size() int { return len(r.buf) + argSize*len(r.cmd.Args) }
 
 // maxPooled bounds the buffers that wait in the pool.
 const maxPooled = 64 << 10
@@ -105,6 +108,9 @@ func (r *Request) free() {
 	}
 	if cap(replies) > maxPooled {
 		replies = nil
+	}
+	if argSize*cap(args) > maxPooled {
+		args = nil
 	}
 	clear(args)
 	*r = Request{buf: buf[:0], replies: replies[:0], attempts: attempts[:0]}
