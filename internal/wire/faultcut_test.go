@@ -80,6 +80,44 @@ func TestStrangersAreCutByRulesForAll(t *testing.T) {
 	})
 }
 
+// TestServerNeverHearsThatItIsWanted: the last frame of a handshake is lost. The dialer
+// cannot know, and believes in the connection until pings go unanswered; the server never
+// opens it.
+func TestServerNeverHearsThatItIsWanted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inject(t, 1, FaultRule{Peer: "server", Cut: true})
+		listener, handler := newPipes(), newEcho()
+		serve(t, listener, ServerConfig{Handler: handler})
+		link := connect(t, LinkConfig{Dial: listener.dial, Address: "server"}) // never met: it can say hello
+		began := time.Now()
+		require.Equal(t, []State{Up, Suspect, Down}, []State{<-link.states, <-link.states, <-link.states})
+		require.LessOrEqual(t, time.Since(began), 5*time.Second+200*time.Millisecond)
+		require.Error(t, <-link.down)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Empty(t, handler.opened)
+		require.Empty(t, link.states, "from then on it is known, and cut from the first byte")
+		InjectFaults(0, nil)
+		require.Equal(t, Up, <-link.states)
+		<-handler.opened
+	})
+}
+
+// TestSlowLinkIsUp: a peer that is far away answers late, but it answers.
+func TestSlowLinkIsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		link, _ := faulty(t)
+		require.Equal(t, Up, <-link.states)
+		inject(t, 1, FaultRule{Peer: "server", Delay: time.Second}, FaultRule{Peer: "dialer", Delay: time.Second})
+		require.Equal(t, Suspect, <-link.states, "as long as nothing comes")
+		require.Equal(t, Up, <-link.states)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Empty(t, link.states)
+		require.InDelta(t, 2*time.Second, link.RTT(), float64(200*time.Millisecond))
+	})
+}
+
 // TestLossyLinkStaysUp: single lost pings cost no connection.
 func TestLossyLinkStaysUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

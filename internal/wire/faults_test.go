@@ -18,14 +18,22 @@ import (
 // any order.
 const typeRepeat = FirstFrameType + 2
 
-// inject makes rules until the test ends, from a fresh memory of who was met.
+func init() { RepeatableFrames(typeRepeat) }
+
+// inject makes rules until the test ends.
 func inject(t testing.TB, seed uint64, rules ...FaultRule) {
 	t.Cleanup(func() {
 		InjectFaults(0, nil)
-		met.at, met.connections, repeatable = map[string]faultPeer{}, map[string]uint64{}, [256]bool{}
+		forget()
 	})
-	RepeatableFrames(typeRepeat)
 	InjectFaults(seed, rules)
+}
+
+// forget forgets who was met, as a new process has.
+func forget() {
+	met.Lock()
+	defer met.Unlock()
+	met.at, met.connections = map[string]faultPeer{}, map[string]uint64{}
 }
 
 // counters returns what the first rule did.
@@ -106,7 +114,7 @@ func TestDropFollowsFromTheSeed(t *testing.T) {
 		arrived := map[uint64][]string{}
 		for _, seed := range []uint64{1, 1, 2} {
 			inject(t, seed, FaultRule{Peer: "*", Role: RoleNode, Drop: 0.5})
-			met.connections = map[string]uint64{}
+			forget()
 			link, _ := faulty(t)
 			link.send(t, typeEcho, 100)
 			synctest.Wait()
