@@ -170,7 +170,7 @@ func (g *generator) fieldOffset() string {
 	case g.chance(4):
 		return g.offset(8)
 	case g.chance(4):
-		return pick(g, "#", "#-1", "#-0", "#x", "##1", "#01", "# 1", "#100000", "#536870912", "#4294967296", "#9223372036854775808")
+		return pick(g, "#", "#-1", "#-0", "#x", "##1", "#01", "# 1", "#100000", "#4294967296", "#9223372036854775808")
 	}
 	return pick(g, "", "", "#") + strconv.Itoa(g.intn(70))
 }

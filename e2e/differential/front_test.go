@@ -41,7 +41,7 @@ func (g *generator) client() []string {
 	case "SETNAME":
 		args = []string{g.name()}
 	case "LIST":
-		args = pick(g, nil, []string{g.word("ID"), fmt.Sprintf("<id %d>", g.other())}, []string{"ID", "99999999"}, []string{"ID", g.integer()},
+		args = pick(g, nil, []string{g.word("ID"), fmt.Sprintf("<id %d>", g.other())}, []string{"ID", g.strangeID()},
 			[]string{"TYPE", pick(g, "normal", "PubSub", "master", "replica", "slave", "foo", "")}, []string{pick(g, "ID", "TYPE", "foo")})
 	case "KILL":
 		args = g.kill()
@@ -67,13 +67,18 @@ func (g *generator) kill() []string {
 	if g.chance(20) {
 		return []string{pick(g, addr, "127.0.0.1:1", "x", "")}
 	}
-	var args []string
-	for range 1 + g.intn(2) {
-		args = append(args, pick(g, []string{g.word("ID"), id}, []string{g.word("ID"), id}, []string{g.word("ADDR"), addr}, []string{"ID", g.integer()},
+	args := []string{"ID", pick(g, id, id, "99999999")} // never everybody: who is just going may count or not
+	for range g.intn(3) {
+		args = append(args, pick(g, []string{g.word("ID"), id}, []string{g.word("ADDR"), addr}, []string{"ID", g.strangeID()},
 			[]string{"ADDR", "x"}, []string{"USER", "default"}, []string{"USER", "bob"}, []string{"TYPE", pick(g, "normal", "pubsub", "master", "foo")},
 			[]string{g.word("SKIPME"), pick(g, "yes", "NO", "foo")}, []string{pick(g, "ID", "foo")})...)
 	}
-	return append(args, "ID", pick(g, id, id, "99999999")) // never everybody
+	return args
+}
+
+// strangeID draws an id that no client has.
+func (g *generator) strangeID() string {
+	return pick(g, "99999999", "0", "-1", "x", "", "01", "9223372036854775807", "9223372036854775808", "1.0")
 }
 
 func (g *generator) cluster() []string {

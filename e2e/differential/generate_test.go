@@ -62,11 +62,20 @@ func (g *generator) turn() script {
 	one := rapid.Custom(func(t *rapid.T) step {
 		g.t = t
 		s := g.step()
-		s.conn, s.joined = conn, joined && len(s.args) > 0
+		s.conn, s.joined = conn, joined && s.pipelines()
 		return s
 	})
-	return rapid.SliceOfN(one, 1, 12).Draw(outer, "steps")
+	all := script(rapid.SliceOfN(one, 1, 12).Draw(outer, "steps"))
+	if rapid.IntRange(0, 3).Draw(outer, "hello") == 3 {
+		hello := step{conn: conn, form: array, args: []string{"HELLO", "3"}}
+		return append(script{hello}, all...)
+	}
+	return all
 }
+
+// pipelines reports whether a command may follow any other in one write. Where replies are
+// off, an empty command and QUIT are differences that are allowed.
+func (s step) pipelines() bool { return len(s.args) > 0 && !strings.EqualFold(s.args[0], "QUIT") }
 
 func (g *generator) step() step {
 	s := step{form: array}

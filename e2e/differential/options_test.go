@@ -62,9 +62,9 @@ func (g *generator) flush() []string {
 	return g.some(func() string { return pick(g, "ASYNC", "sync", "Sync", "foo", "") }, 1)
 }
 
-// pattern draws a glob that matches some of the keys.
+// pattern draws a glob that matches some of the keys. Not **, by which a difference is allowed.
 func (g *generator) pattern() string {
-	return pick(g, "*", "a", "b", "?", "{a}*", "*a*", "*{*", "[ab]", "[^a]", "[b-a]", "[a", "[", `\a`, `\`, "", "**", "*\xff*", "{a}[12]", "*\r*")
+	return pick(g, "*", "a", "b", "?", "{a}*", "*a*", "*{*", "[ab]", "[^a]", "[b-a]", "[a", "[", `\a`, `\`, "", "**a", "?**", "*\xff*", "{a}[12]", "*\r*")
 }
 
 func (g *generator) cursor() string {

@@ -235,6 +235,7 @@ func (p *player) resolve(args []string, redis bool) ([]string, error) {
 
 // await reads a reply. ended says that there will be no more.
 func await(l *link) (reply string, ended bool) {
+	_ = l.SetReadDeadline(time.Now().Add(patience))
 	reply, err := l.reply()
 	switch {
 	case err == nil:

@@ -15,17 +15,17 @@ var placeholder = []string{"ECHO", "Quoll refuses this command"}
 // afterwards.
 var refusals = []struct {
 	name string
-	// atLeast is the number of arguments from which the command is complete; with fewer
-	// both servers complain.
-	atLeast int
-	reply   string
+	// arity is as in the table of commands: with another number of arguments both servers
+	// complain.
+	arity int
+	reply string
 }{
-	{"CLIENT PAUSE", 3, "-ERR CLIENT PAUSE is not supported: it could pause the clients of one proxy only\r\n"},
-	{"CLIENT TRACKING", 3, "-ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll\r\n"},
+	{"CLIENT PAUSE", -3, "-ERR CLIENT PAUSE is not supported: it could pause the clients of one proxy only\r\n"},
+	{"CLIENT TRACKING", -3, "-ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll\r\n"},
 	{"CLIENT TRACKINGINFO", 2, "-ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll\r\n"},
 	{"CLIENT CACHING", 3, "-ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll\r\n"},
-	{"COMMAND GETKEYSANDFLAGS", 4, "-ERR COMMAND GETKEYSANDFLAGS is not supported yet by Quoll; see COMMAND GETKEYS\r\n"},
-	{"CONFIG SET", 4, "-ERR CONFIG SET is not supported: start quoll with other flags, or change its configuration file, instead\r\n"},
+	{"COMMAND GETKEYSANDFLAGS", -4, "-ERR COMMAND GETKEYSANDFLAGS is not supported yet by Quoll; see COMMAND GETKEYS\r\n"},
+	{"CONFIG SET", -4, "-ERR CONFIG SET is not supported: start quoll with other flags, or change its configuration file, instead\r\n"},
 	{"MEMORY STATS", 2, "-ERR MEMORY STATS is not supported by Quoll; see INFO memory and the metrics endpoint\r\n"},
 }
 
@@ -40,7 +40,8 @@ func refusal(args []string) string {
 		return "-ERR '" + strings.ToUpper(cmd.Name) + "' is not supported yet by Quoll; nothing was done. The connection can be used on\r\n"
 	}
 	for _, r := range refusals {
-		if len(args) >= r.atLeast && strings.EqualFold(strings.Join(args[:2], " "), r.name) {
+		complete := len(args) == r.arity || r.arity < 0 && len(args) >= -r.arity
+		if complete && strings.EqualFold(strings.Join(args[:2], " "), r.name) {
 			return r.reply
 		}
 	}
