@@ -100,3 +100,17 @@ func TestAgreedMeansAMajorityHoldsTheHighestVersionSeen(t *testing.T) {
 		t.Fatal("undecided with every vote in")
 	})
 }
+
+func TestTheValueIsOfTheAgreedVersion(t *testing.T) {
+	v := Start(3, 3)
+	v.Add(version(2))
+	v.Add(version(2))
+	require.Equal(t, AskHome, v.AddValue(version(1)), "a value of another version than the one that was agreed on")
+}
+
+func TestMajoritiesMeet(t *testing.T) {
+	for n := 1; n <= 9; n++ {
+		require.Greater(t, 2*Majority(n), n, "two majorities of %d need not meet", n)
+		require.LessOrEqual(t, Majority(n), n/2+1, "the smallest one is enough")
+	}
+}
