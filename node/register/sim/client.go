@@ -252,9 +252,12 @@ func (o *operation) finish(outcome register.Outcome, reply string) {
 		if !read {
 			s.count("writes-unknown", 1)
 		}
-		if s.healed && o.start > horizon+settling {
-			s.overdue = append(s.overdue, fmt.Sprintf("client %d: %v, begun at %d, is of unknown outcome though a majority is well", p.id, o.cmd, o.start))
+		if o.start > horizon+settling && s.healed {
+			s.count(unknownWhenWell, 1)
 		}
+	}
+	if o.start > horizon+settling && s.healed {
+		s.count(begunWhenWell, 1)
 	}
 	if !read {
 		s.count("writes", 1)

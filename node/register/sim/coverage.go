@@ -10,7 +10,7 @@ import (
 // all of those that the register counts. One that never occurs says that the simulator has
 // stopped testing something.
 var happenings = []string{
-	"afflicted", "clock-jump", "crash", "crash-in-step", "disk-lost", "duplicated", "epoch", "expired-read", "joint-epoch", "lost",
+	"afflicted", begunWhenWell, "clock-jump", "crash", "crash-in-step", "disk-lost", "duplicated", "epoch", "expired-read", "joint-epoch", "lost",
 	"members-changed", "not-voting", "operations", "partition", "pause", "pipeline", "quorum-read", "read-failed", "read-to-home",
 	"staged-lost", "store-failed", "writes", "writes-unknown",
 }

@@ -127,9 +127,12 @@ func (s *Sim) partition() {
 // home keeps a request, so that one that can reach nobody is out of the way.
 const bound = 1500
 
-// settling is how long after that outcomes may still be unknown: homes that have lost
-// their terms without knowing it find out.
+// settling is how long after that many outcomes may still be unknown: homes that have
+// lost their terms without knowing it find out. Of the operations that begin later hardly any is.
 const settling = 1000
+
+// How these operations are counted.
+const begunWhenWell, unknownWhenWell = "begun-when-well", "unknown-when-well"
 
 // heal makes a majority of the newest members well for good. Each of the others may be
 // dead, stand still, be cut off or be well.

@@ -142,8 +142,8 @@ func (n *node) hold(run func()) {
 
 // The methods below implement register.Env.
 
-// Now returns the node's wall clock.
-func (n *node) Now() int64 { return int64(n.sim.now + n.sim.clock[n.id]) }
+// Now returns the node's wall clock. It is far from zero, which would mean no expiry.
+func (n *node) Now() int64 { return int64(1_000_000 + n.sim.now + n.sim.clock[n.id]) }
 
 // Mono returns the time.
 func (n *node) Mono() int64 { return int64(n.sim.now) }

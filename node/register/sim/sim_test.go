@@ -93,6 +93,9 @@ func TestLinearizable(t *testing.T) {
 	if total.undecided > total.histories/50 {
 		t.Errorf("%d of %d histories outran the checker: nothing is known about them", total.undecided, total.histories)
 	}
+	if well, unknown := total.stats[begunWhenWell], total.stats[unknownWhenWell]; unknown > well/500 {
+		t.Errorf("%d of %d operations that began when a majority was well are of unknown outcome", unknown, well)
+	}
 	if missing := Missing(total.stats, total.histories); *onlyMode == "" && len(missing) > 0 {
 		t.Errorf("these never happened, so the run shows less than it should: %s", strings.Join(missing, ", "))
 	}
