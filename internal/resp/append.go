@@ -3,6 +3,7 @@ package resp
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // OK is the simple string reply that most writes give.
@@ -17,8 +18,9 @@ func AppendSimple(dst []byte, s string) []byte {
 
 // AppendError appends an error reply. text begins with the error word ("ERR ...").
 // CR and LF in it become spaces, so that a client's bytes in an error text cannot
-// forge a reply.
+// forge a reply; those at its end are left out, as in Redis.
 func AppendError(dst []byte, text string) []byte {
+	text = strings.TrimRight(text, "\r\n")
 	dst = append(dst, '-')
 	for i := 0; i < len(text); i++ {
 		c := text[i]

@@ -33,6 +33,7 @@ func TestExpire(t *testing.T) {
 		{v, "EXPIRE k 1 NX GT", "-" + errNXWithOther + "\r\n", v, same},
 		{v, "EXPIRE k 1 LT GT", "-" + errGTWithLT + "\r\n", v, same},
 		{v, "EXPIRE k x foo", "-ERR Unsupported option foo\r\n", v, same},
+		{v, "EXPIRE k x foo\nbar\r\n", "-ERR Unsupported option foo bar\r\n", v, same},
 		{v, "EXPIRE k x foo\x00bar", "-ERR Unsupported option foo\r\n", v, same},
 		{v, "EXPIRE k x", "-ERR value is not an integer or out of range\r\n", v, same},
 		{absent, "EXPIRE k 9223372036854775807", "-ERR invalid expire time in 'expire' command\r\n", absent, same},
