@@ -45,7 +45,7 @@ var generators = map[string]func(*generator) []string{
 	"psetex":      oneKey(func(g *generator) string { return g.relative(1000) }, (*generator).value),
 	"pttl":        oneKey(),
 	"set":         func(g *generator) []string { return append([]string{g.key(), g.value()}, g.setOptions()...) },
-	"setbit":      oneKey(func(g *generator) string { return g.offset(8) }, func(g *generator) string { return pick(g, "0", "1", "1", "2", "-1", "", "01") }),
+	"setbit":      oneKey(func(g *generator) string { return g.offset(8) }, func(g *generator) string { return pick(g, "0", "0", "1", "1", "1", "1", "2", "-1", "", "01") }),
 	"setex":       oneKey(func(g *generator) string { return g.relative(1) }, (*generator).value),
 	"setnx":       oneKey((*generator).value),
 	"setrange":    oneKey(func(g *generator) string { return g.offset(1) }, (*generator).value),

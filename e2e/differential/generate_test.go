@@ -84,7 +84,7 @@ func (g *generator) step() step {
 		s.args = g.command()
 	case kind < 94:
 		s.form, s.args = inline, g.command()
-		if len(s.request()) > 60_000 { // too long for an inline command
+		if len(s.form.request(s.args)) > 60_000 { // too long for an inline command
 			s.form = array
 		}
 	case kind < 95: // an empty command, in either form

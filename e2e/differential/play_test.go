@@ -166,13 +166,15 @@ func (p *player) pipeline(pair *pair, round script) error {
 	due := expectReplies(&round)
 	var toRedis, toQuoll []byte
 	for _, s := range round {
-		mine := s
-		mine.args, _ = p.resolve(s.args, false)
-		toQuoll = append(toQuoll, mine.request()...)
-		if s.args, _ = p.resolve(s.args, true); refusal(s.args) != "" {
-			s.args = placeholder
+		theirs, mine, err := p.resolve(s.args)
+		if err != nil {
+			return err
 		}
-		toRedis = append(toRedis, s.request()...)
+		if refusal(s.args) != "" {
+			theirs = placeholder
+		}
+		toRedis = append(toRedis, s.form.request(theirs)...)
+		toQuoll = append(toQuoll, s.form.request(mine)...)
 	}
 	_ = pair.redis.send(toRedis) // if it is closed there is no reply
 	_ = pair.quoll.send(toQuoll)
@@ -194,43 +196,33 @@ func (p *player) pipeline(pair *pair, round script) error {
 }
 
 // request returns the bytes of a command.
-func (s step) request() []byte {
-	if s.form == array {
-		return encode(s.args)
+func (f form) request(args []string) []byte {
+	if f == array {
+		return encode(args)
 	}
-	words := make([]string, len(s.args))
-	for i, arg := range s.args {
+	words := make([]string, len(args))
+	for i, arg := range args {
 		words[i] = quote(arg)
 	}
 	return []byte(strings.Join(words, " ") + "\r\n")
 }
 
-// resolve replaces <id N> and <addr N> by what they stand for on one of the servers.
-func (p *player) resolve(args []string, redis bool) ([]string, error) {
-	resolved := make([]string, len(args))
-	for i, arg := range args {
-		resolved[i] = arg
-		var number int
+// resolve replaces <id N> and <addr N> by what they stand for on each of the servers.
+func (p *player) resolve(args []string) (redis, quoll []string, err error) {
+	for _, arg := range args {
+		theirs, mine := arg, arg
 		var what string
-		if n, _ := fmt.Sscanf(arg, "<%s %d>", &what, &number); n != 2 {
-			continue
+		var number int
+		if n, _ := fmt.Sscanf(arg, "<%s %d>", &what, &number); n == 2 {
+			pair, err := p.pair(number)
+			if err != nil {
+				return nil, nil, err
+			}
+			theirs, mine = pair.redis.named(what), pair.quoll.named(what)
 		}
-		pair, err := p.pair(number)
-		if err != nil {
-			return nil, err
-		}
-		l := pair.quoll
-		if redis {
-			l = pair.redis
-		}
-		switch what {
-		case "id":
-			resolved[i] = l.id
-		case "addr":
-			resolved[i] = l.LocalAddr().String()
-		}
+		redis, quoll = append(redis, theirs), append(quoll, mine)
 	}
-	return resolved, nil
+	return redis, quoll, nil
 }
 
 // await reads a reply. ended says that there will be no more.

@@ -38,6 +38,14 @@ func dial(address string) (*link, error) {
 	return l, nil
 }
 
+// named returns the id or the addr of the connection, by which other clients name it.
+func (l *link) named(what string) string {
+	if what == "id" {
+		return l.id
+	}
+	return l.LocalAddr().String()
+}
+
 // do sends one command and returns its reply.
 func (l *link) do(args ...string) (string, error) {
 	if err := l.send(encode(args)); err != nil {
