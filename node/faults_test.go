@@ -12,6 +12,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/register"
 )
 
 // TestReplicationBearsRepeatedAndReorderedFrames: requests of homes and replies of
@@ -56,4 +57,24 @@ func TestReplicationBearsRepeatedAndReorderedFrames(t *testing.T) {
 	_, rules := wire.InjectedFaults()
 	require.Positive(t, rules[0].Duplicated)
 	require.Positive(t, rules[0].Reordered)
+}
+
+// TestHomeThatIsNotHeardRefusesAtOnce: the others do not hear it any more, so nothing it
+// proposes can be chosen; but their connections are not given up yet.
+func TestHomeThatIsNotHeardRefusesAtOnce(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	a := c.nodes["a"]
+	key := c.keyOf(a)
+	proxy := c.dial(a)
+	require.Equal(t, protocol.StatusDone, proxy.do("set "+key+" v").Status)
+
+	wire.InjectFaults(1, []wire.FaultRule{{Peer: "b", Cut: true}, {Peer: "c", Cut: true}})
+	defer wire.InjectFaults(0, nil)
+	c.eventually(func() bool { return !a.peers[0].alive() && !a.peers[1].alive() })
+	r := proxy.do("set " + key + " w")
+	require.Equal(t, []any{protocol.StatusNotDone, uint8(register.NoQuorum)}, []any{r.Status, r.Reason})
+
+	wire.InjectFaults(0, nil)
+	c.connected()
+	require.Equal(t, protocol.StatusDone, proxy.do("set "+key+" x").Status)
 }

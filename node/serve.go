@@ -186,16 +186,18 @@ func (n *Node) execute(c *wire.ServerConn, s *session, op *protocol.Op) {
 	st.touched(sl)
 }
 
-// quorumReachable reports whether a majority of the slot's replicas is connected.
+// quorumReachable reports whether a majority of the slot's replicas answers. Without one
+// this node proposes nothing: what it sends could end as unknown, while another replica,
+// which the proxy asks next, may well reach a majority.
 func (n *Node) quorumReachable(config *register.Config) bool {
 	members := config.Members()
-	connected := 0
+	alive := 0
 	for _, id := range members {
-		if p := n.peerOf(id); p == nil || p.connected() { // nil: this node
-			connected++
+		if p := n.peerOf(id); p == nil || p.alive() { // nil: this node
+			alive++
 		}
 	}
-	return connected > len(members)/2
+	return alive > len(members)/2
 }
 
 // read answers a quorum read with what this replica holds. The slot's stripe is

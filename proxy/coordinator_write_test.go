@@ -124,12 +124,13 @@ func TestFinalRefusals(t *testing.T) {
 	}
 }
 
-// A home that will never execute anything leaves its slots to the next.
+// A home that cannot execute anything leaves its slots to the next: it may be cut off
+// from the other replicas but not from this proxy.
 func TestWriteAtAHomeThatIsUnable(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
 	c := f.coordinator(patient)
-	for _, reason := range []uint8{reasonNotMember, reasonStorageFailed, reasonNotVoting} {
+	for _, reason := range []uint8{reasonNotMember, reasonStorageFailed, reasonNotVoting, reasonNoQuorum} {
 		f.forget()
 		c.ring.Load().homes[slotOfKey(f.key(1, 2, 3))].Store(0)
 		f.play(func(r *request) {

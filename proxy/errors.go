@@ -151,9 +151,14 @@ const (
 )
 
 // unable reports whether a node that refused for this reason will refuse the next
-// attempt too, so that another one has to take over.
+// attempt too, so that another one has to take over. That it reaches no majority says
+// nothing about the others: it may be the one that is cut off.
 func unable(reason uint8) bool {
-	return reason == reasonNotMember || reason == reasonStorageFailed || reason == reasonNotVoting
+	switch reason {
+	case reasonNotMember, reasonStorageFailed, reasonNotVoting, reasonNoQuorum:
+		return true
+	}
+	return false
 }
 
 // refusal returns the error for a reason why a node did not execute an operation
