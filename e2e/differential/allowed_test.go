@@ -35,7 +35,7 @@ var allowances = []allowance{
 		return x.form == raw && strings.Contains(x.args[0], "CLIENT REPLY SKIP\r\n\r\n")
 	}, `1! "CLIENT REPLY SKIP\r\n\r\nPING\r\n"`},
 	{"CLIENT INFO, CLIENT LIST", sameClients, "1> CLIENT INFO"},
-	{"COMMAND", sameTable, "1> COMMAND COUNT\n1> COMMAND DOCS set\n1> COMMAND INFO lpush"},
+	{"COMMAND", sameTable, "1> COMMAND COUNT\n1> COMMAND DOCS set\n1> COMMAND INFO lpush\n1> COMMAND GETKEYS lpush a x"},
 	{"CONFIG GET", sameParameters, "1> CONFIG GET *"},
 	{"INFO", sameKind("INFO"), "1> INFO server"},
 	{"LATENCY, MEMORY", sameKind("LATENCY DOCTOR", "LATENCY HISTOGRAM", "MEMORY DOCTOR", "MEMORY MALLOC-STATS", "MEMORY USAGE"),

@@ -3,7 +3,6 @@
 package differential
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,15 +14,15 @@ import (
 const tolerance = 100 * time.Second
 
 // name is the name of the command, for containers with the subcommand, in upper case.
-func (x exchange) name() string {
-	if len(x.args) == 0 {
+func (s step) name() string {
+	if len(s.args) == 0 {
 		return ""
 	}
-	name := strings.ToUpper(x.args[0])
+	name := strings.ToUpper(s.args[0])
 	switch name {
 	case "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "LATENCY", "MEMORY", "SLOWLOG":
-		if len(x.args) > 1 {
-			name += " " + strings.ToUpper(x.args[1])
+		if len(s.args) > 1 {
+			name += " " + strings.ToUpper(s.args[1])
 		}
 	}
 	return name
@@ -55,7 +54,9 @@ func (x exchange) sameMeaning() bool {
 		return len(redis.list) == 2 && len(quoll.list) == 2 && quoll.list[1].kind == '*'
 	case "RANDOMKEY":
 		return slices.Contains(keys, redis.text) && slices.Contains(keys, quoll.text)
-	case "HELLO", "CLIENT ID":
+	case "CLIENT ID":
+		return x.redis == ":"+x.redisID+"\r\n" && x.quoll == ":"+x.quollID+"\r\n"
+	case "HELLO":
 		return anonymous(x.redis, x.redisID) == anonymous(x.quoll, x.quollID)
 	}
 	return false
@@ -68,7 +69,7 @@ func near(a, b value, unit time.Duration) bool {
 	return ok && ok2 && m > 0 && n > 0 && max(m-n, n-m) <= int64(tolerance/unit)
 }
 
-// anonymous replaces a connection's id in replies.
-func anonymous(reply, id string) string {
-	return strings.ReplaceAll(reply, fmt.Sprintf(":%s\r\n", id), "(the connection's id)")
+// anonymous takes a connection's id out of the replies to HELLO.
+func anonymous(replies, id string) string {
+	return strings.ReplaceAll(replies, "$2\r\nid\r\n:"+id+"\r\n", "")
 }

@@ -18,7 +18,7 @@ import (
 // TestSameAsRedis compares random sequences. What fails is shrunk, printed and kept.
 func TestSameAsRedis(t *testing.T) {
 	s := startServers(t)
-	kept := filepath.Join(artifact.Dir(t), "script.txt")
+	kept := filepath.Join(artifact.Dir(t), "differs.txt")
 	compared := 0
 	rapid.Check(t, func(t *rapid.T) {
 		g := &generator{t: t}
@@ -31,8 +31,8 @@ func TestSameAsRedis(t *testing.T) {
 		}}
 		err := p.playPatiently(all)
 		if errors.Is(err, errDiffers) {
-			text := all[:p.played].String()
-			t.Logf("%s\nreplay: go test ./e2e/differential with the flags above, or put the script into testdata/regressions.txt:\n%s", explain(last), text)
+			text := explain(last) + "\n\n" + all[:p.played].String()
+			t.Logf("replay: go test ./e2e/differential with the flags above, or put the script into testdata/regressions.txt\n%s", text)
 			err = errors.Join(err, os.WriteFile(kept, []byte(text), 0o600))
 		}
 		if err != nil {
