@@ -199,3 +199,19 @@ func TestR5ASyncReadConfirmsTheTerm(t *testing.T) {
 	c.run(1, 2)
 	require.Empty(t, get.answers, "a stale read")
 }
+
+// A home takes what its own replica holds under its ballot for what it proposed last. It
+// must not go on when that replica has promised a rival, and refuses.
+func TestAHomeIsNotMisledByItsOwnReplica(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	c.by(Message{Kind: Prepare, Ballot: rival(2)}, 1) // and nobody else hears of it
+	set := c.ask(1, "set warm newer")
+	c.run()
+	get := c.ask(1, "get warm")
+	c.run()
+	for _, a := range get.answers {
+		require.NotEqual(t, "$2\r\nup\r\n", string(a.Reply), "a stale read")
+	}
+	c.failed(set, NotDone, LostTerm, 2)
+}
