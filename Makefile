@@ -38,13 +38,11 @@ $(GOLANGCI):
 	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	mv bin/golangci-lint $@
 
-fuzz: ## run every fuzz target for FUZZTIME (30s)
-	@grep -rlE '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do \
-		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' $$file); do \
-			echo "$$(dirname $$file) $$target"; \
-			go test $$(dirname $$file) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
-		done; \
-	done
+# Two targets at a time, each with one worker: they are many.
+fuzz: | bin ## run every fuzz target for FUZZTIME (30s)
+	@grep -rHoE '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | sort | \
+		xargs -P 2 -n 2 sh -c 'go test $$0 -run "^$$" -fuzz "^$$1$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 > bin/fuzz-$$1.log 2>&1 && \
+		echo "ok    $$0 $$1" || { cat bin/fuzz-$$1.log; echo "FAIL  $$0 $$1"; exit 255; }'
 
 sim: ## check SEEDS (20000) simulated histories of the protocol under faults
 	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) -timeout 0 -v
@@ -60,6 +58,9 @@ chaos: ## break a cluster of processes at random for T (1m) and check what clien
 
 bench: build ## compare with the redis-server of this machine
 	e2e/bench.sh
+
+bin:
+	mkdir -p bin
 
 cover: ## show which code the tests run
 	mkdir -p bin
