@@ -47,7 +47,7 @@ func TestChaos(t *testing.T) {
 		roundSeed, d := seed+uint64(i), *chaosFor/time.Duration(rounds)
 		passed := t.Run(fmt.Sprint("seed ", roundSeed), func(t *testing.T) { sum.add(chaosRound(t, roundSeed, d)) })
 		if !passed {
-			t.Fatalf("round %d of %d failed; as far as it can be repeated: go test ./e2e -run TestChaos -chaos %v -chaos-seed %d -timeout 0 -v", i+1, rounds, d, roundSeed)
+			t.Fatalf("round %d of %d failed; as far as real time can be repeated: go test ./e2e -run TestChaos -chaos %v -chaos-seed %d -timeout 0 -v", i+1, rounds, d, roundSeed)
 		}
 	}
 	t.Logf("seed %d, %d rounds in %v\n%v", seed, rounds, *chaosFor, &sum)
@@ -62,6 +62,7 @@ func chaosRound(t *testing.T, seed uint64, d time.Duration) chaosSummary {
 	replicas := 3 + 2*random.IntN(2)
 	c := cluster.Start(t, cluster.Config{Nodes: 5, Proxies: 3, Node: []string{"--replicas", fmt.Sprint(replicas)}, Faults: true})
 	l := startLoadOf(t, c.Clients(), loadConfig{hasty: loadClients / 4})
+	l.note("seed %d, %d replicas", seed, replicas)
 	l.progress(200)
 	n := newNemesis(c, l, random, replicas/2)
 	n.work(d)
@@ -69,10 +70,8 @@ func chaosRound(t *testing.T, seed uint64, d time.Duration) chaosSummary {
 	l.stop()
 	l.requireWords("CLUSTERDOWN", "TRYAGAIN", "UNKNOWN", "ERR", clientTimeOut, connectionLost)
 	result := l.requireNothingLost(c.Proxies[0].Client)
-	frames := c.Injected()
-	summary := chaosSummary{commands: l.done.Load(), histories: result.Keys, operations: result.Operations, unknown: result.Unknown,
-		repeated: l.repeated.Load(), errors: l.words(), faults: n.done, frames: frames}
-	return summary
+	return chaosSummary{commands: l.done.Load(), repeated: l.repeated.Load(), histories: result.Keys, operations: result.Operations,
+		unknown: result.Unknown, errors: l.words(), faults: n.done, frames: c.Injected()}
 }
 
 // chaosSummary counts what rounds did.

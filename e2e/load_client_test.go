@@ -30,6 +30,9 @@ type loadClient struct {
 	appended int
 }
 
+// longestPipeline is how many commands a client sends at once at the most.
+const longestPipeline = 5
+
 // hastyTimeOut is how long a hasty client waits for a reply: less than a proxy does,
 // and than a slow replica takes.
 const hastyTimeOut = 60 * time.Millisecond
@@ -142,7 +145,7 @@ func (c *loadClient) record(commands ...history.Command) (last outcome) {
 func (c *loadClient) journal() {
 	key := c.load.journals[rand.IntN(len(c.load.journals))]
 	var commands []history.Command
-	for range 1 + rand.IntN(5) {
+	for range 1 + rand.IntN(longestPipeline) {
 		c.appended++
 		commands = append(commands, history.Command{Kind: history.Append, Key: key, Arg: fmt.Sprint(c.id, ".", c.appended, ";")})
 	}

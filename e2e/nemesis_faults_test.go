@@ -19,12 +19,12 @@ var faults = []fault{
 	{"one-way cut", (*nemesis).cutOneWay},
 	{"partition", (*nemesis).partition},
 	{"ring of majorities", (*nemesis).ringOfMajorities},
-	{"slow process", noise(func(r *rand.Rand) cluster.Rule {
+	{"slow process", noise((*nemesis).anybody, func(r *rand.Rand) cluster.Rule {
 		return cluster.Rule{Delay: milliseconds(r.IntN(100)), Jitter: milliseconds(1 + r.IntN(200))}
 	})},
-	{"frames dropped", noise(func(r *rand.Rand) cluster.Rule { return cluster.Rule{Drop: 0.01 + 0.3*r.Float64()} })},
-	{"frames duplicated", noise(func(r *rand.Rand) cluster.Rule { return cluster.Rule{Duplicate: 0.1 + 0.5*r.Float64()} })},
-	{"frames reordered", noise(func(r *rand.Rand) cluster.Rule { return cluster.Rule{Reorder: 0.1 + 0.5*r.Float64()} })},
+	{"frames dropped", noise((*nemesis).anybody, func(r *rand.Rand) cluster.Rule { return cluster.Rule{Drop: 0.05 + 0.3*r.Float64()} })},
+	{"frames duplicated", noise((*nemesis).nodes, func(r *rand.Rand) cluster.Rule { return cluster.Rule{Duplicate: 0.1 + 0.5*r.Float64()} })},
+	{"frames reordered", noise((*nemesis).nodes, func(r *rand.Rand) cluster.Rule { return cluster.Rule{Reorder: 0.1 + 0.5*r.Float64()} })},
 }
 
 func milliseconds(n int) string { return fmt.Sprint(n, "ms") }
@@ -60,8 +60,9 @@ func (n *nemesis) restart(m *cluster.Member) {
 
 func (n *nemesis) hang() (what string, mend func()) {
 	victim := n.one(n.everybody())
-	n.stopped[victim]++
-	victim.Stop()
+	if n.stopped[victim]++; n.stopped[victim] == 1 {
+		victim.Stop()
+	}
 	return victim.Name, func() {
 		if n.stopped[victim]--; n.stopped[victim] == 0 {
 			victim.Continue()
@@ -113,13 +114,21 @@ func (n *nemesis) ringOfMajorities() (what string, mend func()) {
 	return names(ring), n.cut(links...)
 }
 
-// noise makes one process, or all of them, treat all that they send by a rule.
-func noise(draw func(*rand.Rand) cluster.Rule) func(*nemesis) (string, func()) {
+// nodes are those whose replication can be disturbed: all of them.
+func (n *nemesis) nodes() []*cluster.Member { return n.c.Nodes }
+
+// anybody is one process, or all of them.
+func (n *nemesis) anybody() []*cluster.Member {
+	if n.random.IntN(2) == 0 {
+		return []*cluster.Member{n.one(n.everybody())}
+	}
+	return n.everybody()
+}
+
+// noise makes processes treat all that they send by a rule.
+func noise(whose func(*nemesis) []*cluster.Member, draw func(*rand.Rand) cluster.Rule) func(*nemesis) (string, func()) {
 	return func(n *nemesis) (what string, mend func()) {
-		rule, members := draw(n.random), n.everybody()
-		if n.random.IntN(2) == 0 {
-			members = []*cluster.Member{n.one(members)}
-		}
+		members, rule := whose(n), draw(n.random)
 		for _, m := range members {
 			n.noise[m] = append(n.noise[m], &rule)
 		}

@@ -83,11 +83,12 @@ func (n *nemesis) work(d time.Duration) {
 // duration is how long a fault lasts: often shorter than what anybody notices,
 // sometimes so long that everybody gives up.
 func (n *nemesis) duration() time.Duration {
+	const shortest = 200 * time.Millisecond
 	longest := 1500 * time.Millisecond
 	if n.random.IntN(8) == 0 {
 		longest = 8 * time.Second
 	}
-	return time.Duration(n.random.Int64N(int64(longest)))
+	return shortest + time.Duration(n.random.Int64N(int64(longest)))
 }
 
 // apply gives the processes the rules that now hold for what they send. A process that

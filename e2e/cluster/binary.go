@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,4 +48,30 @@ func build(variable, path string, flags ...string) (string, error) {
 		return "", fmt.Errorf("cluster: building quoll: %w\n%s", err, out)
 	}
 	return path, nil
+}
+
+var sources sync.Once
+
+// lookAtSources makes go test notice when the product has changed. It knows nothing of
+// what a test starts, only of the files that the test itself looks at while it runs, and would show an
+// old result as "(cached)".
+func lookAtSources(t testing.TB) {
+	sources.Do(func() {
+		root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+		for _, dir := range []string{"cmd", "proxy", "node", "ring", "internal"} {
+			if err == nil {
+				err = filepath.WalkDir(filepath.Join(strings.TrimSpace(string(root)), dir), look)
+			}
+		}
+		if err != nil {
+			t.Fatalf("cluster: looking at the sources: %v", err)
+		}
+	})
+}
+
+func look(path string, _ fs.DirEntry, err error) error {
+	if err == nil && filepath.Ext(path) == ".go" {
+		_, err = os.Stat(path)
+	}
+	return err
 }

@@ -141,6 +141,7 @@ func (m *Member) Ready() (ready bool, text string) {
 // Run runs quoll to its end and returns its output and exit code.
 func Run(t testing.TB, env []string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	lookAtSources(t)
 	var out, errs strings.Builder
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -33,6 +33,7 @@ type Process struct {
 // NewProcess returns a process that is not started. It is killed when the test ends;
 // if that failed, the end of its log is shown.
 func NewProcess(t testing.TB, name string, args ...string) *Process {
+	lookAtSources(t)
 	p := &Process{Name: name, Args: args, t: t, quoll: binary, log: newLog(t, name)}
 	t.Cleanup(func() {
 		end := p.end()
@@ -99,7 +100,7 @@ func (p *Process) Kill() {
 	}
 }
 
-// Stop makes the process hang: SIGSTOP.
+// Stop makes the process hang: SIGSTOP. It must run, and not hang already.
 func (p *Process) Stop() {
 	p.Signal(syscall.SIGSTOP)
 	awaitStopped(p.PID())
