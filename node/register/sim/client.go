@@ -212,7 +212,7 @@ func (o *operation) handleVote(attempt int, v vote) {
 		return
 	}
 	s, r := o.client.sim, o.read
-	decision := quorum.Wait
+	var decision quorum.Decision
 	switch {
 	case v.refused:
 		decision = r.votes.Fail()
