@@ -20,7 +20,7 @@ func TestEveryMutationApplies(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, names[m.name], "two mutations are named %s", m.name)
 		names[m.name] = true
-		require.NotEmpty(t, m.removes, m.name)
+		require.NotEmpty(t, m.effect, m.name)
 		require.NotEmpty(t, m.edits, m.name)
 		_, err = regexp.Compile(m.caught.says)
 		require.NoError(t, err, m.name)

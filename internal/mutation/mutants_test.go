@@ -55,7 +55,7 @@ func TestMutants(t *testing.T) {
 	verdicts := w.tryAll(chosen)
 	for _, v := range verdicts {
 		if v.err != nil {
-			t.Errorf("%s: %v\n  %s: %s\n  replay: %s", v.mutation.name, v.err, v.mutation.rule, v.mutation.removes, replay(v.mutation.name))
+			t.Errorf("%s: %v\n  %s: %s\n  replay: %s", v.mutation.name, v.err, v.mutation.rule, v.mutation.effect, replay(v.mutation.name))
 		}
 	}
 	if *only != "" {

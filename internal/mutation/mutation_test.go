@@ -11,11 +11,11 @@ import (
 
 // mutation takes a rule, or a part of one, out of the source.
 type mutation struct {
-	name    string
-	rule    string // of protocol.md: R1 to R19, or the title of a paragraph of "What the product adds"
-	removes string // what the code then does, in one line
-	edits   []edit
-	caught  trial
+	name   string
+	rule   string // of protocol.md: R1 to R19, or the title of a paragraph of "What the product adds"
+	effect string // what the code then does, in one line
+	edits  []edit
+	caught trial
 }
 
 // edit replaces a text that occurs once in a file.
@@ -41,7 +41,8 @@ func search(mode string, seeds int) trial {
 	return trial{pkg: simulator, test: "TestLinearizable", says: `seed \d+ (is not linearizable|breaks an invariant)`, mode: mode, seeds: seeds}
 }
 
-// scenario is a trial by one test, which fails and says so.
+// scenario is a trial by one test, which fails and says so. It is no test of package
+// rapid: those find another thing each time, and leave it in testdata.
 func scenario(pkg, test, says string) trial { return trial{pkg: pkg, test: test, says: says} }
 
 // The packages of scenarios.

@@ -2,111 +2,111 @@ package mutation
 
 // doubtRules: what may be done again (R11).
 var doubtRules = []mutation{
-	{name: "retry", rule: "R11", removes: "a write that was sent is NotDone when the term is lost",
+	{name: "retry", rule: "R11", effect: "a write that was sent is NotDone when the term is lost",
 		caught: search("duel", 300), edits: []edit{
 			{"node/register/resolve.go", `case len(r.attempts) == 0:`, `case true:`},
 		}},
-	{name: "retry-set", rule: "R11", removes: "the same, of blind writes only",
+	{name: "retry-set", rule: "R11", effect: "the same, of blind writes only",
 		caught: search("epochs", 300), edits: []edit{
 			{"node/register/resolve.go", `case len(r.attempts) == 0:`, `case len(r.attempts) == 0 || r.blind:`},
 		}},
-	{name: "retry-expired", rule: "R11", removes: "a write that was sent is NotDone when its time is up",
+	{name: "retry-expired", rule: "R11", effect: "a write that was sent is NotDone when its time is up",
 		caught: search("chaos", 300), edits: []edit{
 			{"node/register/tick.go", `if len(r.attempts) > 0 {
 		h.answer(r, Answer{Outcome: Unknown, Reason: NoQuorum})`, `if false {
 		h.answer(r, Answer{Outcome: Unknown, Reason: NoQuorum})`},
 		}},
-	{name: "retry-abandoned", rule: "R11", removes: "a write that was sent is NotDone when the home leaves or fails",
+	{name: "retry-abandoned", rule: "R11", effect: "a write that was sent is NotDone when the home leaves or fails",
 		caught: search("epochs", 300), edits: []edit{
 			{"node/register/resolve.go", `if len(r.attempts) > 0 {
 			outcome = Unknown`, `if false {
 			outcome = Unknown`},
 		}},
-	{name: "resolve-nowrite", rule: "R11", removes: "what is found out of a write in doubt is not made final by an identity write",
-		caught: search("chaos", 300), edits: []edit{
+	{name: "resolve-nowrite", rule: "R11", effect: "what is found out of a write in doubt is not made final by an identity write",
+		caught: search("chaos", 400), edits: []edit{
 			{"node/register/resolve.go", `if len(redo)+len(ks.waiting) > 0 {`, `if false {`},
 			{"node/register/resolve.go", `end: match.end, needSeq: next.Seq})`, `end: match.end})`},
 		}},
-	{name: "resolve-nowrite-redo", rule: "R11", removes: "no identity write before what is done again",
+	{name: "resolve-nowrite-redo", rule: "R11", effect: "no identity write before what is done again",
 		caught: scenario(register, "TestR11NotIncludedIsDoneAgain", `the identity write comes first`), edits: []edit{
 			{"node/register/resolve.go", `if len(redo)+len(ks.waiting) > 0 {`, `if len(ks.waiting) > 0 {`},
 		}},
-	{name: "resolve-early", rule: "R11", removes: "the answer does not wait for the identity write",
+	{name: "resolve-early", rule: "R11", effect: "the answer does not wait for the identity write",
 		caught: scenario(register, "TestR11TheAnswerWaitsForTheIdentityWrite", `answered already: append k v`), edits: []edit{
 			{"node/register/resolve.go", `end: match.end, needSeq: next.Seq})`, `end: match.end})`},
 		}},
-	{name: "resolve-foreign", rule: "R11", removes: "case 2: a write in doubt is done again though a rival may have built on it",
+	{name: "resolve-foreign", rule: "R11", effect: "case 2: a write in doubt is done again though a rival may have built on it",
 		caught: search("duel", 300), edits: []edit{
 			{"node/register/resolve.go", `case foreign || purged:`, `case purged:`},
 			{"node/register/resolve.go", `foreign := !sameTerm`, `_ = !sameTerm`},
 		}},
-	{name: "resolve-nofloor", rule: "R11", removes: "case 3: a write in doubt is done again though it may have been deleted and purged",
+	{name: "resolve-nofloor", rule: "R11", effect: "case 3: a write in doubt is done again though it may have been deleted and purged",
 		caught: scenario(register, "TestR11Purged", `append k v`), edits: []edit{
 			{"node/register/resolve.go", `case foreign || purged:`, `case foreign:`},
 			{"node/register/resolve.go", `purged := !ks.present`, `_ = !ks.present`},
 		}},
-	{name: "resolve-sameterm", rule: "R11", removes: "case 1 does not compare the seq",
+	{name: "resolve-sameterm", rule: "R11", effect: "case 1 does not compare the seq",
 		caught: scenario(register, "TestMatching", `Expected nil`), edits: []edit{
 			{"node/register/resolve.go", `if !found.Less(attempts[i].version) {`, `if sameTerm {`},
 		}},
-	{name: "resolve-oldest-term", rule: "R11", removes: "case 1 for the last attempt's term only",
+	{name: "resolve-oldest-term", rule: "R11", effect: "case 1 for the last attempt's term only",
 		caught: scenario(register, "TestMatching", `(?s)expected: true.*actual  : false`), edits: []edit{
 			{"node/register/resolve.go", `for i := range attempts {
 		if attempts[i].version.Ballot`, `for i := len(attempts) - 1; i < len(attempts); i++ {
 		if attempts[i].version.Ballot`},
 		}},
-	{name: "resolve-last", rule: "R11", removes: "case 2 and 3 compare the last attempt instead of the first",
+	{name: "resolve-last", rule: "R11", effect: "case 2 and 3 compare the last attempt instead of the first",
 		caught: scenario(register, "TestR11ForeignBetweenTwoAttempts", `applied twice`), edits: []edit{
 			{"node/register/resolve.go", `first := r.attempts[0].version`, `first := r.attempts[len(r.attempts)-1].version`},
 		}},
-	{name: "resolve-forget", rule: "R11", removes: "an identity write is not an attempt",
+	{name: "resolve-forget", rule: "R11", effect: "an identity write is not an attempt",
 		caught: scenario(register, "TestR11DoubtOverSeveralTerms", `(?s)expected: uint64\(0x2\).*actual  : int\(1\)`), edits: []edit{
 			{"node/register/resolve.go", `			r.attempted(next, match.start, match.end)
 `, ""},
 		}},
-	{name: "dup-forward", rule: "R11", removes: "a request is sent to its home twice",
+	{name: "dup-forward", rule: "R11", effect: "a request is sent to its home twice",
 		caught: scenario(proxy, "TestWriteGoesToTheHome", `"\d:execute k\d+", "\d:execute k\d+"`), edits: []edit{
 			{"proxy/coordinator_execute.go", `s.message(view, b, i, home, protocol.Execute)`, `s.message(view, b, i, home, protocol.Execute)
 	s.message(view, b, i, home, protocol.Execute)`},
 		}},
-	{name: "proxy-retry-lost", rule: "R11", removes: "a write whose home is lost goes to another one",
+	{name: "proxy-retry-lost", rule: "R11", effect: "a write whose home is lost goes to another one",
 		caught: scenario(proxy, "TestAWriteIsSentToOneHomeOnly/lost", `it was sent again`), edits: []edit{
 			{"proxy/coordinator_results.go", `case gone:
 				s.fail(st, ErrUnknownOutcome)`, `case gone:
 				s.again(st)`},
 		}},
-	{name: "proxy-retry-silent", rule: "R11", removes: "a write whose home is silent goes to another one",
+	{name: "proxy-retry-silent", rule: "R11", effect: "a write whose home is silent goes to another one",
 		caught: scenario(proxy, "TestSilentHomeWithAWriteInFlight", `(?s)expected: .*-UNKNOWN.*actual  : .*\+OK`), edits: []edit{
 			{"proxy/coordinator_results.go", `case gone:`, `case !gone:
 				s.again(st)
 			case gone:`},
 		}},
-	{name: "proxy-retry-unknown", rule: "R11", removes: "a write of unknown outcome is sent again",
+	{name: "proxy-retry-unknown", rule: "R11", effect: "a write of unknown outcome is sent again",
 		caught: scenario(proxy, "TestAWriteIsSentToOneHomeOnly/unknown", `it was sent again`), edits: []edit{
 			{"proxy/coordinator_results.go", `case protocol.StatusUnknown:
 		if write {`, `case protocol.StatusUnknown:
 		if false {`},
 		}},
-	{name: "proxy-retry-nonsense", rule: "R11", removes: "a write is sent again after an answer that makes no sense",
+	{name: "proxy-retry-nonsense", rule: "R11", effect: "a write is sent again after an answer that makes no sense",
 		caught: scenario(proxy, "TestAWriteIsSentToOneHomeOnly/nonsense", `it was sent again`), edits: []edit{
 			{"proxy/coordinator_results.go", `again, a write not (R11)
 		if write {`, `again, a write not (R11)
 		if false {`},
 		}},
-	{name: "proxy-timeout", rule: "R11", removes: "a write that a home may have is said to have had no effect when the time is up",
+	{name: "proxy-timeout", rule: "R11", effect: "a write that a home may have is said to have had no effect when the time is up",
 		caught: scenario(proxy, "TestSilentHomeWithAWriteInFlight", `(?s)expected: .*-UNKNOWN.*actual  : .*-CLUSTERDOWN`), edits: []edit{
 			{"proxy/coordinator_execute.go", `case st.phase == opExecuting && st.mayWrite():
 			s.fail(st, ErrUnknownOutcome)`, `case st.phase == opExecuting && st.mayWrite():
 			s.fail(st, ErrTimeout)`},
 		}},
-	{name: "proxy-overtaken", rule: "R11", removes: "what a home refused is executed behind what came after it",
+	{name: "proxy-overtaken", rule: "R11", effect: "what a home refused is executed behind what came after it",
 		caught: scenario(proxy, "TestOvertaken", `(?s)could not be executed before a later one.*actual  : .*\+OK`), edits: []edit{
 			{"proxy/coordinator_chain.go", `	case c.passed > st.index:
 		s.fail(st, errOvertaken)
 		return false
 `, ""},
 		}},
-	{name: "proxy-order", rule: "R11", removes: "what was turned away does not wait for what was sent before it",
+	{name: "proxy-order", rule: "R11", effect: "what was turned away does not wait for what was sent before it",
 		caught: scenario(proxy, "TestTurnedAwayWaitsForTheOneBefore", `should have 5 item`), edits: []edit{
 			{"proxy/coordinator_chain.go", `	case c.out > 0 && c.round != s.round:
 		s.blocked++

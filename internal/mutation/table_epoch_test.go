@@ -2,7 +2,7 @@ package mutation
 
 // epochRules: changes of the members (R15 and R16), and lost state (R19).
 var epochRules = []mutation{
-	{name: "keep-term", rule: "R15", removes: "a term goes on in another epoch",
+	{name: "keep-term", rule: "R15", effect: "a term goes on in another epoch",
 		caught: scenario(register, "TestR15ANewEpochEndsTheTerm", `Should be false`), edits: []edit{
 			{"node/register/home.go", `if h.phase != idle {
 		h.stepDown()
@@ -10,27 +10,27 @@ var epochRules = []mutation{
 	}
 	for _, ks := range`, `for _, ks := range`},
 		}},
-	{name: "epoch-unseen", rule: "R15", removes: "the own replica's newer epoch does not end the term",
+	{name: "epoch-unseen", rule: "R15", effect: "the own replica's newer epoch does not end the term",
 		caught: scenario(register, "TestR15AReplicasNewerEpochEndsTheTerm", `set k v`), edits: []edit{
 			{"node/register/home.go", `h.ballot.Less(h.local.meta.Promised) || h.config.epoch < h.local.meta.Epoch`, `h.ballot.Less(h.local.meta.Promised)`},
 		}},
-	{name: "nojoint", rule: "R16", removes: "a quorum of the old members is enough",
+	{name: "nojoint", rule: "R16", effect: "a quorum of the old members is enough",
 		caught: scenario(register, "TestR16AWriteNeedsBothQuorums", `answered without a quorum of the next members`), edits: []edit{
 			{"node/register/config.go", `majority(s, c.old) && (c.next == 0 || majority(s, c.next))`, `majority(s, c.old)`},
 		}},
-	{name: "joint-all", rule: "R16", removes: "all members: the old ones",
+	{name: "joint-all", rule: "R16", effect: "all members: the old ones",
 		caught: scenario(register, "TestQuorum", `Should be false`), edits: []edit{
 			{"node/register/config.go", `return s&(c.old|c.next) == c.old|c.next`, `return s&c.old == c.old`},
 		}},
-	{name: "amnesia-votes", rule: "R19", removes: "a process that lost its state votes under its former identity",
+	{name: "amnesia-votes", rule: "R19", effect: "a process that lost its state votes under its former identity",
 		caught: scenario(node, "TestARestartedMemoryNodeNeverVotes", `Condition never satisfied`), edits: []edit{
 			{"node/formation.go", `if me.Generation == n.self.Generation {`, `if me.Generation != 0 {`},
 		}},
-	{name: "amnesia-peers", rule: "R19", removes: "votes are exchanged with whoever has the name of a member",
+	{name: "amnesia-peers", rule: "R19", effect: "votes are exchanged with whoever has the name of a member",
 		caught: scenario(node, "TestARestartedMemoryNodeNeverVotes", `a and the restarted c are no majority`), edits: []edit{
 			{"node/view.go", `return ok && known.Generation == m.Generation`, `return ok && known.Name == m.Name`},
 		}},
-	{name: "formation-unbound", rule: "R19", removes: "a ring is formed that was not proposed last",
+	{name: "formation-unbound", rule: "R19", effect: "a ring is formed that was not proposed last",
 		caught: scenario(node, "TestProposalsBindUntilTheNextOne", `not the ring that was proposed last`), edits: []edit{
 			{"node/formation.go", `if n.bound != cluster.Digest() {`, `if false {`},
 		}},

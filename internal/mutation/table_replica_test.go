@@ -2,25 +2,25 @@ package mutation
 
 // replicaRules: what replicas promise and write (R1 to R7).
 var replicaRules = []mutation{
-	{name: "noepoch", rule: "R1", removes: "a replica also executes requests of an older epoch",
+	{name: "noepoch", rule: "R1", effect: "a replica also executes requests of an older epoch",
 		caught: scenario(register, "TestR1ReplicasThatWereRemovedAreNoQuorum", `a stale read in an epoch that is over`), edits: []edit{
 			{"node/register/acceptor.go", `if !current {`, `if false && !current {`},
 		}},
-	{name: "epoch-volatile", rule: "R1", removes: "a newer epoch is adopted in memory only",
+	{name: "epoch-volatile", rule: "R1", effect: "a newer epoch is adopted in memory only",
 		caught: scenario(register, "TestR1NewerEpochIsAdoptedBeforeActing", `expected: int\(6\)`), edits: []edit{
 			{"node/register/acceptor.go", `return true, a.store.PutSlot(a.slot, a.meta)`, `return true, nil`},
 		}},
-	{name: "volatile-promise", rule: "R2", removes: "a promise is not written",
+	{name: "volatile-promise", rule: "R2", effect: "a promise is not written",
 		caught: search("flush", 300), edits: []edit{
 			{"node/register/acceptor.go", `a.meta.Promised = b
 	return a.store.PutSlot(a.slot, a.meta)`, `a.meta.Promised = b
 	return nil`},
 		}},
-	{name: "nocommit", rule: "R2", removes: "nothing waits for the commit",
+	{name: "nocommit", rule: "R2", effect: "nothing waits for the commit",
 		caught: scenario(node, "TestR2NoReplyBeforeTheCommit/reads", `0 of 1 commits held`), edits: []edit{
 			{"node/outbox.go", `o.node.engine.Commit(o.done)`, `o.done(nil)`},
 		}},
-	{name: "answers-early", rule: "R2", removes: "replies do not wait for the commit",
+	{name: "answers-early", rule: "R2", effect: "replies do not wait for the commit",
 		caught: scenario(node, "TestR2NoReplyBeforeTheCommit/reads", `Should be empty`), edits: []edit{
 			{"node/outbox.go", `o.node.engine.Commit(o.done)`, `for i := range o.conns {
 		b := &o.conns[i]
@@ -30,20 +30,20 @@ var replicaRules = []mutation{
 	o.conns = o.conns[:0]
 	o.node.engine.Commit(o.done)`},
 		}},
-	{name: "calls-early", rule: "R2", removes: "what calls show does not wait for the commit",
+	{name: "calls-early", rule: "R2", effect: "what calls show does not wait for the commit",
 		caught: scenario(node, "TestR2NoReplyBeforeTheCommit/calls", `0 of 1 commits held`), edits: []edit{
 			{"node/call.go", `if method == protocol.MethodStatus || method == protocol.MethodCluster {`, `if method != 0 {`},
 		}},
-	{name: "half", rule: "R3", removes: "half of the members are a majority",
+	{name: "half", rule: "R3", effect: "half of the members are a majority",
 		caught: search("chaos", 300), edits: []edit{
 			{"node/register/config.go", `(s & of).size() > of.size()/2`, `(s & of).size() >= of.size()/2`},
 		}},
-	{name: "prepare-one", rule: "R3", removes: "one promise gives the term; the promises that sync-reads (R5) and accepts (R6) make do the same work",
+	{name: "prepare-one", rule: "R3", effect: "one promise gives the term; the promises that sync-reads (R5) and accepts (R6) make do the same work",
 		caught: scenario(register, "TestATermWithoutQuorumIsGivenUpAndTriedAgain", `(?s)expected: 0x0.*actual  : 0x2`), edits: []edit{
 			{"node/register/replies.go", `h.config.quorum(h.promises)`, `h.promises != 0`},
 		}},
-	{name: "prepare-one+noraise+sync-unpromised", rule: "R3", removes: "none of the three: a term has the promise of one member",
-		caught: search("duel", 300), edits: []edit{
+	{name: "prepare-one+noraise+sync-unpromised", rule: "R3", effect: "none of the three: a term has the promise of one member",
+		caught: search("epochs", 300), edits: []edit{
 			{"node/register/replies.go", `h.config.quorum(h.promises)`, `h.promises != 0`},
 			{"node/register/acceptor.go", `if err := a.promise(m.Ballot); err != nil {
 		return err
@@ -53,32 +53,32 @@ var replicaRules = []mutation{
 	return a.promise(m.Ballot)`, `reply.Held, reply.Found, reply.Present = rec.Version, rec.State, present
 	return nil`},
 		}},
-	{name: "prepare-equal", rule: "R3", removes: "a ballot is promised twice; harmless as long as incarnations are unique",
+	{name: "prepare-equal", rule: "R3", effect: "a ballot is promised twice; harmless as long as incarnations are unique",
 		caught: scenario(register, "TestR3PrepareIsStrict", `(?s)expected: 0x2.*actual  : 0x0`), edits: []edit{
 			{"node/register/acceptor.go", `if !a.meta.Promised.Less(m.Ballot) {
 		reply.Result`, `if m.Ballot.Less(a.meta.Promised) {
 		reply.Result`},
 		}},
-	{name: "reuse-incarnation", rule: "R3", removes: "a process uses the incarnation of its former life; harmless as long as a ballot is promised once",
+	{name: "reuse-incarnation", rule: "R3", effect: "a process uses the incarnation of its former life; harmless as long as a ballot is promised once",
 		caught: scenario(register, "TestR3ANewProcessHasAHigherBallot", `Should not be: 0x1`), edits: []edit{
 			{"internal/record/record.go", `return unique<<16 | uint64(member)`, `return uint64(member)`},
 		}},
-	{name: "reuse-incarnation+prepare-equal", rule: "R3", removes: "both: a ballot is used twice",
+	{name: "reuse-incarnation+prepare-equal", rule: "R3", effect: "both: a ballot is used twice",
 		caught: search("duel", 1000), edits: []edit{
 			{"internal/record/record.go", `return unique<<16 | uint64(member)`, `return uint64(member)`},
 			{"node/register/acceptor.go", `if !a.meta.Promised.Less(m.Ballot) {
 		reply.Result`, `if m.Ballot.Less(a.meta.Promised) {
 		reply.Result`},
 		}},
-	{name: "any-term", rule: "R3", removes: "replies of other terms count",
+	{name: "any-term", rule: "R3", effect: "replies of other terms count",
 		caught: scenario(register, "TestRepliesOfAnotherTermAreIgnored", `(?s)Should be empty.*Messages:\s+ballot`), edits: []edit{
 			{"node/register/replies.go", `h.phase == idle || m.Ballot != h.ballot || m.Epoch`, `h.phase == idle || m.Epoch`},
 		}},
-	{name: "any-epoch", rule: "R3", removes: "replies of other epochs count; a ballot is used in one epoch only, so the check of the ballot does the same work",
+	{name: "any-epoch", rule: "R3", effect: "replies of other epochs count; a ballot is used in one epoch only, so the check of the ballot does the same work",
 		caught: scenario(register, "TestRepliesOfAnotherTermAreIgnored", `(?s)Should be empty.*Messages:\s+epoch`), edits: []edit{
 			{"node/register/replies.go", ` || m.Epoch != h.config.epoch {`, ` {`},
 		}},
-	{name: "nosyncread", rule: "R4", removes: "the own replica's record is taken for the head",
+	{name: "nosyncread", rule: "R4", effect: "the own replica's record is taken for the head",
 		caught: search("chaos", 300), edits: []edit{
 			{"node/register/key.go", `if !ks.known && (len(ks.doubt) > 0 || !ks.queue[0].blind) {`, `if !ks.known && len(ks.doubt) == 0 {
 			rec, present, _ := h.local.Read(ks.key)
@@ -86,61 +86,61 @@ var replicaRules = []mutation{
 		}
 		if !ks.known {`},
 		}},
-	{name: "sync-one", rule: "R4", removes: "the first answer to a sync-read is the head",
+	{name: "sync-one", rule: "R4", effect: "the first answer to a sync-read is the head",
 		caught: search("duel", 300), edits: []edit{
 			{"node/register/replies.go", `if !h.config.quorum(sr.from) {`, `if sr.from == 0 {`},
 		}},
-	{name: "sync-first", rule: "R4", removes: "a sync-read adopts the first version, not the highest",
+	{name: "sync-first", rule: "R4", effect: "a sync-read adopts the first version, not the highest",
 		caught: search("duel", 300), edits: []edit{
 			{"node/register/replies.go", `case sr.best.Version.Less(m.Held) || sr.at == 0:`, `case sr.at == 0:`},
 		}},
-	{name: "sync-agreed", rule: "R4", removes: "a head that a minority reported counts as agreed",
+	{name: "sync-agreed", rule: "R4", effect: "a head that a minority reported counts as agreed",
 		caught: search("duel", 300), edits: []edit{
 			{"node/register/replies.go", `ks.head, ks.agreed = sr.best, h.config.quorum(sr.at)`, `ks.head, ks.agreed = sr.best, true`},
 		}},
-	{name: "sync-unchecked", rule: "R5", removes: "a sync-read is answered though a higher ballot is promised",
+	{name: "sync-unchecked", rule: "R5", effect: "a sync-read is answered though a higher ballot is promised",
 		caught: scenario(register, "TestR5ASyncReadConfirmsTheTerm", `a stale read`), edits: []edit{
 			{"node/register/acceptor.go", `func (a *Acceptor) syncRead(m *Message, reply *Message) error {
 	if m.Ballot.Less(a.meta.Promised) {`, `func (a *Acceptor) syncRead(m *Message, reply *Message) error {
 	if false {`},
 		}},
-	{name: "sync-unpromised", rule: "R5", removes: "a sync-read does not promise",
+	{name: "sync-unpromised", rule: "R5", effect: "a sync-read does not promise",
 		caught: scenario(register, "TestR5NoOlderWriteIsAcknowledgedAfterASyncRead", `acknowledged behind the back of the newer term`), edits: []edit{
 			{"node/register/acceptor.go", `reply.Held, reply.Found, reply.Present = rec.Version, rec.State, present
 	return a.promise(m.Ballot)`, `reply.Held, reply.Found, reply.Present = rec.Version, rec.State, present
 	return nil`},
 		}},
-	{name: "nopromise", rule: "R6", removes: "an accept below the promise is taken",
+	{name: "nopromise", rule: "R6", effect: "an accept below the promise is taken",
 		caught: search("duel", 1000), edits: []edit{
 			{"node/register/acceptor.go", `func (a *Acceptor) accept(m *Message, reply *Message) error {
 	if m.Ballot.Less(a.meta.Promised) {`, `func (a *Acceptor) accept(m *Message, reply *Message) error {
 	if false {`},
 		}},
-	{name: "norecord-check", rule: "R6", removes: "a record of a higher ballot does not refuse; the promise that came with it refuses before",
+	{name: "norecord-check", rule: "R6", effect: "a record of a higher ballot does not refuse; the promise that came with it refuses before",
 		caught: scenario(register, "TestR6Accept/record_of_a_higher_ballot", `(?s)expected: 0x2.*actual  : 0x0`), edits: []edit{
 			{"node/register/acceptor.go", `	case m.Ballot.Less(rec.Version.Ballot):
 		reply.Result = StaleBallot
 		return nil
 `, ""},
 		}},
-	{name: "noraise", rule: "R6", removes: "an accept does not promise its ballot; the promises of a quorum (R3) do the same work",
+	{name: "noraise", rule: "R6", effect: "an accept does not promise its ballot; the promises of a quorum (R3) do the same work",
 		caught: scenario(register, "TestR6Accept/full,_of_a_higher_ballot", `an acceptance is a promise`), edits: []edit{
 			{"node/register/acceptor.go", `if err := a.promise(m.Ballot); err != nil {
 		return err
 	}
 	reply.Held = m.Version`, `reply.Held = m.Version`},
 		}},
-	{name: "older-accept", rule: "R6", removes: "an older version overwrites a later one",
+	{name: "older-accept", rule: "R6", effect: "an older version overwrites a later one",
 		caught: search("duel", 300), edits: []edit{
 			{"node/register/acceptor.go", `	case !rec.Version.Less(m.Version):
 		return nil // holds this version or one built on it in the same term
 `, ""},
 		}},
-	{name: "delta-blind", rule: "R7", removes: "a delta is applied to whatever is there",
+	{name: "delta-blind", rule: "R7", effect: "a delta is applied to whatever is there",
 		caught: search("duel", 300), edits: []edit{
 			{"node/register/acceptor.go", `if rec.Version != m.Base {`, `if !present {`},
 		}},
-	{name: "needfull-ignored", rule: "R7", removes: "need-full is not answered with the head",
+	{name: "needfull-ignored", rule: "R7", effect: "need-full is not answered with the head",
 		caught: scenario(register, "TestR7NeedFullGetsTheHead", `should have 1 item\(s\), but has 0`), edits: []edit{
 			{"node/register/replies.go", `h.sendHead(ks, m.From)`, `_ = ks`},
 		}},
