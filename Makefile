@@ -47,8 +47,8 @@ fuzz: | bin ## run every fuzz target for FUZZTIME (30s)
 sim: ## check SEEDS (20000) simulated histories of the protocol under faults
 	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) -timeout 0 -v
 
-mutants: ## take each rule of the protocol out and show what notices
-	go test ./internal/mutation -run TestMutants -mutants -timeout 0 -v
+mutants: ## take each rule of the protocol out (ONLY=name: one) and show what notices
+	go test ./internal/mutation -run TestMutants -mutants -timeout 0 -v $(if $(ONLY),-only $(ONLY))
 
 differential: ## compare replies with redis-server's, for CHECKS (2000) random sequences
 	go test ./e2e/differential -run TestSameAsRedis -rapid.checks $(CHECKS) -timeout 0 -v

@@ -9,9 +9,6 @@ package mutation
 //     what is done on the strength of it waits for a later one. Only one of the two may be missing.
 //   - R6 and clears, the ballot of a record or of a clear refuses an older one: so does the promise that came with it, as
 //     long as nothing is installed by a transfer (R18). The table has it, with a test of its own.
-//   - R11, a command that is done again counts as one that has just arrived: it waits for its identity
-//     write anyway, which is sent after that.
-//   - R12, no delta on a state that has expired: package datatype makes none on an absent key.
 //   - A head that a clear left is sent as a clear, and its acknowledgements count for no purge: that
 //     saves tombstones and messages.
 var excused = map[string]string{

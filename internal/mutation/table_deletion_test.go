@@ -13,6 +13,12 @@ var deletionRules = []mutation{
 			{"node/register/key.go", `case expired: // (R12) the deletion is written before nil is answered`, `case expired:
 		defer func(n int) { ks.waiting[n].needSeq = 0 }(len(ks.waiting))`},
 		}},
+	{name: "expired-delta", rule: "R12", effect: "a change of an expired key, which the home sees as absent, travels as a delta on what it was",
+		caught: search("chaos", 300), edits: []edit{
+			{"node/register/key.go", `		if expired {
+			effect.Kind`, `		if false {
+			effect.Kind`},
+		}},
 	{name: "node-expired", rule: "R12", effect: "a replica answers nil for what has expired",
 		caught: scenario(node, "TestExpiredStatesGoToTheHome", `(?s)expected: 0x5.*actual  : 0x4`), edits: []edit{
 			{"node/serve.go", `if rec.State.Live() && rec.State.Expired(now) {`, `if false {`},

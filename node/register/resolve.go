@@ -30,7 +30,6 @@ func (h *Home) resolve(ks *keyState, floor record.Version) {
 			h.answer(r, Answer{Outcome: Unknown, Reason: LostTerm})
 		default:
 			h.env.Count(ResolvedRedo)
-			r.arrived = h.round
 			redo = append(redo, r)
 		}
 	}

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/anishathalye/porcupine"
@@ -134,14 +133,14 @@ func show(st record.State) string {
 	return string(st.Value)
 }
 
-// execute is the register's view of apply. Appends travel as deltas.
+// execute is the register's view of apply. Appends travel as deltas, also to absent keys.
 func execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
 	c := parse(req)
 	next, reply := apply(st, c, now)
 	dst = append(dst, reply...)
 	unchanged := next.Live() == st.Live() && next.ExpireAt == st.ExpireAt && string(next.Value) == string(st.Value)
 	switch {
-	case c.Name == "append" && st.Live():
+	case c.Name == "append":
 		return dst, record.Effect{Kind: record.Changed, State: next, Delta: []byte(c.Arg)}
 	case unchanged && c.Name != "set" && c.Name != "setex" && c.Name != "getset":
 		return dst, record.Effect{}
@@ -149,12 +148,8 @@ func execute(dst []byte, st record.State, req *command.Request, now int64) ([]by
 	return dst, record.Effect{Kind: record.Replaced, State: next}
 }
 
-var errDelta = errors.New("sim: delta on a deleted key")
-
 func applyDelta(st record.State, delta []byte) (record.State, error) {
-	if !st.Live() {
-		return st, errDelta
-	}
+	st.Type = record.String
 	st.Value = append(append([]byte(nil), st.Value...), delta...)
 	return st, nil
 }
