@@ -3,17 +3,19 @@
 // replayed. It is not part of the product; its test is the proof that the
 // replication protocol, as built, is linearizable per key.
 //
-//	sim.go      the cluster: event queue, clocks, from the first event to the last
-//	weather.go  the modes: which faults and which commands
-//	network.go  loss, duplication, delay, reordering, cuts
-//	faults.go   crashes, pauses, lost disks, clock jumps, and the healing of a majority
-//	epochs.go   the control plane: new members, joint epochs, transfer (R15 to R18)
-//	node.go     a process: store, acceptors, homes, and the withholding of what is not durable (R2)
-//	store.go    a store that loses what was staged but not committed, and that checks invariants
-//	client.go   proxies with one client each, which pipelines: quorum reads, requests to homes, retries
-//	machine.go  the toy commands that clients run, and their Porcupine model
-//	check.go    verdicts, and the shortest history that shows a violation
-//	coverage.go what has to have happened before a run means anything
+//	sim.go        the cluster: event queue, clocks, from the first event to the last
+//	weather.go    the modes: which faults and which commands
+//	network.go    loss, duplication, delay, reordering, cuts
+//	faults.go     crashes, pauses, lost disks, clock jumps, and the healing of a majority
+//	epochs.go     the control plane: new members, joint epochs, transfer (R15 to R18)
+//	node.go       a process: store, acceptors, homes, and the withholding of what is not durable (R2)
+//	store.go      a store that loses what was staged but not committed, and that checks invariants
+//	env.go        what a process is to its homes
+//	client.go     proxies with one client each, which sends pipelines
+//	operation.go  one command: quorum reads, requests to homes, retries
+//	machine.go    the toy commands that clients run, and their Porcupine model
+//	check.go      verdicts, and the shortest history that shows a violation
+//	coverage.go   what has to have happened before a run means anything
 //
 // What is simulated: loss, duplication, delay and reordering of messages; one-way
 // partitions; crashes at any moment, also between two messages of a broadcast; processes that

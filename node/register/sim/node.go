@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/register"
 )
@@ -140,81 +139,6 @@ func (n *node) hold(run func()) {
 	n.held = append(n.held, heldEffect{n.store.stagedAt, run})
 }
 
-// The methods below implement register.Env.
-
-// Now returns the node's wall clock. It is far from zero, which would mean no expiry.
-func (n *node) Now() int64 { return int64(1_000_000 + n.sim.now + n.sim.clock[n.id]) }
-
-// Mono returns the time.
-func (n *node) Mono() int64 { return int64(n.sim.now) }
-
-// Rand returns a random number.
-func (n *node) Rand(k int64) int64 { return n.sim.rand.Int64N(k) }
-
-// Count counts an event.
-func (n *node) Count(e register.Event) { n.sim.count(e.String(), 1) }
-
-// Stable is true now and then. Once a majority is well it is the truth.
-func (n *node) Stable(member uint16) bool {
-	if n.sim.healed {
-		return n.Alive(member)
-	}
-	return n.sim.rand.IntN(100) < 20 && n.Alive(member)
-}
-
-// Alive is a rumour. Once a majority is well it is the truth.
-func (n *node) Alive(member uint16) bool {
-	other := n.sim.nodes[member]
-	if n.sim.healed {
-		return other.up && !other.ill && !n.ill
-	}
-	return other.up && n.sim.rand.IntN(10) < 8
-}
-
-// Execute runs a command.
-func (n *node) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
-	return execute(dst, st, req, now)
-}
-
-// Send sends a home's message, unless the step ends in a crash. It says nothing of what
-// the own replica holds, so it may leave before that is durable.
-func (n *node) Send(m *register.Message) {
-	if n.cut == 0 {
-		return // crashes at the end of this step
-	}
-	if n.cut > 0 {
-		n.cut--
-	}
-	c := copyMessage(m)
-	if n.eager {
-		n.sim.send(c)
-		return
-	}
-	n.hold(func() { n.sim.send(c) })
-}
-
-// Loopback delivers the own replica's reply when it is durable.
-func (n *node) Loopback(m *register.Message) {
-	c := copyMessage(m)
-	life := n.life
-	n.hold(func() {
-		n.sim.after(0, func() {
-			if n.life == life {
-				n.do(func() { n.homes[c.Slot].HandleReply(&c) })
-			}
-		})
-	})
-}
-
-// Answer answers a request when what is staged is durable.
-func (n *node) Answer(r *register.Request, a register.Answer) {
-	o, attempt, epoch := r.Origin.(*operation), int(r.OriginID), n.epoch.number
-	a.Reply = append([]byte(nil), a.Reply...)
-	n.hold(func() { n.sim.sendAnswer(n.id, o, attempt, a, epoch) })
-}
-
-// ---------------------------------------------------------------- what arrives
-
 func (n *node) tick() {
 	n.do(func() {
 		for _, home := range n.homes {
@@ -292,12 +216,4 @@ func (n *node) learn(number uint64) {
 			home.Learn(e.configs[slot])
 		}
 	})
-}
-
-func copyMessage(m *register.Message) register.Message {
-	c := *m
-	c.Key = append([]byte(nil), m.Key...)
-	c.Delta = append([]byte(nil), m.Delta...)
-	c.State, c.Found = clone(m.State), clone(m.Found)
-	return c
 }
