@@ -75,7 +75,7 @@ var additions = []mutation{
 `, ""},
 		}},
 	{name: "clear-agreed", rule: "Forgetting keys", effect: "recall takes a clear that no quorum holds for agreed",
-		caught: search("flush", 1000), edits: []edit{
+		caught: scenario(register, "TestAReadWaitsForTheClear", `answered already: get cold`), edits: []edit{
 			{"node/register/key.go", `ks.agreed = present || h.clear.held(h.config, rec.Version.Seq)`, `ks.agreed = true`},
 		}},
 	{name: "own-refusal", rule: "Forgetting keys", effect: "the own replica's refusal does not end the term; that it has promised a rival is noticed before",

@@ -41,6 +41,21 @@ func TestAClearIsAnsweredWhenAQuorumHoldsIt(t *testing.T) {
 	c.done(get, "$-1\r\n")
 }
 
+// TestAReadWaitsForTheClear: the own replica shows the clear from the start, but nil is
+// certain only when a quorum holds it.
+func TestAReadWaitsForTheClear(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	flush, get := c.ask(1, "clear"), c.ask(1, "get cold")
+	c.stuck = Clear
+	c.run() // the term is confirmed
+	c.open(flush, get)
+	c.stuck = 0
+	c.run()
+	c.done(flush, "+OK\r\n")
+	c.done(get, "$-1\r\n")
+}
+
 func TestAnAcceptOlderThanTheClearChangesNothing(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(1)
