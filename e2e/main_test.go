@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"testing"
@@ -16,20 +15,9 @@ import (
 	"github.com/quolldb/quoll/e2e/cluster"
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "quoll-e2e-")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		err = cluster.Build(dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
+func TestMain(m *testing.M) {
 	redis.SetLogger(quiet{})
-	return m.Run()
+	os.Exit(cluster.Main(m))
 }
 
 // quiet drops what go-redis logs of connections that break, which tests break on purpose.

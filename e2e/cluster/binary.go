@@ -21,11 +21,20 @@ var faults struct {
 	err  error
 }
 
-// Build builds quoll into dir. It is called once, before anything is started.
-func Build(dir string) (err error) {
-	faults.path = filepath.Join(dir, "quoll-faults")
-	binary, err = build("E2E_BINARY", filepath.Join(dir, "quoll"))
-	return err
+// Main is what a package's TestMain calls: it builds quoll, runs the tests and returns
+// the exit code.
+func Main(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "quoll-e2e-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		faults.path = filepath.Join(dir, "quoll-faults")
+		binary, err = build("E2E_BINARY", filepath.Join(dir, "quoll"))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
 }
 
 // faultsBinary returns the quoll with the fault layer.

@@ -3,7 +3,6 @@
 package differential
 
 import (
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -15,20 +14,7 @@ import (
 	"github.com/quolldb/quoll/e2e/cluster"
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "quoll-differential-")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		err = cluster.Build(dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(cluster.Main(m)) }
 
 // servers are the addresses of the two servers that are compared.
 type servers struct{ redis, quoll string }

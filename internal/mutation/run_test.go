@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/quolldb/quoll/internal/artifact"
 )
 
 // workshop compiles and runs mutants in a folder of its own.
@@ -77,7 +79,7 @@ func (m *mutation) overlay(dir string) (string, error) {
 func (tr *trial) run(binary string, all bool) (out string, failed bool, err error) {
 	args := []string{"-test.run", tr.pattern(), "-test.v", "-test.timeout", "0"}
 	if tr.mode != "" {
-		args = append(args, "-mode", tr.mode, "-seed", "1", "-seeds", strconv.Itoa(tr.seeds), "-artifacts-dir", filepath.Dir(binary))
+		args = append(args, "-mode", tr.mode, "-seed", "1", "-seeds", strconv.Itoa(tr.seeds))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -89,6 +91,7 @@ func (tr *trial) run(binary string, all bool) (out string, failed bool, err erro
 	}
 	cmd := exec.CommandContext(found, binary, args...)
 	cmd.Dir = filepath.Join(root, filepath.FromSlash(tr.pkg))
+	cmd.Env = append(os.Environ(), artifact.Variable+"="+filepath.Dir(binary))
 	cmd.Stdout, cmd.Stderr = text, text
 	err = cmd.Run()
 	var exit *exec.ExitError

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/quolldb/quoll/internal/artifact"
 )
 
 type failure struct {
@@ -27,24 +29,13 @@ func (f failure) replay() string {
 // everything about both is.
 func report(t *testing.T, f failure) {
 	t.Errorf("seed %d %s; replay: %s\n%s", f.options.Seed, f.verdict.Problem, f.replay(), f.verdict.Detail)
-	dir, err := artifactFolder()
-	if err != nil {
-		t.Errorf("no folder for artefacts: %v", err)
-		return
-	}
+	dir := artifact.Dir(t)
 	save(t, dir, "seed", f)
 	if small, ok := smaller(f); ok {
 		save(t, dir, "smaller", small)
 		t.Errorf("a smaller one %s; replay: %s\n%s", small.verdict.Problem, small.replay(), small.verdict.Detail)
 	}
 	t.Errorf("histories and traces are in %s", dir)
-}
-
-func artifactFolder() (string, error) {
-	if *artifacts != "" {
-		return *artifacts, os.MkdirAll(*artifacts, 0o750)
-	}
-	return os.MkdirTemp("", "quoll-sim-")
 }
 
 // save writes history and trace of a failure.

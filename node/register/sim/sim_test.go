@@ -21,7 +21,6 @@ var (
 	onlyMode   = flag.String("mode", "", "only this mode: "+strings.Join(Modes, ", "))
 	clients    = flag.Int("clients", 0, "clients in each history, 0 for the usual number")
 	operations = flag.Int("operations", 0, "operations of each client, 0 for the usual number")
-	artifacts  = flag.String("artifacts-dir", "", "folder for what a failing seed leaves behind; a new one if empty")
 	checkFor   = 3 * time.Second
 )
 
