@@ -73,7 +73,7 @@ func (p *client) send(ops []*operation) {
 	}
 	for slot, frame := range frames {
 		if len(frame) > 0 {
-			p.sim.sendRequests(p, frame, p.home(slot), p.sim.rand.IntN(100) < p.sim.rivalry)
+			p.sim.sendRequests(p, frame, p.home(slot), p.sim.percent(p.sim.rivalry))
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (p *client) home(slot int) uint16 {
 		}
 	case home == 0 && !s.weather.faulty:
 		home = members[0]
-	case home == 0 || s.rand.IntN(100) < s.rivalry:
+	case home == 0 || s.percent(s.rivalry):
 		home = members[s.rand.IntN(len(members))]
 	}
 	p.homes[slot] = home

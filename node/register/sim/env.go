@@ -25,7 +25,7 @@ func (n *node) Stable(member uint16) bool {
 	if n.sim.healed {
 		return n.Alive(member)
 	}
-	return n.sim.rand.IntN(100) < 20 && n.Alive(member)
+	return n.sim.percent(20) && n.Alive(member)
 }
 
 // Alive is a rumour. Once a majority is well it is the truth.

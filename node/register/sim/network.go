@@ -22,15 +22,18 @@ func (s *Sim) delay() int {
 // cut reports whether what one address sends to another is lost.
 func (s *Sim) cut(from, to uint16) bool { return s.blocked[[2]uint16{from, to}] }
 
+// loses reports whether the network loses a message, of which it does so many percent.
+func (s *Sim) loses(percent int) bool { return s.faults() && s.percent(percent) }
+
 // carry runs deliver zero, one or two times.
 func (s *Sim) carry(from, to uint16, deliver func()) {
 	copies := 1
-	if s.faults() && s.rand.IntN(100) < 8 {
+	if s.faults() && s.percent(8) {
 		s.count("duplicated", 1)
 		copies = 2
 	}
 	for ; copies > 0; copies-- {
-		if s.faults() && s.rand.IntN(100) < 5 {
+		if s.loses(5) {
 			s.count("lost", 1)
 			continue
 		}
@@ -55,7 +58,7 @@ func (s *Sim) send(m register.Message) {
 // sendRead carries a read to a replica, which answers with a vote; both at most once, as a
 // proxy's frame and its reply.
 func (s *Sim) sendRead(o *operation, to uint16) {
-	if s.faults() && s.rand.IntN(100) < 5 {
+	if s.loses(5) {
 		return
 	}
 	attempt, epoch := o.attempt, o.client.epoch
@@ -72,7 +75,7 @@ type vote struct {
 }
 
 func (s *Sim) sendVote(o *operation, attempt int, v vote) {
-	if s.faults() && s.rand.IntN(100) < 5 {
+	if s.loses(5) {
 		return
 	}
 	s.once(v.from, o.client.id, func() { o.handleVote(attempt, v) })
@@ -80,7 +83,7 @@ func (s *Sim) sendVote(o *operation, attempt int, v vote) {
 
 // sendRequests carries commands of one client to a home in one frame, at most once (R11).
 func (s *Sim) sendRequests(p *client, ops []*operation, to uint16, force bool) {
-	if s.faults() && s.rand.IntN(100) < 3 {
+	if s.loses(3) {
 		return
 	}
 	attempts := make([]int, len(ops))
@@ -101,7 +104,7 @@ func (s *Sim) sendRequests(p *client, ops []*operation, to uint16, force bool) {
 }
 
 func (s *Sim) sendAnswer(from uint16, o *operation, attempt int, a register.Answer, epoch uint64) {
-	if s.faults() && s.rand.IntN(100) < 3 {
+	if s.loses(3) {
 		return
 	}
 	s.once(from, o.client.id, func() { o.handleAnswer(attempt, a, epoch) })

@@ -65,7 +65,7 @@ func (o *operation) retry(force bool) {
 // forward sends the command to the home; any member may serve as one.
 func (o *operation) forward(force bool) {
 	p := o.client
-	p.sim.sendRequests(p, []*operation{o}, p.home(int(o.cmd.Slot)), force || p.sim.rand.IntN(100) < p.sim.rivalry)
+	p.sim.sendRequests(p, []*operation{o}, p.home(int(o.cmd.Slot)), force || p.sim.percent(p.sim.rivalry))
 }
 
 // handleAnswer takes what a home says.
@@ -135,14 +135,17 @@ func (o *operation) handleVote(attempt int, v vote) {
 		s.count("quorum-read", 1)
 		o.finish(register.Done, show(r.reply.State))
 	case quorum.AskHome:
-		s.count("read-to-home", 1)
-		o.begin()
-		o.forward(false)
+		o.readAtHome("read-to-home")
 	case quorum.Failed:
-		s.count("read-failed", 1)
-		o.begin()
-		o.forward(false)
+		o.readAtHome("read-failed")
 	}
+}
+
+// readAtHome gives up a quorum read, which is counted, and lets the home read.
+func (o *operation) readAtHome(counted string) {
+	o.client.sim.count(counted, 1)
+	o.begin()
+	o.forward(false)
 }
 
 // finish notes what the client was told.
@@ -151,17 +154,17 @@ func (o *operation) finish(outcome register.Outcome, reply string) {
 	p, s := o.client, o.client.sim
 	s.ghosts++ // the commands of a pipeline run side by side: to Porcupine each is a client of its own
 	op := porcupine.Operation{ClientId: s.ghosts, Input: o.cmd, Call: int64(o.start) * 2, Output: reply, Return: int64(s.now)*2 + 1}
-	read := o.cmd.Name == "get"
+	read, whenWell := o.cmd.Name == "get", s.healed && o.start > horizon+settling
 	if outcome == register.Unknown {
 		op.Output, op.Return = unknown, math.MaxInt64 // it never ends
 		if !read {
 			s.count("writes-unknown", 1)
 		}
-		if o.start > horizon+settling && s.healed {
+		if whenWell {
 			s.count(unknownWhenWell, 1)
 		}
 	}
-	if o.start > horizon+settling && s.healed {
+	if whenWell {
 		s.count(begunWhenWell, 1)
 	}
 	if !read {

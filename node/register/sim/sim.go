@@ -169,6 +169,7 @@ func (s *Sim) Run() {
 }
 
 func (s *Sim) chance(n int) bool        { return s.rand.IntN(n) == 0 }
+func (s *Sim) percent(n int) bool       { return s.rand.IntN(100) < n }
 func (s *Sim) count(name string, n int) { s.Stats[name] += n }
 
 func (s *Sim) after(delay int, run func()) {
