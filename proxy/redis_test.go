@@ -2,45 +2,15 @@ package proxy
 
 import (
 	"context"
-	"net"
-	"os/exec"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
-)
 
-// startRedis starts a real redis-server, and skips the test if there is none of
-// version 7.0.
-func startRedis(t *testing.T) (addr string) {
-	t.Helper()
-	if version, err := exec.Command("redis-server", "--version").Output(); err != nil || !strings.Contains(string(version), "v=7.0.") {
-		t.Skip("needs redis-server 7.0 on the PATH")
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	port := free.Addr().(*net.TCPAddr).Port
-	free.Close()
-	cmd := exec.Command("redis-server", "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	require.Eventually(t, func() bool {
-		conn, err := net.Dial("tcp", addr)
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	}, 10*time.Second, 5*time.Millisecond)
-	return addr
-}
+	"github.com/quolldb/quoll/internal/redistest"
+)
 
 // sameAsRedis are commands whose replies must be Redis', byte for byte.
 const sameAsRedis = `
@@ -77,7 +47,7 @@ QUIT
 var identity = regexp.MustCompile(`\$2\r\nid\r\n:\d+\r\n`)
 
 func TestSameAsRedis(t *testing.T) {
-	redisAddr := startRedis(t)
+	redisAddr := redistest.Start(t)
 	_, quollAddr := startServer(t, ServerConfig{}, newFakeCluster())
 	for _, line := range strings.Split(strings.TrimSpace(sameAsRedis), "\n") {
 		commands := strings.Split(line, "|")
@@ -102,7 +72,7 @@ func pipeline(t *testing.T, addr string, commands []string) []string {
 
 // TestGlobSameAsRedis matches odd patterns with odd keys in both.
 func TestGlobSameAsRedis(t *testing.T) {
-	redisAddr := startRedis(t)
+	redisAddr := redistest.Start(t)
 	cluster := newFakeCluster()
 	_, quollAddr := startServer(t, ServerConfig{}, cluster)
 	r, q := dial(t, redisAddr), dial(t, quollAddr)

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/redistest"
 )
 
 // notInRedis70 are the subcommands that we support and Redis 7.0 does not have:
@@ -125,33 +126,7 @@ type redisServer struct {
 // test where there is none.
 func startRedis(t *testing.T) *redisServer {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("redis-server is not installed: the command table is not compared with the real one")
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	addr := free.Addr().String()
-	require.NoError(t, free.Close())
-	_, port, _ := net.SplitHostPort(addr)
-
-	server := exec.Command(path, "--bind", "127.0.0.1", "--port", port, "--save", "", "--dir", t.TempDir())
-	out, err := server.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, server.Start())
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-	})
-	log := bufio.NewScanner(out)
-	for log.Scan() && !strings.Contains(log.Text(), "Ready to accept connections") {
-		if strings.Contains(log.Text(), "Redis version=") && !strings.Contains(log.Text(), "version=7.0.") {
-			t.Skip("the redis-server here is not 7.0: ", log.Text())
-		}
-	}
-	require.NoError(t, log.Err())
-
-	conn, err := net.Dial("tcp", addr)
+	conn, err := net.Dial("tcp", redistest.Start(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	r := &redisServer{conn: conn}

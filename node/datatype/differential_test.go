@@ -11,13 +11,14 @@ import (
 
 	"github.com/quolldb/quoll/internal/lcs"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/redistest"
 )
 
 // TestSameAsRedis runs random commands here and on a real redis-server and compares
 // the replies byte for byte. QUOLL_DIFFERENTIAL sets how long (a Go duration), and
 // QUOLL_SEED the first seed.
 func TestSameAsRedis(t *testing.T) {
-	addr := startRedis(t)
+	addr := redistest.Start(t)
 	duration, seed := 3*time.Second, uint64(time.Now().UnixNano())
 	if text := os.Getenv("QUOLL_DIFFERENTIAL"); text != "" {
 		var err error
