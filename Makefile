@@ -41,8 +41,7 @@ $(GOLANGCI):
 # Two targets at a time, each with one worker: they are many.
 fuzz: | bin ## run every fuzz target for FUZZTIME (30s)
 	@grep -rHoE '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | sort | \
-		xargs -P 2 -n 2 sh -c 'go test $$0 -run "^$$" -fuzz "^$$1$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 > bin/fuzz-$$1.log 2>&1 && \
-		echo "ok    $$0 $$1" || { cat bin/fuzz-$$1.log; echo "FAIL  $$0 $$1"; exit 255; }'
+		xargs -P 2 -n 2 e2e/fuzz.sh $(FUZZTIME)
 
 sim: ## check SEEDS (20000) simulated histories of the protocol under faults
 	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) -timeout 0 -v
