@@ -31,6 +31,13 @@
 // nor authenticates the frames that follow: on a network where somebody can
 // change packets the protocol needs a tunnel.
 //
+// # Leaving
+//
+// A server that is about to end says so (leaving). A link that hears it sends what is queued and
+// then its last frame (left); from then on it takes no more frames, until the
+// server, which answers what it was asked, closes the connection. So nothing is lost on the way that
+// could have gone elsewhere.
+//
 // # Stamps and ages
 //
 // A frame carries the millisecond of its sender's clock at which it was built.

@@ -17,6 +17,8 @@ const (
 	frameReady
 	framePing
 	framePong
+	frameLeaving
+	frameLeft
 
 	// FirstFrameType is the lowest type that users of the transport may give a meaning.
 	FirstFrameType FrameType = 16

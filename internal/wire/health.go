@@ -17,6 +17,8 @@ const (
 	// Suspect: there is a connection, but the peer has gone silent and owes an
 	// answer. Frames can be sent; whether anybody reads them is another question.
 	Suspect
+	// Leaving: the peer is about to end. It still answers, but takes no more frames.
+	Leaving
 )
 
 // String returns the state in lower case.
@@ -26,6 +28,8 @@ func (s State) String() string {
 		return "up"
 	case Suspect:
 		return "suspect"
+	case Leaving:
+		return "leaving"
 	}
 	return "down"
 }

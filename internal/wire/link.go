@@ -13,7 +13,7 @@ import (
 // LinkConfig says whom a Link connects, and who gets what comes from there. Zero
 // durations get defaults; every callback may be nil.
 //
-// OnUp, OnFrame, OnIdle and OnDown are called by one goroutine, in the order of
+// OnUp, OnFrame, OnIdle, OnPong and OnDown are called by one goroutine, in the order of
 // events. OnState is called by one goroutine at a time, maybe while OnFrame runs. No
 // callback may call Close. A panic in Hello, Check, OnUp, OnFrame or OnIdle costs the
 // connection.
@@ -41,6 +41,8 @@ type LinkConfig struct {
 	OnDown func(generation uint64, err error)
 	// OnState is called when State changes: after OnUp, before OnDown.
 	OnState func(State)
+	// OnPong is called when the peer has answered a ping, and RTT has changed.
+	OnPong func()
 
 	// PingInterval is the time between pings: 100 ms.
 	PingInterval time.Duration
@@ -52,7 +54,7 @@ type LinkConfig struct {
 	// DialTimeout is how long connecting may take, without the handshake: 1 s.
 	DialTimeout time.Duration
 	// MinBackoff and MaxBackoff bound the wait before dialing again, which doubles
-	// each time and is jittered: 10 ms, 1 s.
+	// each time and is jittered: 10 ms, 250 ms.
 	MinBackoff, MaxBackoff time.Duration
 }
 
@@ -63,7 +65,7 @@ func (c LinkConfig) withDefaults() LinkConfig {
 	c.DeadAfter = cmp.Or(c.DeadAfter, 5*time.Second)
 	c.DialTimeout = cmp.Or(c.DialTimeout, time.Second)
 	c.MinBackoff = cmp.Or(c.MinBackoff, 10*time.Millisecond)
-	c.MaxBackoff = cmp.Or(c.MaxBackoff, time.Second)
+	c.MaxBackoff = cmp.Or(c.MaxBackoff, 250*time.Millisecond)
 	if c.Hello == nil {
 		c.Hello = func() Hello { return Hello{} }
 	}

@@ -32,6 +32,8 @@ type receiver interface {
 	idle()
 	// pong is given the body of the answer to a ping.
 	pong(body []byte) error
+	// goodbye is told that the other side is leaving, or has left.
+	goodbye(typ FrameType) error
 }
 
 func newPeer(conn net.Conn, o Options) *peer {
@@ -109,6 +111,8 @@ func (p *peer) control(f frame, to receiver) error {
 		return p.out.add(appendFrame(nil, framePong, f.body))
 	case f.typ == framePong:
 		return to.pong(f.body)
+	case f.typ == frameLeaving || f.typ == frameLeft:
+		return to.goodbye(f.typ)
 	}
 	return fmt.Errorf("%w: a frame of type %d with %d bytes out of place", ErrProtocol, f.typ, len(f.body))
 }

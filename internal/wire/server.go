@@ -61,6 +61,9 @@ type Server struct {
 	// stopped is closed when the server is.
 	stopped chan struct{}
 	closing bool
+	// leaving: connections are told to go; gone is signalled when one has.
+	leaving bool
+	gone    chan struct{}
 	// complained is the reason that was warned of last.
 	complained string
 }
@@ -71,6 +74,7 @@ func NewServer(cfg ServerConfig) *Server {
 		cfg:     cfg.withDefaults(),
 		conns:   make(map[*ServerConn]struct{}),
 		stopped: make(chan struct{}),
+		gone:    make(chan struct{}, 1),
 	}
 }
 
@@ -91,7 +95,7 @@ func (s *Server) Serve(listener net.Listener) error {
 		case err == nil:
 			pause = 0
 			s.admit(conn)
-		case s.isClosing():
+		case s.isEnding():
 			return ErrClosed
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("wire: accepting connections: %w", err)
@@ -108,7 +112,7 @@ func (s *Server) Serve(listener net.Listener) error {
 func (s *Server) begin(listener net.Listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing {
+	if s.closing || s.leaving {
 		return false
 	}
 	s.listener = listener
@@ -116,10 +120,10 @@ func (s *Server) begin(listener net.Listener) bool {
 	return true
 }
 
-func (s *Server) isClosing() bool {
+func (s *Server) isEnding() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.closing
+	return s.closing || s.leaving
 }
 
 func (s *Server) sleep(d time.Duration) {
@@ -133,7 +137,7 @@ func (s *Server) sleep(d time.Duration) {
 func (s *Server) admit(conn net.Conn) {
 	s.mu.Lock()
 	full := len(s.conns) >= s.cfg.MaxConns
-	if !full && !s.closing {
+	if !full && !s.closing && !s.leaving {
 		c := &ServerConn{peer: newPeer(conn, s.cfg.Options), server: s}
 		s.conns[c] = struct{}{}
 		s.done.Go(c.serve)
@@ -155,6 +159,7 @@ func (s *Server) remove(c *ServerConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c)
+	s.signal()
 }
 
 // isNews reports whether a reason for refusing a peer is another one than the last.

@@ -40,6 +40,7 @@ func TestOffenderIsDisconnected(t *testing.T) {
 		"reserved":     appendFrame(nil, FirstFrameType-1, nil),
 		"late hello":   appendFrame(nil, frameHello, nil),
 		"pong":         appendFrame(nil, framePong, make([]byte, pingLimit)),
+		"leaving":      appendFrame(nil, frameLeaving, nil),
 		"long ping":    appendFrame(nil, framePing, make([]byte, pingLimit+1)),
 		"checksum":     append(appendFrame(nil, typeEcho, nil)[:headerSize], 0, 0, 0, 0, 0),
 		"other things": []byte("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n"),

@@ -19,6 +19,8 @@ type ServerConn struct {
 	Data any
 
 	draining atomic.Bool
+	// open: after the handshake; left: the peer sends no more. Under server.mu.
+	open, left bool
 	// heard and quiet belong to the sweeper: when the last byte came, as of the
 	// last round, and for how many rounds that has been so.
 	heard int64
@@ -35,6 +37,9 @@ func (c *ServerConn) SendFrames(frames []byte) error {
 	}
 	return err
 }
+
+// Queued returns how many bytes wait to be written to the peer, or are being written.
+func (c *ServerConn) Queued() int { return c.out.queued() }
 
 // RemoteAddr returns the peer's address.
 func (c *ServerConn) RemoteAddr() net.Addr { return c.conn.RemoteAddr() }
@@ -90,6 +95,7 @@ func (c *ServerConn) refused(err error, hello Hello) {
 func (c *ServerConn) receive(hello Hello) (err error) {
 	defer capturePanic(&err)
 	c.server.cfg.Handler.Open(c, hello)
+	c.server.opened(c)
 	// The handshake took away the deadline by which drain ends the reading.
 	if c.draining.Load() {
 		return os.ErrDeadlineExceeded
@@ -114,6 +120,15 @@ func (c *ServerConn) frame(typ FrameType, body []byte, age time.Duration) {
 }
 
 func (c *ServerConn) idle() { c.server.cfg.Handler.Idle(c) }
+
+func (c *ServerConn) goodbye(typ FrameType) error {
+	if typ != frameLeft {
+		return fmt.Errorf("%w: only servers leave", ErrProtocol)
+	}
+	c.server.cfg.Handler.Idle(c) // nothing follows
+	c.server.left(c)
+	return nil
+}
 
 // pong: a server sends no pings.
 func (c *ServerConn) pong([]byte) error {

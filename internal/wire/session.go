@@ -16,6 +16,8 @@ type session struct {
 	// answered is the highest ping that was answered; pongs wakes the watcher.
 	answered atomic.Uint64
 	pongs    chan struct{}
+	// leaving tells the watcher that the peer is.
+	leaving chan struct{}
 }
 
 // connect makes one connection and stays until it ends. The error says why it
@@ -38,7 +40,7 @@ func (l *Link) connect(ctx context.Context) error {
 	}
 	l.generation++
 	l.complaints.settle()
-	s := &session{peer: p, link: l, generation: l.generation, pongs: make(chan struct{}, 1)}
+	s := &session{peer: p, link: l, generation: l.generation, pongs: make(chan struct{}, 1), leaving: make(chan struct{}, 1)}
 	return s.run(hello)
 }
 
@@ -105,10 +107,26 @@ func (s *session) pong(body []byte) error {
 			took = average + (took-average)/8
 		}
 		s.link.rtt.Store(int64(took))
+		if s.link.cfg.OnPong != nil {
+			s.link.cfg.OnPong()
+		}
 	}
 	s.answered.Store(max(number, s.answered.Load()))
 	select {
 	case s.pongs <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// goodbye takes it that the peer is leaving: nothing is sent to it any more.
+func (s *session) goodbye(typ FrameType) error {
+	if typ != frameLeaving {
+		return fmt.Errorf("%w: a server has nowhere to leave from", ErrProtocol)
+	}
+	s.out.finish(appendFrame(nil, frameLeft, nil))
+	select {
+	case s.leaving <- struct{}{}:
 	default:
 	}
 	return nil
@@ -130,6 +148,8 @@ func (s *session) watch(stop <-chan struct{}) {
 			return
 		case <-s.pongs:
 			h.pong(s.answered.Load())
+		case <-s.leaving:
+			h.state = Leaving
 		case <-ticker.C:
 			now := clock()
 			if !h.tick(now, time.Duration(s.in.heard.Load())) {

@@ -55,6 +55,25 @@ func (o *outbox) add(frames []byte) error {
 	return nil
 }
 
+// queued returns the number of bytes that are not written.
+func (o *outbox) queued() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.waiting) + o.writing
+}
+
+// finish adds the last frames, whatever waits already.
+func (o *outbox) finish(frames []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.mode != outboxOpen {
+		return
+	}
+	o.waiting = append(o.waiting, frames...)
+	o.mode = outboxFinishing
+	o.changed.Signal()
+}
+
 // stop changes the mode, never back.
 func (o *outbox) stop(mode outboxMode) {
 	o.mu.Lock()
