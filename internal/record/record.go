@@ -138,4 +138,7 @@ type SlotMeta struct {
 	// Cleared is the version of the last slot-wide clear: every key of the slot
 	// that has no newer record is a tombstone of this version.
 	Cleared Version
+	// Rebuilding: not all records that this replica has acknowledged are there; they are being copied
+	// from the other members. It does not vote.
+	Rebuilding bool
 }

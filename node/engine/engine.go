@@ -36,6 +36,11 @@ var ErrClosed = errors.New("engine: closed")
 // mistake of the caller and changes nothing.
 var ErrSlot = errors.New("engine: no such slot")
 
+// ErrFull is returned (wrapped) by Room, and by writes, when there is no space to keep
+// more. It goes away when there is space again. A write that fails so has staged
+// nothing.
+var ErrFull = errors.New("engine: no space")
+
 // Slots is the number of slots, as in Redis Cluster.
 const Slots = 16384
 
@@ -58,6 +63,8 @@ type SlotStats struct {
 	// replicas with equal Live and Digest hold the same live records: a version
 	// names one state of one key.
 	Digest uint64
+	// TombstoneDigest is the same for the tombstones.
+	TombstoneDigest uint64
 }
 
 // Engine stores the records and the slot states of one node.
@@ -84,6 +91,10 @@ type Engine interface {
 	// above meta.Cleared, together with meta.
 	Clear(slot uint16, meta record.SlotMeta) error
 
+	// Reset stages the removal of every record of the slot, whatever its version, together with meta. It
+	// reads none of them, so it is what ends ErrCorrupt of a slot.
+	Reset(slot uint16, meta record.SlotMeta) error
+
 	// Scan calls visit for the records of a slot, tombstones too, in ascending
 	// order of Position starting at from. Keys with the same Position come in any
 	// order. It ends when visit returns false or the slot is done. key is borrowed
@@ -91,11 +102,35 @@ type Engine interface {
 	// engine.
 	Scan(slot uint16, from Position, visit func(pos Position, key []byte, rec record.Record) bool) error
 
-	// Stats counts what a slot holds, in constant time.
+	// Expired calls visit with the keys of the live records of a slot that have expired
+	// at a time (Unix milliseconds), in any order, until it returns false. It takes
+	// constant time if there are none and the engine knows it. key is borrowed for the
+	// call. visit must not call the engine.
+	Expired(slot uint16, now int64, visit func(key []byte) bool) error
+
+	// Stats counts what a slot holds, in constant time. After an unclean stop of a
+	// durable engine the first call may have to read the slot.
 	Stats(slot uint16) (SlotStats, error)
+
+	// Leaves returns the digests of a slot in parts. They add up to those that Stats returns, and take as
+	// long.
+	Leaves(slot uint16) (Leaves, error)
+
+	// Correct replaces what Stats and Leaves say of a slot: its records have been counted, and that was
+	// wrong, which is a fault of the engine.
+	Correct(slot uint16, stats SlotStats, leaves Leaves) error
 
 	// Totals sums Stats over all slots without blocking writers for long.
 	Totals() (SlotStats, error)
+
+	// Room reports whether there is space for what one batch of requests stages: nil, or
+	// ErrFull wrapped in what is short of and how much is missing. It is cheap. Whoever
+	// asks before a batch never meets ErrFull in the middle of it.
+	Room() error
+
+	// Usage tells what the engine takes of the disk, as of some seconds ago at most;
+	// zero for an engine that uses none.
+	Usage() Usage
 
 	// Commit makes everything staged before the call durable and then calls done
 	// exactly once, from any goroutine, maybe before Commit returns. An error is

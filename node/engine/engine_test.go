@@ -56,12 +56,12 @@ func TestStatsRemoveUndoesAdd(t *testing.T) {
 	stats.Add([]byte("key"), live)
 	require.Equal(t, engine.SlotStats{Live: 1, Bytes: 8, Digest: engine.Mix(live.Version)}, stats)
 	stats.Add([]byte("gone"), dead)
-	require.Equal(t, engine.SlotStats{Live: 1, Tombstones: 1, Bytes: 8, Digest: engine.Mix(live.Version)}, stats)
+	require.Equal(t, engine.SlotStats{Live: 1, Tombstones: 1, Bytes: 8, Digest: engine.Mix(live.Version), TombstoneDigest: engine.Mix(dead.Version)}, stats)
 
 	var sum engine.SlotStats
 	sum.Merge(stats)
 	sum.Merge(stats)
-	require.Equal(t, engine.SlotStats{Live: 2, Tombstones: 2, Bytes: 16, Digest: 2 * stats.Digest}, sum)
+	require.Equal(t, engine.SlotStats{Live: 2, Tombstones: 2, Bytes: 16, Digest: 2 * stats.Digest, TombstoneDigest: 2 * stats.TombstoneDigest}, sum)
 
 	stats.Remove([]byte("key"), live)
 	stats.Remove([]byte("gone"), dead)
@@ -70,4 +70,48 @@ func TestStatsRemoveUndoesAdd(t *testing.T) {
 
 func version(counter, incarnation, seq uint64) record.Version {
 	return record.Version{Ballot: record.Ballot{Counter: counter, Incarnation: incarnation}, Seq: seq}
+}
+
+// BenchmarkCounting is what counts and digests cost for a write that replaces a record: all of
+// it, the digests alone, and what keeping leaves adds to them.
+func BenchmarkCounting(b *testing.B) {
+	key := []byte("key:000000012345")
+	former := record.Record{Version: version(3, 1, 7), State: record.State{Type: record.String, Value: make([]byte, 64)}}
+	next := former
+	b.Run("all", func(b *testing.B) {
+		var stats engine.SlotStats
+		for b.Loop() {
+			next.Version.Seq++
+			stats.Remove(key, former)
+			stats.Add(key, next)
+		}
+	})
+	b.Run("digests", func(b *testing.B) {
+		digest := uint64(0)
+		for b.Loop() {
+			next.Version.Seq++
+			digest += engine.Mix(next.Version) - engine.Mix(former.Version)
+		}
+	})
+	b.Run("leaves", func(b *testing.B) {
+		var leaves engine.Leaves
+		pos, digest := engine.Position(0), uint64(0)
+		for b.Loop() {
+			pos = (pos + 1<<40 + 1) % engine.EndPosition
+			digest++
+			leaves[engine.LeafOf(pos)] += digest
+		}
+	})
+	b.Run("counters", func(b *testing.B) {
+		var counters engine.Counters
+		pos := engine.Position(0)
+		for b.Loop() {
+			pos = (pos + 1<<40 + 1) % engine.EndPosition
+			stats := counters.Load()
+			next.Version.Seq++
+			stats.Remove(key, former)
+			stats.Add(key, next)
+			counters.Change(pos, stats)
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,4 +58,59 @@ func testClearOfManyRecords(t *testing.T, e engine.Engine) {
 		requireContents(t, e, lastSlot, contents)
 	}
 	requireContents(t, e, lastSlot, put(t, e, lastSlot, 100))
+}
+
+// testClearAfterClear clears again, and lower, and puts what the clears removed: a clear
+// says nothing about what comes after it, whatever its version.
+func testClearAfterClear(t *testing.T, e engine.Engine) {
+	clearTo := func(seq uint64, contents map[string]record.Record) {
+		t.Helper()
+		require.NoError(t, e.Clear(5, record.SlotMeta{Epoch: seq, Cleared: version(seq)}))
+		requireMeta(t, e, 5, record.SlotMeta{Epoch: seq, Cleared: version(seq)})
+		requireContents(t, e, 5, contents)
+	}
+	clearTo(10, nil) // of an empty slot
+	contents := put(t, e, 5, 10)
+	requireContents(t, e, 5, contents)
+	clearTo(0, contents)
+	clearTo(10, nil)
+	clearTo(10, nil)
+
+	contents = put(t, e, 5, 3) // older than the clear
+	requireContents(t, e, 5, contents)
+	clearTo(2, map[string]record.Record{string(keyNumber(2)): contents[string(keyNumber(2))]})
+
+	// What a clear removed does not come back when its key is written and removed.
+	require.NoError(t, e.Put(5, keyNumber(0), text(1, "again")))
+	require.NoError(t, e.Delete(5, keyNumber(0)))
+	require.NoError(t, e.Delete(5, keyNumber(1)))
+	require.NoError(t, e.Put(5, keyNumber(1), tombstone(1)))
+	requireContents(t, e, 5, map[string]record.Record{
+		string(keyNumber(1)): tombstone(1), string(keyNumber(2)): contents[string(keyNumber(2))],
+	})
+
+	// PutSlot is not a clear, and a lower Cleared brings nothing back.
+	require.NoError(t, e.PutSlot(5, record.SlotMeta{Cleared: latest}))
+	require.NoError(t, e.PutSlot(5, record.SlotMeta{}))
+	requireContents(t, e, 5, map[string]record.Record{
+		string(keyNumber(1)): tombstone(1), string(keyNumber(2)): contents[string(keyNumber(2))],
+	})
+	clearTo(1000, nil)
+}
+
+// testReset removes what no clear would.
+func testReset(t *testing.T, e engine.Engine) {
+	put(t, e, 6, 300)
+	require.NoError(t, e.Put(6, []byte("latest"), record.Record{Version: latest, State: record.State{Type: record.String, ExpireAt: 1}}))
+	meta := record.SlotMeta{Epoch: 1, Promised: latest.Ballot, Cleared: version(3), Rebuilding: true}
+	require.NoError(t, e.Reset(6, meta))
+	requireMeta(t, e, 6, meta)
+	requireContents(t, e, 6, nil)
+	contents := put(t, e, 6, 100)
+	requireContents(t, e, 6, contents)
+	requireExpired(t, e, 6, math.MaxInt64, nil)
+	meta.Rebuilding = false
+	require.NoError(t, e.PutSlot(6, meta))
+	requireMeta(t, e, 6, meta)
+	requireContents(t, e, 6, contents)
 }

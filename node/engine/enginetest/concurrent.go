@@ -64,6 +64,48 @@ func testConcurrentSlots(t *testing.T, e engine.Engine) {
 	require.Equal(t, uint64(10*workers), totals.Live)
 }
 
+// testScanSeesOneState scans slots while others are written, and commits between: what a
+// scan shows is the state that the slot had at the call, whatever the engine does with
+// it in the background. Each write changes the whole slot, a state at a time.
+func testScanSeesOneState(t *testing.T, e engine.Engine) {
+	const workers, rounds, keys = 4, 20, 300
+	var work sync.WaitGroup
+	errs := make([]error, workers)
+	for worker := range workers {
+		work.Go(func() { errs[worker] = rewrite(e, uint16(worker), rounds, keys) })
+	}
+	work.Wait()
+	require.NoError(t, errors.Join(errs...))
+}
+
+func rewrite(e engine.Engine, slot uint16, rounds, keys int) error {
+	for round := range rounds {
+		want := text(uint64(round), fmt.Sprint("round ", round))
+		for i := range keys {
+			if err := e.Put(slot, keyNumber(i), want); err != nil {
+				return err
+			}
+		}
+		e.Commit(func(error) {})
+		seen := 0
+		wrong := error(nil)
+		err := e.Scan(slot, 0, func(_ engine.Position, key []byte, rec record.Record) bool {
+			seen++
+			if !equalRecords(want, rec) {
+				wrong = fmt.Errorf("slot %d round %d: %q is %v", slot, round, key, rec)
+			}
+			return wrong == nil
+		})
+		if err = errors.Join(err, wrong); err != nil {
+			return err
+		}
+		if seen != keys {
+			return fmt.Errorf("slot %d round %d: %d keys of %d", slot, round, seen, keys)
+		}
+	}
+	return nil
+}
+
 func testCommitCallsBackOnce(t *testing.T, e engine.Engine) {
 	const workers, rounds = 4, 50
 	var calls [workers][rounds]atomic.Int32
@@ -100,27 +142,29 @@ func testCommitCallsBackOnce(t *testing.T, e engine.Engine) {
 
 // testCommitCoversEveryWrite commits each kind of write, and nothing at all.
 func testCommitCoversEveryWrite(t *testing.T, e engine.Engine) {
-	commit := func() {
-		done := make(chan error, 1)
-		e.Commit(func(err error) { done <- err })
-		require.NoError(t, <-done)
-	}
-	commit()
-	commit()
+	commit(t, e)
+	commit(t, e)
 	require.NoError(t, e.PutSlot(1, record.SlotMeta{Epoch: 1}))
-	commit()
+	commit(t, e)
 	contents := put(t, e, 1, 10)
-	commit()
+	commit(t, e)
 	requireContents(t, e, 1, contents)
 	require.NoError(t, e.Delete(1, keyNumber(0)))
-	commit()
+	commit(t, e)
 	require.NoError(t, e.Clear(1, record.SlotMeta{Cleared: version(5)}))
-	commit()
+	commit(t, e)
 	for i := range 5 {
 		delete(contents, string(keyNumber(i)))
 	}
 	requireContents(t, e, 1, contents)
 	requireMeta(t, e, 1, record.SlotMeta{Cleared: version(5)})
+}
+
+// commit waits until what was staged is durable.
+func commit(t require.TestingT, e engine.Engine) {
+	done := make(chan error, 1)
+	e.Commit(func(err error) { done <- err })
+	require.NoError(t, <-done)
 }
 
 func testClosed(t *testing.T, e engine.Engine) {

@@ -1,9 +1,10 @@
-// Package enginetest is what every engine.Engine has to pass (Run), and a test
-// double for those who use one (Slow).
+// Package enginetest is what every engine.Engine has to pass (Run), what those that
+// survive the process have to pass besides (RunDurable), and a test double for those who
+// use one (Slow).
 //
-// The suite assumes nothing about how or where an engine stores things, and looks
-// only at what is staged: what survives a restart is tested with the engine that
-// does.
+// The suite assumes nothing about how or where an engine stores things. Run looks only at
+// what is staged. RunDurable closes engines and opens them again, and takes their files
+// away under them, as they are at one moment, which is what kill -9 leaves.
 package enginetest
 
 import (
@@ -11,6 +12,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,12 +38,21 @@ func Run(t *testing.T, open func(t *testing.T) engine.Engine) {
 		{"ValuesStayAsTheyWere", testValuesStayAsTheyWere},
 		{"Clear", testClear},
 		{"ClearOfManyRecords", testClearOfManyRecords},
+		{"ClearAfterClear", testClearAfterClear},
+		{"Reset", testReset},
+		{"Expired", testExpired},
+		{"ExpiredIsToldWhatChanges", testExpiredIsToldWhatChanges},
+		{"ExpiredEnds", testExpiredEnds},
+		{"RoomAndUsage", testRoomAndUsage},
+		{"Correct", testCorrect},
 		{"ScanOrder", testScanOrder},
+		{"ScanOfManyKeys", testScanOfManyKeys},
 		{"ScanFromAnywhere", testScanFromAnywhere},
 		{"ScanWhileTheSlotChanges", testScanWhileTheSlotChanges},
 		{"EqualPositions", testEqualPositions},
 		{"Model", testModel},
 		{"ConcurrentSlots", testConcurrentSlots},
+		{"ScanSeesOneState", testScanSeesOneState},
 		{"CommitCallsBackOnce", testCommitCallsBackOnce},
 		{"CommitCoversEveryWrite", testCommitCoversEveryWrite},
 	}
@@ -53,6 +64,7 @@ func Run(t *testing.T, open func(t *testing.T) engine.Engine) {
 		})
 	}
 	t.Run("Closed", func(t *testing.T) { testClosed(t, open(t)) })
+	t.Run("LargeValues", func(t *testing.T) { testLargeValues(t, open) })
 }
 
 // lastSlot is the highest slot there is.
@@ -71,6 +83,13 @@ func text(seq uint64, value string) record.Record {
 }
 
 func tombstone(seq uint64) record.Record { return record.Record{Version: version(seq)} }
+
+// randomBytes returns bytes that cannot be compressed, the same for each seed.
+func randomBytes(seed uint64, n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)}).Read(b)
+	return b
+}
 
 func keyNumber(i int) []byte { return fmt.Appendf(nil, "key:%d", i) }
 
@@ -111,23 +130,23 @@ func requireMissing(t require.TestingT, e engine.Engine, slot uint16, key []byte
 // requireEqual requires that two records are equal, as far as an engine has to care:
 // an empty value may be nil. It is called often, and require.Equal is slow.
 func requireEqual[K string | []byte](t require.TestingT, key K, want, got record.Record) {
-	if got.Version != want.Version || got.State.Type != want.State.Type ||
-		got.State.ExpireAt != want.State.ExpireAt || !bytes.Equal(got.State.Value, want.State.Value) {
+	if !equalRecords(want, got) {
 		require.Equal(t, want, got, "key %q", key)
 	}
 }
 
+func equalRecords(a, b record.Record) bool {
+	return a.Version == b.Version && a.State.Type == b.State.Type &&
+		a.State.ExpireAt == b.State.ExpireAt && bytes.Equal(a.State.Value, b.State.Value)
+}
+
 // requireContents requires that a slot holds these records and no others, as seen
-// by Get, Scan and Stats.
+// by Get, Scan, Stats and Leaves.
 func requireContents(t require.TestingT, e engine.Engine, slot uint16, want map[string]record.Record) {
-	var stats engine.SlotStats
 	for key, rec := range want {
 		requireRecord(t, e, slot, []byte(key), rec)
-		stats.Add([]byte(key), rec)
 	}
-	got, err := e.Stats(slot)
-	require.NoError(t, err)
-	require.Equal(t, stats, got)
+	requireCounted(t, e, slot, want)
 
 	seen := map[string]bool{}
 	for _, item := range scan(t, e, slot, 0, math.MaxInt) {
@@ -139,6 +158,25 @@ func requireContents(t require.TestingT, e engine.Engine, slot uint16, want map[
 		requireEqual(t, item.key, rec, item.rec)
 	}
 	require.Len(t, seen, len(want))
+}
+
+// requireCounted requires that Stats and Leaves say of a slot what these records add up to, and
+// returns the stats.
+func requireCounted(t require.TestingT, e engine.Engine, slot uint16, records map[string]record.Record) engine.SlotStats {
+	var stats engine.SlotStats
+	var leaves engine.Leaves
+	for key, rec := range records {
+		stats.Add([]byte(key), rec)
+		leaves.Add(engine.PositionOf([]byte(key)), rec.Version)
+	}
+	got, err := e.Stats(slot)
+	require.NoError(t, err)
+	require.Equal(t, stats, got, fmt.Sprint("slot ", slot))
+	parts, err := e.Leaves(slot)
+	require.NoError(t, err)
+	require.Equal(t, leaves, parts, fmt.Sprint("slot ", slot))
+	require.Equal(t, got.Root(), parts.Root())
+	return got
 }
 
 type item struct {

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -166,11 +167,14 @@ func calls(e engine.Engine, slot uint16) map[string]error {
 		"Put":     e.Put(slot, []byte("key"), text(1, "value")),
 		"Delete":  e.Delete(slot, []byte("key")),
 		"Clear":   e.Clear(slot, record.SlotMeta{}),
+		"Reset":   e.Reset(slot, record.SlotMeta{}),
 		"Scan":    e.Scan(slot, 0, func(engine.Position, []byte, record.Record) bool { return true }),
+		"Expired": e.Expired(slot, math.MaxInt64, func([]byte) bool { return true }),
 	}
 	_, errs["Slot"] = e.Slot(slot)
 	_, _, errs["Get"] = e.Get(slot, []byte("key"))
 	_, errs["Stats"] = e.Stats(slot)
+	_, errs["Leaves"] = e.Leaves(slot)
 	return errs
 }
 

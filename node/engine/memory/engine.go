@@ -1,9 +1,7 @@
 // Package memory is the engine that keeps everything in the process's memory. A
 // node that uses it has no state after a restart, and comes back as a new replica.
 //
-// Every slot has its own table (see table): an extendible hash table whose order
-// is that of engine.Position, so that a scan can begin anywhere and stop anywhere
-// at no cost, however large the slot is and however it grows meanwhile.
+// Every slot has its own table.Table, which is ordered by engine.Position.
 package memory
 
 import (
@@ -110,6 +108,16 @@ func (e *Engine) Clear(number uint16, meta record.SlotMeta) error {
 	return nil
 }
 
+// Reset implements engine.Engine.
+func (e *Engine) Reset(number uint16, meta record.SlotMeta) error {
+	s, err := e.obtain(number)
+	if err != nil {
+		return err
+	}
+	s.reset(meta)
+	return nil
+}
+
 // Scan implements engine.Engine. Finding the start takes constant time.
 func (e *Engine) Scan(number uint16, from engine.Position, visit func(engine.Position, []byte, record.Record) bool) error {
 	s, err := e.lookup(number)
@@ -120,13 +128,47 @@ func (e *Engine) Scan(number uint16, from engine.Position, visit func(engine.Pos
 	return nil
 }
 
+// Expired implements engine.Engine.
+func (e *Engine) Expired(number uint16, now int64, visit func(key []byte) bool) error {
+	s, err := e.lookup(number)
+	if s == nil {
+		return err
+	}
+	s.expired(now, visit)
+	return nil
+}
+
+// Room implements engine.Engine: there is no limit.
+func (e *Engine) Room() error { return nil }
+
+// Usage implements engine.Engine: nothing is on a disk.
+func (e *Engine) Usage() engine.Usage { return engine.Usage{} }
+
 // Stats implements engine.Engine.
 func (e *Engine) Stats(number uint16) (engine.SlotStats, error) {
 	s, err := e.lookup(number)
 	if s == nil {
 		return engine.SlotStats{}, err
 	}
-	return s.counters.load(), nil
+	return s.counters.Load(), nil
+}
+
+// Leaves implements engine.Engine.
+func (e *Engine) Leaves(number uint16) (engine.Leaves, error) {
+	s, err := e.lookup(number)
+	if s == nil {
+		return engine.Leaves{}, err
+	}
+	return s.counters.Leaves(), nil
+}
+
+// Correct implements engine.Engine.
+func (e *Engine) Correct(number uint16, stats engine.SlotStats, leaves engine.Leaves) error {
+	s, err := e.lookup(number)
+	if s != nil {
+		s.counters.Replace(stats, leaves)
+	}
+	return err
 }
 
 // Totals implements engine.Engine. It blocks nobody: writes that run at the same
@@ -138,7 +180,7 @@ func (e *Engine) Totals() (engine.SlotStats, error) {
 	var sum engine.SlotStats
 	for i := range e.slots {
 		if s := e.slots[i].Load(); s != nil {
-			sum.Merge(s.counters.load())
+			sum.Merge(s.counters.Load())
 		}
 	}
 	return sum, nil

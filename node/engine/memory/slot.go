@@ -1,22 +1,24 @@
 package memory
 
 import (
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/table"
 )
 
 // slot is one slot: its state, its records, and what they add up to. The caller
 // serialises all access, except to the counters.
 type slot struct {
-	table    table
-	counters counters
+	table    table.Table
+	counters engine.Counters
 	// newest is not below the version of any record in the table.
 	newest record.Version
 	meta   record.SlotMeta
 	last   last
+	// expiry is not above the first expiry of any live record, 0 if none has one.
+	expiry int64
 }
 
 // last remembers where the last key was found: a write looks at its key and then
@@ -24,110 +26,109 @@ type slot struct {
 // nothing, and then by content, for they may have changed.
 type last struct {
 	bytes *byte
-	at    ref
+	at    table.Ref
 }
 
-func (l *last) find(key []byte) (ref, bool) {
-	if l.bytes == nil || l.bytes != unsafe.SliceData(key) || l.at.key() != string(key) {
-		return ref{}, false
+func (l *last) find(key []byte) (table.Ref, bool) {
+	if l.bytes == nil || l.bytes != unsafe.SliceData(key) || l.at.Key() != string(key) {
+		return table.Ref{}, false
 	}
 	return l.at, true
 }
 
 func (s *slot) get(key []byte) (record.Record, bool) {
 	if e, found := s.last.find(key); found {
-		return e.record(), true
+		return e.Record(), true
 	}
-	e, found := s.table.find(engine.PositionOf(key), key)
+	e, found := s.table.Find(engine.PositionOf(key), key)
 	if !found {
 		return record.Record{}, false
 	}
 	s.last = last{unsafe.SliceData(key), e}
-	return e.record(), true
+	return e.Record(), true
 }
 
 func (s *slot) put(key []byte, rec record.Record) {
-	stats := s.counters.load()
+	stats := s.counters.Load()
 	e, found := s.last.find(key)
 	if !found {
-		e, found = s.table.upsert(engine.PositionOf(key), key)
+		e, found = s.table.Upsert(engine.PositionOf(key), key)
 		s.last = last{} // entries may have moved
 	}
 	if found {
-		stats.Remove(key, e.record())
+		stats.Remove(key, e.Record())
 	}
-	e.set(rec)
+	e.Set(rec)
 	stats.Add(key, rec)
-	s.counters.store(stats)
+	s.counters.Change(e.Position(), stats)
 	s.newest = record.Max(s.newest, rec.Version)
+	s.expiry = engine.Earlier(s.expiry, rec.State)
+}
+
+// expired visits what has expired. Only a complete pass knows what expires next.
+func (s *slot) expired(now int64, visit func(key []byte) bool) {
+	if s.expiry == 0 || s.expiry > now {
+		return
+	}
+	next, complete := int64(0), true
+	s.scan(0, func(_ engine.Position, key []byte, rec record.Record) bool {
+		next = engine.Earlier(next, rec.State)
+		complete = !rec.State.Live() || !rec.State.Expired(now) || visit(key)
+		return complete
+	})
+	if complete {
+		s.expiry = next
+	}
 }
 
 func (s *slot) delete(key []byte) {
 	s.last = last{}
-	old, found := s.table.remove(engine.PositionOf(key), key)
+	pos := engine.PositionOf(key)
+	old, found := s.table.Remove(pos, key)
 	if !found {
 		return
 	}
-	stats := s.counters.load()
+	stats := s.counters.Load()
 	stats.Remove(key, old)
-	s.counters.store(stats)
+	s.counters.Change(pos, stats)
 }
 
 func (s *slot) clear(meta record.SlotMeta) {
 	var (
-		kept   table
+		kept   table.Table
 		newest record.Version
 		stats  engine.SlotStats
+		leaves engine.Leaves
+		expiry int64
 	)
 	if meta.Cleared.Less(s.newest) {
 		s.scan(0, func(pos engine.Position, key []byte, rec record.Record) bool {
 			if meta.Cleared.Less(rec.Version) {
-				e, _ := kept.upsert(pos, key)
-				e.set(rec)
+				e, _ := kept.Upsert(pos, key)
+				e.Set(rec)
 				stats.Add(key, rec)
+				leaves.Add(pos, rec.Version)
 				newest = record.Max(newest, rec.Version)
+				expiry = engine.Earlier(expiry, rec.State)
 			}
 			return true
 		})
 	}
-	s.meta, s.table, s.newest, s.last = meta, kept, newest, last{}
-	s.counters.store(stats)
+	s.meta, s.table, s.newest, s.last, s.expiry = meta, kept, newest, last{}, expiry
+	s.counters.Replace(stats, leaves)
+}
+
+func (s *slot) reset(meta record.SlotMeta) {
+	s.meta, s.table, s.newest, s.last, s.expiry = meta, table.Table{}, record.Version{}, last{}, 0
+	s.counters.Replace(engine.SlotStats{}, engine.Leaves{})
 }
 
 func (s *slot) scan(from engine.Position, visit func(engine.Position, []byte, record.Record) bool) {
 	// Visitors borrow the key. A copy that is overwritten for the next one shows
 	// those who keep it their mistake, and saves those who change it from worse.
 	var key []byte
-	s.table.ascend(from, func(e ref) bool {
-		key = append(key[:0], e.key()...)
-		return visit(e.position(), key, e.record())
+	s.table.Ascend(from, func(e table.Ref) bool {
+		key = append(key[:0], e.Key()...)
+		return visit(e.Position(), key, e.Record())
 	})
-}
-
-// counters are the slot's stats. Whoever has the slot writes them, Totals reads
-// them at any time.
-type counters struct{ live, tombstones, bytes, digest atomic.Uint64 }
-
-func (c *counters) load() engine.SlotStats {
-	return engine.SlotStats{
-		Live:       c.live.Load(),
-		Tombstones: c.tombstones.Load(),
-		Bytes:      c.bytes.Load(),
-		Digest:     c.digest.Load(),
-	}
-}
-
-func (c *counters) store(s engine.SlotStats) {
-	storeChanged(&c.live, s.Live)
-	storeChanged(&c.tombstones, s.Tombstones)
-	storeChanged(&c.bytes, s.Bytes)
-	storeChanged(&c.digest, s.Digest)
-}
-
-// storeChanged spares an atomic store, which costs many times an atomic load.
-// There is one writer, so nothing can come between the two.
-func storeChanged(counter *atomic.Uint64, value uint64) {
-	if counter.Load() != value {
-		counter.Store(value)
-	}
 }

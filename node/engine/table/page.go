@@ -1,4 +1,4 @@
-package memory
+package table
 
 import (
 	"cmp"
@@ -87,7 +87,7 @@ func (p *page) insert(index int, pos engine.Position, key []byte) {
 
 // remove takes an entry out and returns its record.
 func (p *page) remove(index int) record.Record {
-	old := ref{p, index}.record()
+	old := Ref{p, index}.Record()
 	p.places = slices.Delete(p.places, index, index+1)
 	p.entries = slices.Delete(p.entries, index, index+1)
 	if cap(p.entries) > 2*(len(p.entries)+pageStep) {

@@ -1,4 +1,8 @@
-package memory
+// Package table is what engines keep records in while they are in memory: a hash table
+// that is ordered by engine.Position, so that a scan can begin anywhere and stop anywhere
+// at no cost, however large the table is and however it grows meanwhile. Memory per entry
+// beside key and value: 72 bytes and a page's slack.
+package table
 
 import (
 	"math/bits"
@@ -16,7 +20,7 @@ const positionBits = 48
 // blowing up the directory. Their page just grows instead.
 const doubleAt = 8
 
-// table is an extendible hash table (Fagin and others, 1979) that keeps its
+// Table is an extendible hash table (Fagin and others, 1979) that keeps its
 // entries in order of position. The first depth bits of a position are the index
 // into the directory, which points to the page that has all entries with certain
 // first bits. A page that is full is split by one more bit; only if that takes more
@@ -32,7 +36,7 @@ const doubleAt = 8
 //
 // Most tables are small: their only page is part of the table itself, and there is
 // no directory.
-type table struct {
+type Table struct {
 	size      int
 	root      page // while there is no directory
 	directory []*page
@@ -42,32 +46,35 @@ type table struct {
 	depth   uint8
 }
 
+// Len returns the number of entries.
+func (t *Table) Len() int { return t.size }
+
 // page returns the page that a position belongs to.
-func (t *table) page(pos engine.Position) *page {
+func (t *Table) page(pos engine.Position) *page {
 	if t.directory == nil {
 		return &t.root
 	}
 	return t.directory[pos>>(positionBits-t.depth)]
 }
 
-// find returns the entry of a key, if there is one. It is valid until the table
+// Find returns the entry of a key, if there is one. It is valid until the table
 // changes.
-func (t *table) find(pos engine.Position, key []byte) (e ref, found bool) {
+func (t *Table) Find(pos engine.Position, key []byte) (e Ref, found bool) {
 	if t.size == 0 {
-		return ref{}, false
+		return Ref{}, false
 	}
 	p := t.page(pos)
 	i, found := p.search(pos, key)
-	return ref{p, i}, found
+	return Ref{p, i}, found
 }
 
-// upsert returns the entry of a key, a new one if there was none. It is valid until
+// Upsert returns the entry of a key, a new one if there was none. It is valid until
 // the table changes.
-func (t *table) upsert(pos engine.Position, key []byte) (e ref, found bool) {
+func (t *Table) Upsert(pos engine.Position, key []byte) (e Ref, found bool) {
 	p := t.page(pos)
 	i, found := p.search(pos, key)
 	if found {
-		return ref{p, i}, true
+		return Ref{p, i}, true
 	}
 	if p.full() && t.directory == nil {
 		p = t.branch()
@@ -78,18 +85,18 @@ func (t *table) upsert(pos engine.Position, key []byte) (e ref, found bool) {
 	}
 	t.size++
 	p.insert(i, pos, key)
-	return ref{p, i}, false
+	return Ref{p, i}, false
 }
 
 // branch gives the table a directory, with the page that it had as the only one.
-func (t *table) branch() *page {
+func (t *Table) branch() *page {
 	p := t.root
 	t.root, t.directory, t.deepest = page{}, []*page{&p}, 1
 	return &p
 }
 
-// remove removes the entry of a key and returns its record.
-func (t *table) remove(pos engine.Position, key []byte) (old record.Record, found bool) {
+// Remove removes the entry of a key and returns its record.
+func (t *Table) Remove(pos engine.Position, key []byte) (old record.Record, found bool) {
 	if t.size == 0 {
 		return record.Record{}, false
 	}
@@ -101,7 +108,7 @@ func (t *table) remove(pos engine.Position, key []byte) (old record.Record, foun
 	old = p.remove(i)
 	t.size--
 	if t.size == 0 {
-		*t = table{}
+		*t = Table{}
 		return old, true
 	}
 	for t.merge(pos) {
@@ -111,13 +118,13 @@ func (t *table) remove(pos engine.Position, key []byte) (old record.Record, foun
 	return old, true
 }
 
-// ascend visits the entries in order of position, starting at from, until visit
+// Ascend visits the entries in order of position, starting at from, until visit
 // returns false.
-func (t *table) ascend(from engine.Position, visit func(ref) bool) {
+func (t *Table) Ascend(from engine.Position, visit func(Ref) bool) {
 	for t.size > 0 && from < engine.EndPosition {
 		p := t.page(from)
 		for i := p.first(from); i < len(p.entries); i++ {
-			if !visit(ref{p, i}) {
+			if !visit(Ref{p, i}) {
 				return
 			}
 		}
@@ -126,7 +133,7 @@ func (t *table) ascend(from engine.Position, visit func(ref) bool) {
 }
 
 // split splits the page of a position in two and reports whether it could.
-func (t *table) split(p *page, pos engine.Position) bool {
+func (t *Table) split(p *page, pos engine.Position) bool {
 	if p.depth == t.depth && !t.double() {
 		return false
 	}
@@ -140,7 +147,7 @@ func (t *table) split(p *page, pos engine.Position) bool {
 
 // merge merges the page of a position with its other half and reports whether it
 // did.
-func (t *table) merge(pos engine.Position) bool {
+func (t *Table) merge(pos engine.Position) bool {
 	lower := t.page(pos)
 	if lower.depth == 0 {
 		return false
@@ -165,7 +172,7 @@ func (t *table) merge(pos engine.Position) bool {
 
 // point makes the directory point to a page wherever it should; start is the
 // page's first position.
-func (t *table) point(p *page, start engine.Position) {
+func (t *Table) point(p *page, start engine.Position) {
 	first := start >> (positionBits - t.depth)
 	for i := range engine.Position(1) << (t.depth - p.depth) {
 		t.directory[first+i] = p
@@ -173,7 +180,7 @@ func (t *table) point(p *page, start engine.Position) {
 }
 
 // double makes the directory use one more bit and reports whether it did.
-func (t *table) double() bool {
+func (t *Table) double() bool {
 	if t.size < doubleAt*len(t.directory) {
 		return false
 	}
@@ -189,7 +196,7 @@ func (t *table) double() bool {
 
 // halve makes the directory use one bit less, if no page needs it and there are
 // hardly any entries left, and reports whether it did.
-func (t *table) halve() bool {
+func (t *Table) halve() bool {
 	if t.deepest > 0 || 2*t.size > len(t.directory) {
 		return false
 	}

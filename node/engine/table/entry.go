@@ -1,4 +1,4 @@
-package memory
+package table
 
 import (
 	"unsafe"
@@ -19,23 +19,29 @@ type entry struct {
 	value string
 }
 
-// place is an entry's position in the upper 48 bits and the type of its record in
-// the lowest 8. Places have an array of their own: a search reads little else.
+// place is an entry's position in the upper 48 bits, the marks that the owner of the
+// table has put on it in the next 8, and the type of its record in the lowest 8. Places
+// have an array of their own: a search reads little else.
 type place uint64
+
+const marksShift = 8
 
 func (p place) position() engine.Position { return engine.Position(p >> 16) }
 
-// ref refers to an entry of a page, until the page changes.
-type ref struct {
+// Ref refers to an entry of a page, until the page changes.
+type Ref struct {
 	page  *page
 	index int
 }
 
-func (r ref) key() string { return r.page.entries[r.index].key }
+// Key returns the entry's key.
+func (r Ref) Key() string { return r.page.entries[r.index].key }
 
-func (r ref) position() engine.Position { return r.page.places[r.index].position() }
+// Position returns the entry's position.
+func (r Ref) Position() engine.Position { return r.page.places[r.index].position() }
 
-func (r ref) set(rec record.Record) {
+// Set stores a record and keeps the marks. It takes over the record's Value.
+func (r Ref) Set(rec record.Record) {
 	at, e := &r.page.places[r.index], &r.page.entries[r.index]
 	*at = *at&^0xff | place(rec.State.Type)
 	e.version = rec.Version
@@ -43,7 +49,17 @@ func (r ref) set(rec record.Record) {
 	e.value = asString(rec.State.Value)
 }
 
-func (r ref) record() record.Record {
+// Marks returns the marks that Mark has put on the entry, zero at first.
+func (r Ref) Marks() uint8 { return uint8(r.page.places[r.index] >> marksShift) }
+
+// Mark replaces the entry's marks, which mean nothing to the table.
+func (r Ref) Mark(marks uint8) {
+	at := &r.page.places[r.index]
+	*at = *at&^(0xff<<marksShift) | place(marks)<<marksShift
+}
+
+// Record returns the entry's record. Its Value is immutable.
+func (r Ref) Record() record.Record {
 	at, e := r.page.places[r.index], &r.page.entries[r.index]
 	return record.Record{
 		Version: e.version,

@@ -1,4 +1,4 @@
-package memory
+package table
 
 import (
 	"encoding/binary"
@@ -15,7 +15,7 @@ import (
 // which no client could do so well, and looks into the table after each batch.
 func TestTableKeepsItsShape(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var table table
+		var table Table
 		model := map[engine.Position]int{}
 		spread := rapid.IntRange(0, positionBits).Draw(t, "spread")
 		position := rapid.Map(rapid.Uint64Range(0, 1<<12-1), func(n uint64) engine.Position {
@@ -24,9 +24,9 @@ func TestTableKeepsItsShape(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"insert": func(t *rapid.T) {
 				for _, pos := range rapid.SliceOfN(position, 0, 500).Draw(t, "positions") {
-					e, found := table.upsert(pos, keyAt(pos, model[pos]))
+					e, found := table.Upsert(pos, keyAt(pos, model[pos]))
 					require.False(t, found)
-					require.Equal(t, pos, e.position())
+					require.Equal(t, pos, e.Position())
 					model[pos]++
 				}
 			},
@@ -38,7 +38,7 @@ func TestTableKeepsItsShape(t *testing.T) {
 				slices.Sort(positions)
 				for _, pos := range positions[:len(positions)*rapid.IntRange(0, 100).Draw(t, "percent")/100] {
 					model[pos]--
-					_, found := table.remove(pos, keyAt(pos, model[pos]))
+					_, found := table.Remove(pos, keyAt(pos, model[pos]))
 					require.True(t, found)
 					if model[pos] == 0 {
 						delete(model, pos)
@@ -54,13 +54,13 @@ func keyAt(pos engine.Position, n int) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(pos)<<16+uint64(n))
 }
 
-func requireShape(t require.TestingT, table *table, model map[engine.Position]int) {
+func requireShape(t require.TestingT, table *Table, model map[engine.Position]int) {
 	size := 0
 	for pos, n := range model {
 		size += n
-		_, found := table.find(pos, keyAt(pos, n-1))
+		_, found := table.Find(pos, keyAt(pos, n-1))
 		require.True(t, found)
-		_, found = table.find(pos, keyAt(pos, n))
+		_, found = table.Find(pos, keyAt(pos, n))
 		require.False(t, found)
 	}
 	require.Equal(t, size, table.size)
@@ -95,12 +95,12 @@ func requireShape(t require.TestingT, table *table, model map[engine.Position]in
 
 func requirePage(t require.TestingT, p *page, start engine.Position) {
 	for i := range p.entries {
-		e := ref{p, i}
-		require.Equal(t, start, p.start(e.position()))
+		e := Ref{p, i}
+		require.Equal(t, start, p.start(e.Position()))
 		if i > 0 {
-			before := ref{p, i - 1}
-			require.True(t, before.position() < e.position() ||
-				before.position() == e.position() && before.key() < e.key(), "order")
+			before := Ref{p, i - 1}
+			require.True(t, before.Position() < e.Position() ||
+				before.Position() == e.Position() && before.Key() < e.Key(), "order")
 		}
 	}
 	slack := max(pageStep, len(p.entries)/8)
@@ -110,19 +110,19 @@ func requirePage(t require.TestingT, p *page, start engine.Position) {
 // TestTableShrinks fills and empties a table, and looks at the directory.
 func TestTableShrinks(t *testing.T) {
 	const n = 20_000
-	var table table
+	var table Table
 	position := func(i int) engine.Position { return engine.PositionOf(keyAt(0, i)) }
 	for i := range n {
-		table.upsert(position(i), keyAt(0, i))
+		table.Upsert(position(i), keyAt(0, i))
 	}
 	require.Less(t, len(table.directory), n/4)
 	require.Greater(t, len(table.directory), n/pageSize)
 	for i := range n - 10 {
-		table.remove(position(i), keyAt(0, i))
+		table.Remove(position(i), keyAt(0, i))
 	}
 	require.LessOrEqual(t, len(table.directory), 16)
 	for i := n - 10; i < n; i++ {
-		table.remove(position(i), keyAt(0, i))
+		table.Remove(position(i), keyAt(0, i))
 	}
 	require.Zero(t, table)
 }
@@ -130,11 +130,11 @@ func TestTableShrinks(t *testing.T) {
 // TestTableWithHostileKeys puts keys whose positions differ in the last bits only.
 func TestTableWithHostileKeys(t *testing.T) {
 	const n = 10_000
-	var table table
+	var table Table
 	model := map[engine.Position]int{}
 	for i := range n {
 		pos := engine.Position(i / 4)
-		table.upsert(pos, keyAt(pos, model[pos]))
+		table.Upsert(pos, keyAt(pos, model[pos]))
 		model[pos]++
 	}
 	require.LessOrEqual(t, len(table.directory), n/4)

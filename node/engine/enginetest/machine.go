@@ -1,0 +1,191 @@
+package enginetest
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
+)
+
+// modelSlots are the slots that machines work on.
+var modelSlots = []uint16{0, 77, lastSlot}
+
+// machine drives an engine and a model of some of its slots with the same random
+// calls.
+type machine struct {
+	engine engine.Engine
+	keys   *rapid.Generator[[]byte]
+	model  model
+	// staged are the changes that the engine took, in their order.
+	staged []change
+	// handedOut are values that the engine returned, each with a copy.
+	handedOut map[*byte][2][]byte
+}
+
+func newMachine(t require.TestingT, e engine.Engine) *machine {
+	return &machine{
+		engine: e,
+		keys: rapid.OneOf(
+			rapid.SliceOfN(rapid.Byte(), 0, 3),
+			rapid.Map(rapid.IntRange(0, 300), keyNumber),
+			rapid.SampledFrom(keysWithOnePosition(t, 50)),
+		),
+		model:     newModel(modelSlots),
+		handedOut: map[*byte][2][]byte{},
+	}
+}
+
+func testModel(t *testing.T, e engine.Engine) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newMachine(t, e)
+		for _, slot := range modelSlots {
+			require.NoError(t, e.Clear(slot, record.SlotMeta{Cleared: latest}))
+			require.NoError(t, e.PutSlot(slot, record.SlotMeta{}))
+		}
+		t.Repeat(m.actions())
+		m.checkHandedOut(t)
+	})
+}
+
+func (m *machine) actions() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){
+		"put":        m.put,
+		"putMany":    m.putMany,
+		"get":        m.get,
+		"delete":     m.delete,
+		"deleteMany": m.deleteMany,
+		"clear":      m.clear,
+		"reset":      m.reset,
+		"putSlot":    m.putSlot,
+		"scan":       m.scan,
+		"expired":    m.expired,
+		"":           m.check,
+	}
+}
+
+// stage makes a change in the engine and in the model.
+func (m *machine) stage(t require.TestingT, c change) {
+	c.apply(m.model)
+	m.staged = append(m.staged, c)
+	require.NoError(t, c.stage(m.engine))
+}
+
+func drawSlot(t *rapid.T) uint16 { return rapid.SampledFrom(modelSlots).Draw(t, "slot") }
+
+func drawVersion(t *rapid.T) record.Version {
+	return record.Version{
+		Ballot: record.Ballot{
+			Counter:     rapid.Uint64Range(0, 3).Draw(t, "counter"),
+			Incarnation: rapid.Uint64Range(0, 3).Draw(t, "incarnation"),
+		},
+		Seq: rapid.Uint64Range(0, 100).Draw(t, "seq"),
+	}
+}
+
+// drawTime returns an expiry or a time to compare it with: mostly few, so that they
+// meet.
+func drawTime(t *rapid.T) int64 {
+	return rapid.OneOf(rapid.Int64Range(-2, 20), rapid.Int64()).Draw(t, "time")
+}
+
+func drawRecord(t *rapid.T) record.Record {
+	rec := record.Record{Version: drawVersion(t)}
+	if rapid.IntRange(0, 3).Draw(t, "tombstone") > 0 {
+		rec.State = record.State{
+			Type:     record.String,
+			ExpireAt: drawTime(t),
+			Value:    rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "value"),
+		}
+	}
+	return rec
+}
+
+func (m *machine) put(t *rapid.T) {
+	m.stage(t, change{kind: putRecord, slot: drawSlot(t), key: m.keys.Draw(t, "key"), rec: drawRecord(t)})
+}
+
+func (m *machine) putMany(t *rapid.T) {
+	slot, rec := drawSlot(t), drawRecord(t)
+	first := rapid.IntRange(0, 300).Draw(t, "first")
+	for i := range rapid.IntRange(0, 300).Draw(t, "count") {
+		rec.Version.Seq++
+		m.stage(t, change{kind: putRecord, slot: slot, key: keyNumber(first + i), rec: rec})
+	}
+}
+
+func (m *machine) delete(t *rapid.T) {
+	m.stage(t, change{kind: deleteRecord, slot: drawSlot(t), key: m.keys.Draw(t, "key")})
+}
+
+func (m *machine) deleteMany(t *rapid.T) {
+	slot := drawSlot(t)
+	first := rapid.IntRange(0, 300).Draw(t, "first")
+	for i := range rapid.IntRange(0, 600).Draw(t, "count") {
+		m.stage(t, change{kind: deleteRecord, slot: slot, key: keyNumber(first + i)})
+	}
+}
+
+func (m *machine) clear(t *rapid.T) {
+	slot := drawSlot(t)
+	meta := m.model[slot].meta
+	meta.Cleared = drawVersion(t)
+	m.stage(t, change{kind: clearSlot, slot: slot, meta: meta})
+}
+
+func (m *machine) reset(t *rapid.T) {
+	m.stage(t, change{kind: resetSlot, slot: drawSlot(t), meta: record.SlotMeta{Cleared: drawVersion(t), Rebuilding: rapid.Bool().Draw(t, "rebuilding")}})
+}
+
+func (m *machine) putSlot(t *rapid.T) {
+	m.stage(t, change{kind: putMeta, slot: drawSlot(t), meta: record.SlotMeta{
+		Epoch: rapid.Uint64().Draw(t, "epoch"), Promised: drawVersion(t).Ballot, Floor: drawVersion(t), Cleared: drawVersion(t),
+		Rebuilding: rapid.Bool().Draw(t, "rebuilding"),
+	}})
+}
+
+func (m *machine) get(t *rapid.T) {
+	slot, key := drawSlot(t), m.keys.Draw(t, "key")
+	want, found := m.model[slot].contents[string(key)]
+	if !found {
+		requireMissing(t, m.engine, slot, key)
+		return
+	}
+	requireRecord(t, m.engine, slot, key, want)
+	rec, _, err := m.engine.Get(slot, key)
+	require.NoError(t, err)
+	if value := rec.State.Value; len(value) > 0 {
+		m.handedOut[&value[0]] = [2][]byte{value, bytes.Clone(value)}
+	}
+}
+
+func (m *machine) scan(t *rapid.T) {
+	slot := drawSlot(t)
+	from := engine.Position(rapid.Uint64Range(0, uint64(engine.EndPosition)).Draw(t, "from"))
+	want := 0
+	for key := range m.model[slot].contents {
+		if engine.PositionOf([]byte(key)) >= from {
+			want++
+		}
+	}
+	require.Len(t, scan(t, m.engine, slot, from, math.MaxInt), want)
+}
+
+func (m *machine) expired(t *rapid.T) {
+	slot, now := drawSlot(t), drawTime(t)
+	requireExpired(t, m.engine, slot, now, m.model[slot].contents)
+}
+
+// check compares stats after every call, and contents too, which takes longer,
+// unless a slot is large.
+func (m *machine) check(t *rapid.T) { m.model.requireIn(t, m.engine, 50) }
+
+func (m *machine) checkHandedOut(t require.TestingT) {
+	for _, value := range m.handedOut {
+		require.Equal(t, value[1], value[0], "a value that was handed out changed")
+	}
+}

@@ -1,0 +1,137 @@
+package enginetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
+)
+
+// testCrashOfConcurrentWriters takes the files while many write. Of each slot a prefix
+// must be there.
+func testCrashOfConcurrentWriters(t *testing.T, s *store) {
+	slots := []uint16{0, 1, 2, 3}
+	durable := newModel(slots)
+	for round := range 4 {
+		stop := make(chan struct{})
+		var work sync.WaitGroup
+		var writers []*writer
+		for _, slot := range slots {
+			w := &writer{slot: slot, random: rand.New(rand.NewPCG(uint64(round), uint64(slot))), warm: make(chan struct{})}
+			writers = append(writers, w)
+			work.Go(func() { w.run(s.Engine, stop) })
+		}
+		committed := map[uint16]int{}
+		for _, w := range writers {
+			<-w.warm
+			committed[w.slot] = int(w.committed.Load())
+		}
+		s.crashUnder(t, func() { close(stop); work.Wait() })
+
+		found := read(t, s, slots)
+		for _, w := range writers {
+			require.NoError(t, w.err)
+			requirePrefix(t, durable.only(w.slot), w.staged, committed[w.slot], found.only(w.slot))
+		}
+		durable = found
+		durable.requireIn(t, s, 1000)
+	}
+}
+
+// writer changes a slot, and commits now and then.
+type writer struct {
+	slot      uint16
+	random    *rand.Rand
+	staged    []change
+	committed atomic.Int64
+	// warm is closed when there is enough for a crash to be interesting.
+	warm chan struct{}
+	err  error
+}
+
+func (w *writer) run(e engine.Engine, stop <-chan struct{}) {
+	for enough := 200 + w.random.IntN(400); len(w.staged) < enough && w.err == nil; {
+		w.step(e)
+	}
+	close(w.warm)
+	for w.err == nil {
+		select {
+		case <-stop:
+			return
+		default:
+			w.step(e)
+		}
+	}
+}
+
+func (w *writer) step(e engine.Engine) {
+	c := w.draw()
+	w.staged = append(w.staged, c)
+	if w.err = c.stage(e); w.err != nil {
+		return
+	}
+	switch w.random.IntN(20) {
+	case 0, 1:
+		commitLater(e, &w.committed, len(w.staged))
+	case 2:
+		done := make(chan error, 1)
+		commitLater(e, &w.committed, len(w.staged))
+		e.Commit(func(err error) { done <- err })
+		w.err = <-done
+	}
+}
+
+// draw returns a change of a few keys.
+func (w *writer) draw() change {
+	seq := uint64(len(w.staged)) + 1
+	c := change{slot: w.slot, key: keyNumber(w.random.IntN(50))}
+	switch w.random.IntN(100) {
+	case 0:
+		c.kind, c.meta = []changeKind{clearSlot, clearSlot, clearSlot, resetSlot}[w.random.IntN(4)], record.SlotMeta{Cleared: version(seq - uint64(w.random.IntN(int(seq)))), Rebuilding: seq%2 == 0}
+	case 1, 2, 3:
+		c.kind, c.meta = putMeta, record.SlotMeta{Epoch: seq, Promised: version(seq).Ballot}
+	case 4, 5, 6, 7, 8, 9:
+		c.kind = deleteRecord
+	case 10, 11, 12, 13, 14, 15:
+		c.kind, c.rec = putRecord, tombstone(seq)
+	default:
+		c.kind, c.rec = putRecord, text(seq, fmt.Sprintf("%0*d", 1+w.random.IntN(2000), seq))
+	}
+	return c
+}
+
+// testCrashWhileClearsAreWrittenBack takes the files while a clear that most records survive
+// moves from a log to where it belongs: more than fits into one transaction of a store below.
+func testCrashWhileClearsAreWrittenBack(t *testing.T, s *store) {
+	const n, rounds = 2000, 6
+	want := newModel([]uint16{1})
+	stage := func(c change) {
+		c.apply(want)
+		require.NoError(t, c.stage(s))
+	}
+	for i := range n {
+		stage(change{kind: putRecord, slot: 1, key: keyNumber(i), rec: text(uint64(i), string(randomBytes(uint64(i), 200)))})
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	for round := range rounds {
+		commit(t, s)
+		s.maintain(t)
+		stage(change{kind: clearSlot, slot: 1, meta: record.SlotMeta{Cleared: version(uint64(round))}})
+		commit(t, s)
+		maintained := make(chan error, 1)
+		e := s.Engine
+		go func() { maintained <- maintain(e) }()
+		for range random.IntN(8) {
+			require.NoError(t, s.PutSlot(2, record.SlotMeta{}))
+			commit(t, s)
+		}
+		s.crashUnder(t, func() { require.NoError(t, <-maintained) })
+		want.requireIn(t, s, n)
+	}
+}
