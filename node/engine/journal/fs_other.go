@@ -1,0 +1,18 @@
+//go:build !linux
+
+package journal
+
+// Size implements file.
+func (f diskFile) Size() (int64, bool, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, false, err
+	}
+	return info.Size(), true, nil
+}
+
+// Allocate implements file.
+func (f diskFile) Allocate(size int64) error { return writeZeros(f, size) }
+
+// Datasync implements file.
+func (f diskFile) Datasync() error { return f.Sync() }
