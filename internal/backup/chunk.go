@@ -1,0 +1,59 @@
+package backup
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/ring"
+)
+
+// appendChunk appends the body of a chunk.
+func appendChunk(dst []byte, c *Chunk) []byte {
+	dst = wire.AppendUint16(dst, c.Slot)
+	dst = wire.AppendBallot(dst, c.Meta.Promised)
+	dst = wire.AppendVersion(dst, c.Meta.Floor)
+	dst = wire.AppendVersion(dst, c.Meta.Cleared)
+	for i := range c.Records {
+		e := &c.Records[i]
+		dst = wire.AppendBytes(dst, e.Key)
+		dst = wire.AppendVersion(dst, e.Version)
+		dst = wire.AppendState(dst, e.State)
+	}
+	return dst
+}
+
+// decodeChunk decodes the body of a chunk into c, whose room for records it uses
+// again. Keys and values are views.
+func decodeChunk(c *Chunk, body []byte) error {
+	d := wire.NewDecoder(body)
+	*c = Chunk{Slot: d.Uint16(), Records: c.Records[:0],
+		Meta: record.SlotMeta{Promised: d.Ballot(), Floor: d.Version(), Cleared: d.Version()}}
+	for d.More() {
+		e := Entry{Key: d.Bytes(), Record: record.Record{Version: d.Version(), State: d.State()}}
+		if d.Err() != nil {
+			break
+		}
+		if err := e.check(c.Slot); err != nil {
+			return err
+		}
+		c.Records = append(c.Records, e)
+	}
+	return d.Done()
+}
+
+// check returns what is impossible about a record of a slot.
+func (e *Entry) check(slot uint16) error {
+	switch {
+	case ring.SlotOf(e.Key) != slot:
+		return fmt.Errorf("slot %d has a key of slot %d", slot, ring.SlotOf(e.Key))
+	case e.Version.IsZero():
+		return errors.New("a record has no version")
+	case e.State.Type > record.String:
+		return fmt.Errorf("a record has the unknown type %d", e.State.Type)
+	case !e.State.Live() && (e.State.ExpireAt != 0 || len(e.State.Value) > 0):
+		return errors.New("a deleted record has a value")
+	}
+	return nil
+}
