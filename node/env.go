@@ -36,6 +36,18 @@ func (s *stripe) Stable(member uint16) bool {
 	return p != nil && p.stable(s.out.mono)
 }
 
+// Full implements register.Env: no store of this node runs out of space.
+func (s *stripe) Full() bool { return false }
+
+// Leaving implements register.Env: nodes do not say so.
+func (s *stripe) Leaving(uint16) bool { return false }
+
+// StandIn implements register.Env: nodes do not say what they lead.
+func (s *stripe) StandIn(uint16, uint16) uint16 { return 0 }
+
+// Missed implements register.Env: nobody is caught up.
+func (s *stripe) Missed(uint16, uint16, []byte) {}
+
 // Send implements register.Env.
 func (s *stripe) Send(m *register.Message) {
 	if p := s.node.peerOf(m.To); p != nil && p.connected() {

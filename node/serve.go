@@ -182,7 +182,11 @@ func (n *Node) execute(c *wire.ServerConn, s *session, op *protocol.Op) {
 	r := register.NewRequest(&op.Req, c, op.ID, s.out.mono)
 	n.inFlight.Add(1)
 	n.pending.Add(int64(r.Size()))
-	sl.home.HandleClient(r, op.Force)
+	except := uint16(0)
+	if op.Force {
+		except = register.AllOthers
+	}
+	sl.home.HandleClient(r, except)
 	st.touched(sl)
 }
 

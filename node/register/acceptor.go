@@ -1,6 +1,7 @@
 package register
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/quolldb/quoll/internal/record"
@@ -16,7 +17,13 @@ type Store interface {
 	Put(slot uint16, key []byte, rec record.Record) error
 	Delete(slot uint16, key []byte) error
 	Clear(slot uint16, meta record.SlotMeta) error
+	// Reset removes every record of the slot, without reading any, and sets its state.
+	Reset(slot uint16, meta record.SlotMeta) error
 }
+
+// ErrNoRoom is what a Store returns (wrapped) for a write that it has no room for. It
+// has staged nothing then, and may be asked again later.
+var ErrNoRoom = errors.New("register: no room in the store")
 
 // ApplyDelta makes of a state what an effect's delta makes of it.
 type ApplyDelta func(st record.State, delta []byte) (record.State, error)
@@ -27,6 +34,7 @@ type Acceptor struct {
 	store Store
 	apply ApplyDelta
 	meta  record.SlotMeta // as staged last
+	heard record.Ballot   // the highest of messages that there was no room for
 }
 
 // NewAcceptor opens the replica of a slot from what the store holds. It is a value,
@@ -42,6 +50,14 @@ func NewAcceptor(slot uint16, store Store, apply ApplyDelta) (Acceptor, error) {
 // Meta returns the state of the slot as a whole.
 func (a *Acceptor) Meta() record.SlotMeta { return a.meta }
 
+// rival returns the highest ballot that the replica has heard of, promised or not.
+func (a *Acceptor) rival() record.Ballot {
+	if a.meta.Promised.Less(a.heard) {
+		return a.heard
+	}
+	return a.meta.Promised
+}
+
 // Touch reads what Handle will read first, so that it is near by then. What it
 // returns means nothing.
 func (a *Acceptor) Touch() uint64 { return a.meta.Epoch + a.meta.Cleared.Seq }
@@ -51,13 +67,26 @@ func (a *Acceptor) Adopt(epoch uint64) (bool, error) {
 	if epoch <= a.meta.Epoch {
 		return epoch == a.meta.Epoch, nil
 	}
-	a.meta.Epoch = epoch
-	return true, a.store.PutSlot(a.slot, a.meta)
+	meta := a.meta
+	meta.Epoch = epoch
+	return true, a.put(meta)
+}
+
+// put stages the state of the slot; it remains as it was if that fails.
+func (a *Acceptor) put(meta record.SlotMeta) error {
+	if err := a.store.PutSlot(a.slot, meta); err != nil {
+		return err
+	}
+	a.meta = meta
+	return nil
 }
 
 // Read returns what the replica holds of a key: its record or, without one, the
 // tombstone that the slot's last clear left. present tells which.
 func (a *Acceptor) Read(key []byte) (rec record.Record, present bool, err error) {
+	if a.meta.Rebuilding {
+		return record.Record{}, false, ErrRebuilding
+	}
 	rec, present, err = a.store.Get(a.slot, key)
 	if err != nil || present {
 		return rec, present, err
@@ -66,9 +95,20 @@ func (a *Acceptor) Read(key []byte) (rec record.Record, present bool, err error)
 }
 
 // Handle executes a request and fills in the reply, which borrows the request's
-// key. An error comes from the store: nothing may be sent then, and the replica is not to be
-// used any more for this slot.
+// key. An error comes from the store: nothing may be sent then. ErrNoRoom is as if the request had
+// been lost on its way; after any other one the replica is not to be used any more for this slot.
 func (a *Acceptor) Handle(m *Message, reply *Message) error {
+	err := a.handle(m, reply)
+	if err != nil && a.heard.Less(m.Ballot) {
+		a.heard = m.Ballot
+	}
+	return err
+}
+
+func (a *Acceptor) handle(m *Message, reply *Message) error {
+	if a.meta.Rebuilding {
+		return ErrRebuilding
+	}
 	*reply = Message{Kind: m.Kind, Reply: true, Slot: m.Slot, From: m.To, To: m.From,
 		Epoch: m.Epoch, Ballot: m.Ballot, Round: m.Round, Key: m.Key}
 	current, err := a.Adopt(m.Epoch)
@@ -113,8 +153,9 @@ func (a *Acceptor) promise(b record.Ballot) error {
 	if !a.meta.Promised.Less(b) {
 		return nil
 	}
-	a.meta.Promised = b
-	return a.store.PutSlot(a.slot, a.meta)
+	meta := a.meta
+	meta.Promised = b
+	return a.put(meta)
 }
 
 // syncRead is answered only under a promise (R5).
@@ -176,13 +217,15 @@ func (a *Acceptor) clear(m *Message, reply *Message) error {
 		return nil
 	}
 	if a.meta.Cleared.Less(m.Version) {
-		if a.meta.Promised.Less(m.Ballot) {
-			a.meta.Promised = m.Ballot
+		meta := a.meta
+		if meta.Promised.Less(m.Ballot) {
+			meta.Promised = m.Ballot
 		}
-		a.meta.Cleared = m.Version
-		if err := a.store.Clear(a.slot, a.meta); err != nil {
+		meta.Cleared = m.Version
+		if err := a.store.Clear(a.slot, meta); err != nil {
 			return err
 		}
+		a.meta = meta
 	}
 	reply.Held = a.meta.Cleared
 	return nil
@@ -195,8 +238,9 @@ func (a *Acceptor) purge(m *Message) error {
 	if err != nil || !present || rec.Version != m.Version || rec.State.Live() {
 		return err
 	}
-	a.meta.Floor = record.Max(a.meta.Floor, m.Version)
-	if err := a.store.PutSlot(a.slot, a.meta); err != nil {
+	meta := a.meta
+	meta.Floor = record.Max(meta.Floor, m.Version)
+	if err := a.put(meta); err != nil {
 		return err
 	}
 	return a.store.Delete(a.slot, m.Key)

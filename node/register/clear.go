@@ -54,6 +54,10 @@ func (h *Home) advanceClear() {
 	for h.phase == leading && len(h.clear.queue) > 0 && h.doubt == 0 {
 		r := h.clear.queue[0]
 		h.clear.queue = h.clear.queue[1:]
+		if h.env.Full() {
+			h.noRoom(r)
+			continue
+		}
 		start := len(r.replies)
 		r.replies, _ = h.env.Execute(r.replies, record.State{}, &r.cmd, h.env.Now())
 		h.proposeClear(r, start)
@@ -91,5 +95,8 @@ func (h *Home) settleClear() {
 		}
 	}
 	c.waiting = rest
-	c.settled = c.held(h.config, c.version.Seq)
+	settled := c.settled
+	if c.settled = c.held(h.config, c.version.Seq); c.settled && !settled {
+		h.missedClear()
+	}
 }

@@ -24,13 +24,14 @@ const (
 	BlindOnCold
 	DeltaSent
 	Resent
+	NoRoom
 	NumEvents // the number of events
 )
 
 var eventNames = [NumEvents]string{
 	"term_acquired", "stepped_down", "sync_read_agreed", "sync_read_differed", "need_full", "floor_hit", "write_back", "purge",
 	"clear", "resolved_included", "resolved_redo", "resolved_unknown", "answered_unknown", "turned_away", "handed_back",
-	"pipelined", "blind_on_cold", "delta", "resend",
+	"pipelined", "blind_on_cold", "delta", "resend", "no_room",
 }
 
 // String names the event as metrics do.

@@ -34,7 +34,7 @@ func FuzzForged(f *testing.F) {
 			case 0:
 				n := next()
 				words := []string{"get k%d", "set k%d v", "append k%d v", "setnx k%d v", "del k%d", "psetex k%d 5 v"}[n%6]
-				c.give(1+uint16(n)%3, fmt.Sprintf(words, n%4), n >= 128)
+				c.give(1+uint16(n)%3, fmt.Sprintf(words, n%4), exceptions[int(n/64)%len(exceptions)])
 			case 1:
 				c.ask(1+uint16(next())%3, "clear")
 			case 2:

@@ -1,6 +1,7 @@
 package register
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -19,9 +20,13 @@ type fakeStore struct {
 	records map[string]record.Record
 	writes  int
 	failed  error
+	full    bool
 }
 
 func (s *fakeStore) write(change func()) error {
+	if s.full {
+		return ErrNoRoom
+	}
 	if s.failed == nil {
 		s.writes++
 		change()
@@ -55,6 +60,13 @@ func (s *fakeStore) Clear(_ uint16, meta record.SlotMeta) error {
 	})
 }
 
+func (s *fakeStore) Reset(_ uint16, meta record.SlotMeta) error {
+	return s.write(func() {
+		s.meta = meta
+		clear(s.records)
+	})
+}
+
 // process is one member: replica and home. It implements Env.
 type process struct {
 	*cluster
@@ -76,8 +88,12 @@ type cluster struct {
 	sent      []Message  // everything that was ever sent to others
 	dead      map[uint16]bool
 	stable    map[uint16]bool
+	full      map[uint16]bool
+	leaving   map[uint16]bool
+	standIn   map[uint16]uint16 // as a process learned when it came back
 	events    map[Event]int
 	stuck     Kind // run leaves requests of this kind alone
+	missed    []string
 }
 
 var testTiming = Timing{Resend: 100, Acquire: 150, Backoff: 1, Request: 1500, Linger: 1000, HandBack: 200}
@@ -85,7 +101,7 @@ var testTiming = Timing{Resend: 100, Acquire: 150, Backoff: 1, Request: 1500, Li
 // newCluster returns processes 1 to size. The slot's replicas are all of them, the
 // first one preferred as home.
 func newCluster(t require.TestingT, size int) *cluster {
-	c := &cluster{t: t, wall: 1_000_000, mono: 1, dead: map[uint16]bool{}, stable: map[uint16]bool{}, events: map[Event]int{}}
+	c := &cluster{t: t, wall: 1_000_000, mono: 1, dead: map[uint16]bool{}, stable: map[uint16]bool{}, full: map[uint16]bool{}, leaving: map[uint16]bool{}, standIn: map[uint16]uint16{}, events: map[Event]int{}}
 	var members []uint16
 	for id := uint16(1); int(id) <= size; id++ {
 		members = append(members, id)
@@ -111,13 +127,26 @@ func (p *process) start(config *Config, unique uint64) {
 func (c *cluster) process(id uint16) *process { return c.processes[id-1] }
 func (c *cluster) home(id uint16) *Home       { return c.process(id).home }
 
-func (p *process) Now() int64                { return p.wall }
-func (p *process) Mono() int64               { return p.mono }
-func (p *process) Rand(int64) int64          { return 0 }
-func (p *process) Alive(member uint16) bool  { return !p.dead[member] }
-func (p *process) Stable(member uint16) bool { return p.stable[member] }
-func (p *process) Count(e Event)             { p.events[e]++ }
-func (p *process) Loopback(m *Message)       { p.loop = append(p.loop, copyOf(m)) }
+func (p *process) Now() int64                 { return p.wall }
+func (p *process) Mono() int64                { return p.mono }
+func (p *process) Rand(int64) int64           { return 0 }
+func (p *process) Alive(member uint16) bool   { return !p.dead[member] }
+func (p *process) Stable(member uint16) bool  { return p.stable[member] }
+func (p *process) Full() bool                 { return p.full[p.id] }
+func (p *process) Leaving(member uint16) bool { return p.leaving[member] }
+func (p *process) StandIn(_, _ uint16) uint16 { return p.standIn[p.id] }
+func (p *process) Count(e Event)              { p.events[e]++ }
+func (p *process) Loopback(m *Message)        { p.loop = append(p.loop, copyOf(m)) }
+
+func (p *process) Missed(slot, member uint16, key []byte) {
+	require.Zero(p.t, slot)
+	require.NotEqual(p.t, p.id, member)
+	what := string(key)
+	if key == nil {
+		what = "all keys"
+	}
+	p.missed = append(p.missed, fmt.Sprintf("%d %s", member, what))
+}
 
 func (p *process) Send(m *Message) {
 	require.NotEqual(p.t, p.id, m.To)
@@ -156,12 +185,15 @@ var opsByName = map[string]command.Op{"get": command.OpGet, "set": command.OpSet
 	"append": command.OpAppend, "del": command.OpDel, "psetex": command.OpPSetEX, "clear": command.OpClear}
 
 // ask gives a command to a home.
-func (c *cluster) ask(id uint16, words string) *asked { return c.give(id, words, false) }
+func (c *cluster) ask(id uint16, words string) *asked { return c.give(id, words, 0) }
 
 // force is ask for a proxy that cannot reach the leader.
-func (c *cluster) force(id uint16, words string) *asked { return c.give(id, words, true) }
+func (c *cluster) force(id uint16, words string) *asked { return c.give(id, words, AllOthers) }
 
-func (c *cluster) give(id uint16, words string, force bool) *asked {
+// exceptions are what a request may come with.
+var exceptions = []uint16{0, AllOthers, 1, 2, 3}
+
+func (c *cluster) give(id uint16, words string, except uint16) *asked {
 	a := &asked{command: words}
 	var args [][]byte
 	for word := range strings.FieldsSeq(words) {
@@ -169,7 +201,7 @@ func (c *cluster) give(id uint16, words string, force bool) *asked {
 	}
 	op, known := opsByName[string(args[0])]
 	require.True(c.t, known, words)
-	c.home(id).HandleClient(NewRequest(&command.Request{Op: op, Args: args}, a, 0, c.mono), force)
+	c.home(id).HandleClient(NewRequest(&command.Request{Op: op, Args: args}, a, 0, c.mono), except)
 	return a
 }
 

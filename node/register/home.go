@@ -1,6 +1,8 @@
 package register
 
 import (
+	"errors"
+	"math"
 	"sync"
 
 	"github.com/quolldb/quoll/internal/command"
@@ -20,6 +22,15 @@ type Env interface {
 	// Stable reports whether a member has been alive for so long that a slot may be
 	// handed back to it.
 	Stable(member uint16) bool
+	// Full reports whether the store has no room: writes of the own replica would fail
+	// with ErrNoRoom.
+	Full() bool
+	// Leaving reports whether a member, or this process, is about to end, or slow: it begins nothing
+	// that another member can do.
+	Leaving(member uint16) bool
+	// StandIn returns the member that leads the slot since this process came back, or should, other than the
+	// one that is excepted; 0 if there is none or it is not known.
+	StandIn(slot, except uint16) uint16
 	// Send sends a message to another member, or loses it. m is borrowed.
 	Send(m *Message)
 	// Loopback delivers the reply of the process' own replica to HandleReply, as
@@ -27,6 +38,10 @@ type Env interface {
 	Loopback(m *Message)
 	// Answer answers a request, exactly once, as soon as what is staged is durable.
 	Answer(r *Request, a Answer)
+	// Missed says that a member, which is not alive, has not acknowledged the newest write of a
+	// key, or if key is nil of the whole slot, and that the home does not wait for it any more.
+	// It touches liveness only. key is borrowed.
+	Missed(slot, member uint16, key []byte)
 	// Count counts an event of the protocol, for metrics and simulators.
 	Count(e Event)
 	// Execute runs a command on a state: see datatype.Execute.
@@ -107,6 +122,13 @@ func (h *Home) Config() *Config { return h.config }
 // Leading reports whether the home holds a term, as far as it knows.
 func (h *Home) Leading() bool { return h.phase == leading }
 
+// Claims is Leading, or about to.
+func (h *Home) Claims() bool { return h.phase != idle }
+
+// Deposed reports whether the own replica knows that the term of a leading home is over,
+// which the home finds out when it has work.
+func (h *Home) Deposed() bool { return h.lostTerm() }
+
 // Active reports whether the home needs Tick.
 func (h *Home) Active() bool {
 	return h.phase == acquiring || h.keys.len() > 0 || h.clear.active() || len(h.parked) > 0
@@ -118,9 +140,13 @@ func (h *Home) Touch() uint64 {
 	return h.counter + h.ballot.Counter + h.round + uint64(len(h.keys.list))
 }
 
-// HandleClient executes a request, now or later. force says that the proxy cannot
-// reach the member that leads the slot, or was sent here by it.
-func (h *Home) HandleClient(r *Request, force bool) {
+// AllOthers as the exception of HandleClient says that this home is to execute the request, whoever
+// leads the slot. The number is part of the peer protocol.
+const AllOthers uint16 = math.MaxUint16
+
+// HandleClient executes a request, now or later, or turns it away to the member that leads the slot. Not to the one
+// that is excepted, for it has turned the request away, or the proxy cannot reach it; 0 excepts nobody.
+func (h *Home) HandleClient(r *Request, except uint16) {
 	r.arrived = h.round
 	switch {
 	case h.failed != nil:
@@ -134,12 +160,14 @@ func (h *Home) HandleClient(r *Request, force bool) {
 		// overtake them.
 		h.answer(r, Answer{Outcome: NotDone, Reason: LostTerm})
 	default:
-		hint := h.betterHome(force)
+		hint := h.betterHome(except)
 		switch {
 		case h.handing != 0:
 			h.parked = append(h.parked, r)
 		case hint != 0:
 			h.turnAway(r, hint)
+		case h.phase != leading && h.env.Full(): // a term begins with a promise, which is a write
+			h.noRoom(r)
 		default:
 			h.enqueue(r)
 			if h.phase != leading {
@@ -149,32 +177,85 @@ func (h *Home) HandleClient(r *Request, force bool) {
 	}
 }
 
-// betterHome returns the member that should execute a request instead of this
-// one, 0 for none.
-func (h *Home) betterHome(force bool) uint16 {
-	if force {
+// betterHome returns the member that should execute a request instead of this one, 0 for none. Two homes
+// that take a slot from each other, each with writes in flight, cost some of these their outcome (R11).
+func (h *Home) betterHome(except uint16) uint16 {
+	switch {
+	case except == AllOthers || h.phase == acquiring:
 		return 0
-	}
-	if h.phase == leading {
-		preferred := h.config.members[0]
-		if preferred == h.self || h.env.Mono() < h.keepUntil || !h.env.Stable(preferred) {
+	case h.phase == leading:
+		to := h.successor(except)
+		if to == 0 || h.env.Mono() < h.keepUntil {
 			return 0
 		}
-		h.handing, h.handedTo = h.env.Mono(), preferred
+		h.handing, h.handedTo = h.env.Mono(), to
 		if h.drained() {
 			h.finishHandBack()
 		}
-		return preferred
-	}
-	if h.phase != idle || h.doubt > 0 {
+		return to
+	case h.doubt > 0:
 		return 0
 	}
-	leader := h.local.meta.Promised.Member()
-	if h.env.Mono() < h.handedUntil {
-		leader = h.handedTo
+	leader := h.leader(except)
+	if leader == h.self || leader == except || h.config.index(leader) < 0 {
+		leader = 0
 	}
-	if leader != 0 && leader != h.self && h.config.index(leader) >= 0 && h.env.Alive(leader) {
-		return leader
+	if leader != 0 && !h.env.Leaving(leader) {
+		return leader // though it may not answer this process: it is up to the proxy to find that out
+	}
+	if leader != 0 || h.env.Leaving(h.self) {
+		return h.next(except)
+	}
+	return 0
+}
+
+// Leader returns the member that leads the slot as far as the home knows, 0 if it knows of none.
+func (h *Home) Leader() uint16 {
+	if h.phase != idle {
+		return h.self
+	}
+	return h.leader(0)
+}
+
+// leader returns the member that leads the slot, as far as an idle home knows: 0 or itself if it
+// knows of none.
+func (h *Home) leader(except uint16) uint16 {
+	if h.env.Mono() < h.handedUntil {
+		return h.handedTo
+	}
+	rival := h.local.rival()
+	if rival.Incarnation == h.incarnation {
+		return h.self
+	}
+	if rival.Member() == h.self || rival.IsZero() { // a former life led it: somebody may have stood in since
+		return h.env.StandIn(h.slot, except)
+	}
+	return rival.Member()
+}
+
+// successor returns the member that a leading home hands its slot to, 0 for none: the preferred
+// one if it is there to stay, or if this process is leaving the next one.
+func (h *Home) successor(except uint16) uint16 {
+	if h.env.Leaving(h.self) {
+		return h.next(except)
+	}
+	if preferred := h.config.members[0]; preferred != h.self && preferred != except && h.env.Stable(preferred) && !h.env.Leaving(preferred) {
+		return preferred
+	}
+	return 0
+}
+
+// next returns the member that takes a slot over from one that leaves: the first that answers and stays, in an order
+// that is the same for all. 0 is this one, or nobody.
+func (h *Home) next(except uint16) uint16 {
+	for _, id := range h.config.members {
+		switch {
+		case id == except || h.env.Leaving(id):
+		case id == h.self:
+			return 0
+		case h.env.Alive(id):
+			return id
+		}
 	}
 	return 0
 }
@@ -182,6 +263,17 @@ func (h *Home) betterHome(force bool) uint16 {
 func (h *Home) turnAway(r *Request, hint uint16) {
 	h.env.Count(TurnedAway)
 	h.answer(r, Answer{Outcome: NotDone, Reason: OtherHome, Hint: hint})
+}
+
+// noRoom answers a request that cannot be executed without a write of the own replica,
+// which is full. Another member may take the term and execute it.
+func (h *Home) noRoom(r *Request) {
+	h.env.Count(NoRoom)
+	outcome := NotDone
+	if len(r.attempts) > 0 {
+		outcome = Unknown
+	}
+	h.answer(r, Answer{Outcome: outcome, Reason: StorageFull})
 }
 
 // drained reports whether nothing is in flight.
@@ -197,9 +289,10 @@ func (h *Home) drained() bool {
 	return true
 }
 
-// finishHandBack gives up the term in favour of the preferred member.
+// finishHandBack gives up the term in favour of the member that the slot is handed to.
 func (h *Home) finishHandBack() {
 	h.env.Count(HandedBack)
+	h.missedAll() // tombstones that waited for all members
 	h.handing, h.handedUntil = 0, h.env.Mono()+h.timing.Request
 	h.phase = idle
 	h.keys.reset()
@@ -209,6 +302,15 @@ func (h *Home) finishHandBack() {
 	for _, r := range parked {
 		h.turnAway(r, h.handedTo)
 	}
+}
+
+// handingTime is how long what is in flight may take until the slot is not handed over. A
+// process that is about to end, or slow, insists.
+func (h *Home) handingTime() int64 {
+	if h.env.Leaving(h.self) {
+		return h.timing.Request / 2
+	}
+	return h.timing.HandBack
 }
 
 // cancelHandBack keeps the slot after all.
@@ -246,7 +348,7 @@ func (h *Home) drive() {
 	if h.failed != nil {
 		return
 	}
-	if h.phase == idle && h.env.Mono() >= h.notBefore && h.hasWork() {
+	if h.phase == idle && h.env.Mono() >= h.notBefore && h.hasWork() && !h.env.Full() {
 		h.acquire()
 	}
 	if h.phase != leading {
@@ -272,15 +374,15 @@ func (h *Home) hasWork() bool {
 	return false
 }
 
-// lostTerm reports whether the own replica has promised a rival or adopted a newer
-// epoch: nothing is proposed any more then.
+// lostTerm reports whether the own replica has promised a rival, or would have if there had
+// been room, or adopted a newer epoch: nothing is proposed any more then.
 func (h *Home) lostTerm() bool {
-	return h.ballot.Less(h.local.meta.Promised) || h.config.epoch < h.local.meta.Epoch
+	return h.ballot.Less(h.local.rival()) || h.config.epoch < h.local.meta.Epoch
 }
 
 // acquire asks for a new term (R3).
 func (h *Home) acquire() {
-	h.counter = max(h.counter, h.local.meta.Promised.Counter) + 1
+	h.counter = max(h.counter, h.local.rival().Counter) + 1
 	h.ballot = record.Ballot{Counter: h.counter, Incarnation: h.incarnation}
 	h.phase, h.since, h.seq = acquiring, h.env.Mono(), 0
 	h.promises, h.refused, h.answered = 0, 0, nil
@@ -311,14 +413,19 @@ func (h *Home) broadcast(message Message) {
 	messages.Put(m)
 }
 
-// sendLocal executes a message on the own replica. A refusal ends the term at
-// once: from then on the replica does not show what this home proposed last.
+// sendLocal executes a message on the own replica. A refusal, or a write that there is
+// no room for, ends the term at once: from then on the replica does not show what this home
+// proposed last.
 func (h *Home) sendLocal(m *Message) {
 	m.To = h.self
 	reply := messages.Get().(*Message)
 	switch err := h.local.Handle(m, reply); {
+	case errors.Is(err, ErrNoRoom):
+		if h.phase != idle {
+			h.stepDown()
+		}
 	case err != nil:
-		h.fail(err)
+		h.Fail(err)
 	case reply.Result != OK && h.phase != idle:
 		h.observe(reply)
 		h.stepDown()
@@ -334,8 +441,11 @@ func (h *Home) observe(reply *Message) {
 	h.counter = max(h.counter, reply.Promised.Counter)
 }
 
-// fail ends the home: its store does not work.
-func (h *Home) fail(err error) {
+// Fail ends the home: its store, or that of its replica, does not work.
+func (h *Home) Fail(err error) {
+	if h.failed != nil {
+		return
+	}
 	h.failed = err
 	h.abandon(StorageFailed)
 }
@@ -345,13 +455,14 @@ func (h *Home) Learn(c *Config) {
 	if c.epoch <= h.config.epoch {
 		return
 	}
+	h.missedAll() // by those that were asked
 	h.config = c
 	if h.config.index(h.self) < 0 {
 		h.abandon(EpochChanged)
 		return
 	}
 	if h.phase != idle {
-		h.stepDown()
+		h.giveUp()
 		return
 	}
 	for _, ks := range h.keys.all() { // made for another number of members

@@ -57,7 +57,7 @@ func (h *Home) key(name []byte) *keyState {
 func (h *Home) recall(ks *keyState) {
 	rec, present, err := h.local.Read(ks.key)
 	if err != nil {
-		h.fail(err)
+		h.Fail(err)
 		return
 	}
 	if rec.Version.Ballot != h.ballot {
@@ -125,6 +125,10 @@ func (h *Home) evaluate(ks *keyState, r *Request) {
 		h.wait(ks, w)
 		return
 	}
+	if h.env.Full() {
+		h.noRoom(r)
+		return
+	}
 	w.needSeq = h.seq + 1
 	r.attempted(record.Version{Ballot: h.ballot, Seq: h.seq + 1}, w.start, w.end)
 	ks.waiting = append(ks.waiting, w)
@@ -136,6 +140,10 @@ func (h *Home) evaluate(ks *keyState, r *Request) {
 func (h *Home) wait(ks *keyState, w waiter) {
 	w.needRound = w.request.arrived + 1
 	inTerm := ks.head.Version.Ballot == h.ballot
+	if !inTerm && !ks.agreed && h.env.Full() { // it would have to be written back
+		h.noRoom(w.request)
+		return
+	}
 	if inTerm {
 		w.needSeq = ks.head.Version.Seq
 	} else if !ks.agreed {
@@ -221,7 +229,7 @@ func (h *Home) settle(ks *keyState) {
 	clear(ks.waiting[len(rest):])
 	ks.waiting = rest
 	if h.droppable(ks) && !h.lingers(ks) {
-		h.keys.remove(ks)
+		h.forget(ks)
 	}
 }
 
@@ -244,6 +252,7 @@ func (h *Home) lingers(ks *keyState) bool {
 	now := h.env.Mono()
 	if ks.settled == 0 {
 		ks.settled = now
+		h.missed(ks) // a member that is back before the end of the time would not get it again
 	}
 	return now-ks.settled < h.timing.Linger
 }

@@ -21,7 +21,7 @@ func TestEveryRequestIsAnsweredExactlyOnce(t *testing.T) {
 		ask := func(t *rapid.T) {
 			key := rapid.IntRange(0, 12).Draw(t, "key") // enough for the index of a keySet
 			words := rapid.SampledFrom([]string{"get k%d", "set k%d v", "append k%d v", "setnx k%d v", "del k%d", "psetex k%d 5 v", "psetex k%d x v"}).Draw(t, "command")
-			requests = append(requests, c.give(member.Draw(t, "home"), fmt.Sprintf(words, key), rapid.Bool().Draw(t, "force")))
+			requests = append(requests, c.give(member.Draw(t, "home"), fmt.Sprintf(words, key), rapid.SampledFrom(exceptions).Draw(t, "except")))
 		}
 		deliver := func(t *rapid.T) {
 			if len(c.mail) > 0 {

@@ -21,7 +21,9 @@ func (h *Home) HandleReply(m *Message) {
 		h.refused.add(i)
 		if !h.config.quorum((h.config.old | h.config.next) &^ h.refused) {
 			h.stepDown()
+			return
 		}
+		h.drain()
 		return
 	}
 	if m.Kind == Prepare {
@@ -85,11 +87,18 @@ func (h *Home) settleAll() {
 	h.drain()
 }
 
-// drain finishes handing back as soon as nothing is in flight.
+// drain finishes handing back as soon as nothing is in flight, and gives up a term that some
+// member has refused: that one would miss all writes of it.
 func (h *Home) drain() {
-	if h.handing != 0 && h.phase == leading && h.drained() {
-		h.finishHandBack()
+	if h.handing == 0 && h.refused == 0 || h.phase != leading || !h.drained() {
+		return
 	}
+	if h.handing != 0 {
+		h.finishHandBack()
+		return
+	}
+	h.stepDown()
+	h.notBefore = 0 // nobody has to wait for a rival, for there is none
 }
 
 func (h *Home) lead() {
@@ -127,7 +136,7 @@ func (h *Home) acceptReply(i int, m *Message) {
 // purge tells the members to drop a tombstone that all of them acknowledged,
 // under one final epoch (R13).
 func (h *Home) purge(ks *keyState) {
-	if ks.head.State.Live() || h.config.Joint() || !h.config.all(ks.exact) {
+	if ks.head.State.Live() || h.config.Joint() || !h.config.all(ks.exact) || h.env.Full() {
 		return
 	}
 	h.env.Count(Purged)

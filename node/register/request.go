@@ -36,6 +36,7 @@ const (
 	StorageFailed   Reason = 8 // the replica's store failed; it does not vote any more
 	NotVoting       Reason = 9 // the cluster is forming, or the node has lost its state
 	ExecutionFailed Reason = 10
+	StorageFull     Reason = 11 // the replica has no room for writes
 )
 
 // Request is a client command at a home. The channel from proxy to home delivers

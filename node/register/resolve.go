@@ -57,13 +57,19 @@ func matching(attempts []attempt, found record.Version) (match *attempt, sameTer
 // stepDown gives up the term. Requests that were sent stay in doubt (R11); the
 // others are turned away, so that their proxy can go to the home that won.
 func (h *Home) stepDown() {
+	h.missedAll()
+	h.giveUp()
+}
+
+// giveUp is stepDown when it has been told what members missed.
+func (h *Home) giveUp() {
 	h.env.Count(SteppedDown)
 	old, c := h.keys.snapshot(), h.clear
 	h.phase, h.handing, h.reads = idle, 0, 0
 	h.keys.reset()
 	h.clear = &noClear
 	h.notBefore = h.env.Mono() + h.backoff()
-	hint := h.local.meta.Promised.Member()
+	hint := h.local.rival().Member()
 	if hint == h.self || h.config.index(hint) < 0 {
 		hint = 0
 	}

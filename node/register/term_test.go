@@ -30,7 +30,13 @@ func TestR3OneRefusalIsNotTheEnd(t *testing.T) {
 	get := c.ask(1, "get k")
 	c.run()
 	c.done(get, "$-1\r\n")
+	require.False(t, c.home(1).Leading(), "the third one would miss what is written in this term")
+	set := c.ask(1, "set k v")
+	c.run()
+	c.done(set, "+OK\r\n")
 	require.True(t, c.home(1).Leading())
+	require.Equal(t, rival(3).Counter+1, c.home(1).ballot.Counter)
+	require.Equal(t, "v", c.value(3, "k"))
 }
 
 // TestR3ASecondCopyIsNoRival: a replica promises a ballot once, and refuses a Prepare that
@@ -205,8 +211,8 @@ func TestTurnedAwayWhileAnotherLeads(t *testing.T) {
 	c.failed(get, NotDone, OtherHome, 2)
 	require.Empty(t, c.sent)
 
-	c.dead[2] = true
-	get = c.ask(1, "get warm")
+	c.dead[2] = true // the proxy cannot reach it either
+	get = c.give(1, "get warm", 2)
 	c.run(1, 3)
 	c.done(get, "$2\r\nup\r\n")
 
@@ -220,6 +226,22 @@ func TestTurnedAwayWhileAnotherLeads(t *testing.T) {
 		get = c.ask(2, "get warm") // finds out by itself
 		c.failed(get, NotDone, LostTerm, 1)
 	})
+	t.Run("unless the other has turned it away", func(t *testing.T) {
+		c := newCluster(t, 3)
+		c.lead(2)
+		get := c.give(1, "get warm", 2)
+		c.run()
+		c.done(get, "$2\r\nup\r\n")
+		require.True(t, c.home(1).Leading())
+	})
+	t.Run("also if a third has turned it away", func(t *testing.T) {
+		c := newCluster(t, 3)
+		c.lead(2)
+		inFlight := c.ask(2, "append k v")
+		c.failed(c.give(1, "get warm", 3), NotDone, OtherHome, 2) // 3 knows less
+		c.run()
+		c.done(inFlight, ":1\r\n")
+	})
 	t.Run("a member that left leads nothing", func(t *testing.T) {
 		c := newCluster(t, 3)
 		c.lead(3)
@@ -229,6 +251,76 @@ func TestTurnedAwayWhileAnotherLeads(t *testing.T) {
 		c.run()
 		c.done(get, "$2\r\nup\r\n")
 	})
+}
+
+// TestStandIn: a process that comes back and does not know who has led the slot since turns away what
+// the one that says so can do, until it has heard of a newer term.
+func TestStandIn(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	c.dead[1] = true
+	set := c.force(2, "set k v")
+	c.run(2, 3)
+	c.lose() // 1 hears nothing of it
+	c.done(set, "+OK\r\n")
+	require.True(t, c.home(2).Leading())
+	c.dead[1] = false
+	c.process(1).start(c.home(1).Config(), 77)
+	c.standIn[1] = 2
+	c.failed(c.ask(1, "get k"), NotDone, OtherHome, 2)
+	get := c.give(1, "get k", 2) // whose proxy cannot turn to it
+	c.run()
+	c.done(get, "$1\r\nv\r\n")
+	get = c.ask(1, "get k") // it leads in this life
+	c.run()
+	c.done(get, "$1\r\nv\r\n")
+}
+
+// TestLeaving: a process that is ending finishes what is in flight, and begins nothing that another
+// member can do.
+func TestLeaving(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(2)
+	inFlight := c.ask(2, "set k v")
+	c.leaving[2] = true
+	c.dead[1] = true
+	parked := c.ask(2, "append k w")
+	c.open(inFlight, parked)
+	c.run()
+	c.done(inFlight, "+OK\r\n")
+	c.failed(parked, NotDone, OtherHome, 3)
+	require.False(t, c.home(2).Leading())
+	c.failed(c.ask(2, "get k"), NotDone, OtherHome, 3)
+
+	c.mono += testTiming.Request // 3 has not taken it
+	c.failed(c.ask(2, "get k"), NotDone, OtherHome, 3)
+	get := c.force(2, "get k") // the proxy reaches nobody else
+	c.run()
+	c.done(get, "$1\r\nv\r\n")
+
+	c.dead[3] = true
+	get = c.ask(2, "get k")
+	c.run()
+	c.done(get, "$1\r\nv\r\n")
+}
+
+// TestOneTakesOverFromWhoLeaves: wherever proxies turn to when a process has left, or is leaving, one and the same
+// member takes the slot over.
+func TestOneTakesOverFromWhoLeaves(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	c.leaving[1] = true
+	c.failed(c.ask(1, "get warm"), NotDone, OtherHome, 2)
+	c.failed(c.give(3, "get warm", 0), NotDone, OtherHome, 2)
+	require.Empty(t, c.sent)
+	get := c.give(2, "get warm", 0)
+	c.run()
+	c.done(get, "$2\r\nup\r\n")
+	c.failed(c.give(3, "get warm", 1), NotDone, OtherHome, 2) // whose proxy cannot reach 1 any more
+	c.failed(c.give(1, "get warm", 3), NotDone, OtherHome, 2)
+
+	c.leaving[1], c.leaving[2] = false, true
+	c.failed(c.give(2, "get warm", 1), NotDone, OtherHome, 3) // a proxy that 1 is out of reach for
 }
 
 func TestHandBack(t *testing.T) {

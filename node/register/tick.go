@@ -15,7 +15,7 @@ func (h *Home) Tick() {
 		h.drive()
 	case h.phase == leading:
 		h.resend(now)
-		if h.handing != 0 && now-h.handing > h.timing.HandBack {
+		if h.handing != 0 && now-h.handing > h.handingTime() {
 			h.cancelHandBack()
 		}
 	}

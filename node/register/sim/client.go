@@ -73,7 +73,7 @@ func (p *client) send(ops []*operation) {
 	}
 	for slot, frame := range frames {
 		if len(frame) > 0 {
-			p.sim.sendRequests(p, frame, p.home(slot), p.sim.percent(p.sim.rivalry))
+			p.sim.sendRequests(p, frame, p.home(slot), p.rival(0))
 		}
 	}
 }
@@ -96,6 +96,14 @@ func (p *client) home(slot int) uint16 {
 	}
 	p.homes[slot] = home
 	return home
+}
+
+// rival makes some requests start a fight for their slot.
+func (p *client) rival(except uint16) uint16 {
+	if p.sim.percent(p.sim.rivalry) {
+		return register.AllOthers
+	}
+	return except
 }
 
 func (p *client) config(slot int) *register.Config { return p.sim.epochs[p.epoch-1].configs[slot] }

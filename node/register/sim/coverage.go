@@ -11,8 +11,8 @@ import (
 // stopped testing something.
 var happenings = []string{
 	"afflicted", begunWhenWell, "clock-jump", "crash", "crash-in-step", "disk-lost", "duplicated", "epoch", "expired-read", "joint-epoch", "lost",
-	"members-changed", "not-voting", "operations", "partition", "pause", "pipeline", "quorum-read", "read-failed", "read-to-home",
-	"staged-lost", "store-failed", "writes", "writes-unknown",
+	"members-changed", "missed", "not-voting", "operations", "partition", "pause", "pipeline", "quorum-read", "read-failed", "read-to-home", "rebuild-cut", "rebuilt",
+	"repaired", "rot", "rot-found", "staged-lost", "store-failed", "store-full", "write-refused", "writes", "writes-unknown",
 }
 
 // rare are those of them that a run of some thousand histories may miss.

@@ -19,7 +19,7 @@
 //
 // What is simulated: loss, duplication, delay and reordering of messages; one-way
 // partitions; crashes at any moment, also between two messages of a broadcast; processes that
-// stand still and go on with their queue; stores that fail; replicas that lose their disk and do not vote any more; group
+// stand still and go on with their queue; stores that fail or are full; replicas that lose their disk and do not vote any more; group
 // commit over several slots with crashes between stage and commit; clocks that differ and jump; rival homes;
 // pipelines; expiry, purges and slot-wide clears during all of it; changes of the ring epoch and of the members.
 //

@@ -37,6 +37,37 @@ func (n *node) Alive(member uint16) bool {
 	return other.up && n.sim.rand.IntN(10) < 8
 }
 
+// Missed is a hint. In mode repair the node writes some of these keys again, some time later.
+func (n *node) Missed(slot, member uint16, key []byte) {
+	s := n.sim
+	s.count("missed", 1)
+	if member == n.id {
+		s.violated("node %d says that it missed what it proposed itself", n.id)
+	}
+	if s.options.Mode != "repair" || key == nil || !s.chance(4) {
+		return
+	}
+	again := cmd{Name: "repair", Key: string(key), Slot: slot}
+	s.after(s.rand.IntN(200), func() { s.repairKey(n, again) })
+}
+
+// Full reports whether the store takes no writes; now and then it comes too late.
+func (n *node) Full() bool { return n.store.full && !n.sim.chance(8) }
+
+// Leaving: in mode leaving the nodes are about to end in turns, and change their minds.
+func (n *node) Leaving(member uint16) bool {
+	const turn = 300
+	return n.sim.options.Mode == "leaving" && !n.sim.healed && n.sim.now/turn%8 == int(member)
+}
+
+// StandIn is a rumour as well, in mode leaving.
+func (n *node) StandIn(slot, _ uint16) uint16 {
+	if n.sim.options.Mode != "leaving" || n.sim.healed {
+		return 0
+	}
+	return uint16(n.sim.now/100%8) * (slot & 1)
+}
+
 // Execute runs a command.
 func (n *node) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
 	return execute(dst, st, req, now)
@@ -74,6 +105,12 @@ func (n *node) Loopback(m *register.Message) {
 
 // Answer answers a request when what is staged is durable.
 func (n *node) Answer(r *register.Request, a register.Answer) {
+	if r.Origin == nil { // a repair: nobody waits for it
+		if a.Outcome == register.Done {
+			n.sim.count("repaired", 1)
+		}
+		return
+	}
 	o, attempt, epoch := r.Origin.(*operation), int(r.OriginID), n.epoch.number
 	a.Reply = append([]byte(nil), a.Reply...)
 	n.hold(func() { n.sim.sendAnswer(n.id, o, attempt, a, epoch) })

@@ -174,6 +174,9 @@ func (n *node) snapshot(t *transfer) {
 			return
 		}
 		var copied snapshot
+		if n.rotten() {
+			return
+		}
 		for slot := range n.acceptors {
 			copied.metas[slot], copied.records[slot] = n.acceptors[slot].Meta(), maps.Clone(n.store.staged.slots[slot].records)
 		}
@@ -185,7 +188,7 @@ func (n *node) snapshot(t *transfer) {
 // it has, then the rest.
 func (n *node) install(t *transfer, merged snapshot) {
 	n.do(func() {
-		if n.lost || n.store.failing || !n.adoptAll(t.epoch) {
+		if n.lost || n.store.failing || n.store.full || n.rotten() || !n.adoptAll(t.epoch) {
 			return
 		}
 		for slot := range n.acceptors {

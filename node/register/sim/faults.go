@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/quolldb/quoll/node/register"
+
 import (
 	"fmt"
 	"slices"
@@ -62,6 +64,23 @@ func (s *Sim) failStore(n *node) {
 	s.after(30+s.rand.IntN(300), func() {
 		if n.life == life {
 			s.crash(n)
+		}
+	})
+}
+
+// fillStore leaves a store without room for a while. Restarting the process does not help.
+func (s *Sim) fillStore(n *node) {
+	if !n.up || n.lost || n.store.full {
+		return
+	}
+	s.count("store-full", 1)
+	s.trace("the store of node %d is full", n.id)
+	store := n.store
+	store.full = true
+	s.after(20+s.rand.IntN(600), func() {
+		if !n.ill {
+			store.full = false
+			s.trace("the store of node %d has room", n.id)
 		}
 	})
 }
@@ -142,7 +161,9 @@ func (s *Sim) heal() {
 	members := s.shuffled(s.latest().all())
 	spare := s.latest().spare()
 	for _, id := range members {
-		if n := s.nodes[id]; n.lost {
+		n := s.nodes[id]
+		n.store.full = false
+		if n.lost {
 			spare--
 			n.ill = true
 		}
@@ -180,7 +201,7 @@ func (s *Sim) heal() {
 // afflict makes a node useless for good.
 func (s *Sim) afflict(n *node) {
 	n.ill = true
-	switch kind := s.rand.IntN(4); {
+	switch kind := s.rand.IntN(5); {
 	case kind == 0 || !n.up:
 		n.stop()
 		n.lost = true // should it start again
@@ -191,6 +212,8 @@ func (s *Sim) afflict(n *node) {
 		s.cutOff(n, true, s.chance(2))
 	case kind == 3: // nobody hears it
 		s.cutOff(n, s.chance(2), true)
+	case kind == 4: // it can write nothing
+		n.store.full = true
 	}
 	s.count("afflicted", 1)
 }
@@ -228,4 +251,19 @@ func (s *Sim) requireQuiet() {
 			}
 		}
 	}
+}
+
+// repair lets a member write a key again, as one does that has found that a replica missed
+// something of it.
+func (s *Sim) repair() {
+	n, key := s.anyMember(), keys[s.rand.IntN(len(keys))]
+	s.repairKey(n, cmd{Name: "repair", Key: key.name, Slot: key.slot})
+}
+
+func (s *Sim) repairKey(n *node, c cmd) {
+	n.do(func() {
+		if !n.lost {
+			n.homes[c.Slot].HandleClient(register.NewRequest(c.request(), nil, 0, int64(s.now)), 0)
+		}
+	})
 }

@@ -62,7 +62,7 @@ func (s *Sim) randomCommand() cmd {
 var ops = map[string]command.Op{
 	"get": command.OpGet, "set": command.OpSet, "setex": command.OpPSetEX, "append": command.OpAppend,
 	"setnx": command.OpSetNX, "persist": command.OpPersist, "del": command.OpDel, "getset": command.OpGetSet,
-	"flush": command.OpClear,
+	"flush": command.OpClear, "repair": 1 << 15,
 }
 
 func (c cmd) request() *command.Request {
@@ -90,7 +90,7 @@ func apply(st record.State, c cmd, now int64) (record.State, string) {
 		return record.State{Type: record.String, Value: []byte(value)}
 	}
 	switch c.Name {
-	case "get":
+	case "get", "repair":
 		return st, old
 	case "set":
 		return str(c.Arg), "ok"
@@ -142,6 +142,8 @@ func execute(dst []byte, st record.State, req *command.Request, now int64) ([]by
 	switch {
 	case c.Name == "append":
 		return dst, record.Effect{Kind: record.Changed, State: next, Delta: []byte(c.Arg)}
+	case c.Name == "repair":
+		return dst, record.Effect{Kind: record.Replaced, State: st}
 	case unchanged && c.Name != "set" && c.Name != "setex" && c.Name != "getset":
 		return dst, record.Effect{}
 	}

@@ -82,7 +82,7 @@ func (s *Sim) sendVote(o *operation, attempt int, v vote) {
 }
 
 // sendRequests carries commands of one client to a home in one frame, at most once (R11).
-func (s *Sim) sendRequests(p *client, ops []*operation, to uint16, force bool) {
+func (s *Sim) sendRequests(p *client, ops []*operation, to, except uint16) {
 	if s.loses(3) {
 		return
 	}
@@ -98,7 +98,7 @@ func (s *Sim) sendRequests(p *client, ops []*operation, to uint16, force bool) {
 				s.sendAnswer(to, o, attempts[i], register.Answer{Outcome: register.NotDone}, p.epoch)
 			}
 		case !s.cut(p.id, to):
-			n.execute(ops, attempts, force)
+			n.execute(ops, attempts, except)
 		}
 	})
 }
@@ -107,5 +107,5 @@ func (s *Sim) sendAnswer(from uint16, o *operation, attempt int, a register.Answ
 	if s.loses(3) {
 		return
 	}
-	s.once(from, o.client.id, func() { o.handleAnswer(attempt, a, epoch) })
+	s.once(from, o.client.id, func() { o.handleAnswer(from, attempt, a, epoch) })
 }

@@ -22,6 +22,7 @@ type node struct {
 	store     *store
 	acceptors [slots]*register.Acceptor
 	homes     [slots]*register.Home
+	damaged   [slots]bool // a record was found that cannot be read: the replica does not vote
 
 	held    []heldEffect // withheld until durable (R2)
 	backlog []func()     // arrived while it stood still
@@ -45,6 +46,11 @@ func (n *node) boot() {
 		n.homes[slot] = &home
 	}
 	n.sim.trace("node %d starts", n.id)
+	for slot := range n.damaged {
+		if n.damaged[slot] = false; n.acceptors[slot].Meta().Rebuilding {
+			n.damage(uint16(slot), register.ErrRebuilding)
+		}
+	}
 }
 
 // open makes the acceptor of a slot from what the store holds.
@@ -103,6 +109,9 @@ func (n *node) do(step func()) {
 	}
 	life := n.life
 	step()
+	for slot, home := range n.homes {
+		n.damage(uint16(slot), home.Err())
+	}
 	if n.cut == 0 && n.life == life { // what was sent before the crash is durable
 		n.sim.count("crash-in-step", 1)
 		if n.sim.chance(2) {
@@ -156,12 +165,20 @@ func (n *node) deliver(m register.Message) {
 		n.learn(m.Epoch)
 		return
 	case m.Reply:
-		n.do(func() { n.homes[m.Slot].HandleReply(&m) })
+		n.do(func() {
+			if !n.damaged[m.Slot] {
+				n.homes[m.Slot].HandleReply(&m)
+			}
+		})
 		return
 	}
 	n.do(func() {
 		var reply register.Message
-		if n.acceptors[m.Slot].Handle(&m, &reply) != nil {
+		if n.damaged[m.Slot] {
+			return
+		}
+		if err := n.acceptors[m.Slot].Handle(&m, &reply); err != nil {
+			n.damage(m.Slot, err)
 			return // it says nothing any more
 		}
 		c := copyMessage(&reply)
@@ -171,7 +188,7 @@ func (n *node) deliver(m register.Message) {
 }
 
 // execute handles the requests of one frame.
-func (n *node) execute(ops []*operation, attempts []int, force bool) {
+func (n *node) execute(ops []*operation, attempts []int, except uint16) {
 	n.do(func() {
 		for i, o := range ops {
 			if n.lost {
@@ -180,7 +197,7 @@ func (n *node) execute(ops []*operation, attempts []int, force bool) {
 				continue
 			}
 			r := register.NewRequest(o.cmd.request(), o, uint64(attempts[i]), int64(n.sim.now))
-			n.homes[o.cmd.Slot].HandleClient(r, force)
+			n.homes[o.cmd.Slot].HandleClient(r, except)
 		}
 	})
 }
@@ -189,8 +206,13 @@ func (n *node) execute(ops []*operation, attempts []int, force bool) {
 func (n *node) read(o *operation, attempt int, epoch uint64) {
 	n.do(func() {
 		acceptor := n.acceptors[o.cmd.Slot]
+		if n.damaged[o.cmd.Slot] {
+			n.sim.sendVote(o, attempt, vote{from: n.id, epoch: acceptor.Meta().Epoch, refused: true})
+			return
+		}
 		current, err := acceptor.Adopt(epoch)
 		rec, _, err2 := acceptor.Read([]byte(o.cmd.Key))
+		n.damage(o.cmd.Slot, err2)
 		if n.lost || !current || err != nil || err2 != nil {
 			n.sim.sendVote(o, attempt, vote{from: n.id, epoch: acceptor.Meta().Epoch, refused: true})
 			return

@@ -18,6 +18,8 @@ type operation struct {
 	cmd     cmd
 	start   int
 	done    bool
+	refused int         // how often it was turned away, or not done
+	hint    uint16      // whom it was turned away to last, 0 for none
 	read    *quorumRead // under way, nil if none
 }
 
@@ -48,28 +50,37 @@ func (o *operation) begin() {
 	s.after(50+s.rand.IntN(40), func() {
 		if !o.done && o.attempt == attempt {
 			o.client.homes[o.cmd.Slot] = 0
-			o.retry(true)
+			o.retry(register.AllOthers)
 		}
 	})
 }
 
 // retry tries an operation again, which was certainly not executed or only reads.
-func (o *operation) retry(force bool) {
+func (o *operation) retry(except uint16) {
 	if o.cmd.Name == "get" && o.client.sim.chance(2) && o.startRead() {
 		return
 	}
 	o.begin()
-	o.forward(force)
+	o.forward(except)
 }
 
-// forward sends the command to the home; any member may serve as one.
-func (o *operation) forward(force bool) {
+// forward sends the command to the home; any member may serve as one. Where that is not the one that was
+// pointed to, this one cannot be reached.
+func (o *operation) forward(except uint16) {
 	p := o.client
-	p.sim.sendRequests(p, []*operation{o}, p.home(int(o.cmd.Slot)), force || p.sim.percent(p.sim.rivalry))
+	home := p.home(int(o.cmd.Slot))
+	if o.hint != 0 && o.hint != home && except != register.AllOthers {
+		except = o.hint
+	}
+	o.hint = 0
+	p.sim.sendRequests(p, []*operation{o}, home, p.rival(except))
 }
+
+// patience is how often an operation is turned away, until it is executed by force.
+const patience = 8
 
 // handleAnswer takes what a home says.
-func (o *operation) handleAnswer(attempt int, a register.Answer, epoch uint64) {
+func (o *operation) handleAnswer(from uint16, attempt int, a register.Answer, epoch uint64) {
 	p := o.client
 	p.epoch = max(p.epoch, epoch)
 	if o.done || attempt != o.attempt {
@@ -79,12 +90,16 @@ func (o *operation) handleAnswer(attempt int, a register.Answer, epoch uint64) {
 		o.finish(a.Outcome, string(a.Reply))
 		return
 	}
-	p.homes[o.cmd.Slot] = a.Hint
+	p.homes[o.cmd.Slot], o.hint = a.Hint, a.Hint
+	except := from
+	if o.refused++; o.refused >= patience { // members may point to each other
+		except = register.AllOthers
+	}
 	o.attempt++
 	again := o.attempt
 	p.sim.after(1+p.sim.rand.IntN(15), func() {
 		if !o.done && o.attempt == again {
-			o.retry(a.Hint != 0)
+			o.retry(except)
 		}
 	})
 }
@@ -145,7 +160,7 @@ func (o *operation) handleVote(attempt int, v vote) {
 func (o *operation) readAtHome(counted string) {
 	o.client.sim.count(counted, 1)
 	o.begin()
-	o.forward(false)
+	o.forward(0)
 }
 
 // finish notes what the client was told.

@@ -101,8 +101,11 @@ func New(o Options) *Sim {
 		s.think = []int{8, 8, 60}[s.rand.IntN(3)]
 	}
 	size := 3
-	if o.Seed%4 == 0 {
+	switch {
+	case o.Seed%4 == 0:
 		size = 5
+	case o.Mode == "rot" && o.Seed%8 == 1: // to rebuild takes all others, however many these are
+		size = []int{2, 4}[o.Seed/8%2]
 	}
 	members := make([]uint16, size)
 	for i := range members {

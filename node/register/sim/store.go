@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/register"
 )
 
 // image is the content of a store.
@@ -16,18 +17,19 @@ type image struct {
 type slotImage struct {
 	meta    record.SlotMeta
 	records map[string]record.Record
+	rotten  map[string]bool // keys whose records cannot be read
 }
 
 func newImage() (im image) {
 	for i := range im.slots {
-		im.slots[i].records = map[string]record.Record{}
+		im.slots[i].records, im.slots[i].rotten = map[string]record.Record{}, map[string]bool{}
 	}
 	return im
 }
 
 func (im *image) clone() (c image) {
 	for i := range im.slots {
-		c.slots[i] = slotImage{im.slots[i].meta, maps.Clone(im.slots[i].records)}
+		c.slots[i] = slotImage{im.slots[i].meta, maps.Clone(im.slots[i].records), maps.Clone(im.slots[i].rotten)}
 	}
 	return c
 }
@@ -41,9 +43,13 @@ type store struct {
 	stagedAt        int // number of mutations staged since the start
 	durableAt       int
 	failing         bool // every call fails, and nothing becomes durable
+	full            bool // nothing can be staged
 }
 
-var errStore = errors.New("sim: the store fails")
+var (
+	errStore  = errors.New("sim: the store fails")
+	errRotten = errors.New("sim: the record cannot be read")
+)
 
 // failed returns the error of a failing store.
 func (s *store) failed() error {
@@ -58,6 +64,10 @@ func newStore(s *Sim) *store { return &store{sim: s, staged: newImage(), durable
 func (s *store) stage(mutate func(*image)) error {
 	if s.failing {
 		return errStore
+	}
+	if s.full {
+		s.sim.count("write-refused", 1)
+		return register.ErrNoRoom
 	}
 	mutate(&s.staged)
 	s.log = append(s.log, mutate)
@@ -99,6 +109,9 @@ func (s *store) PutSlot(slot uint16, meta record.SlotMeta) error {
 
 // Get returns a record.
 func (s *store) Get(slot uint16, key []byte) (record.Record, bool, error) {
+	if s.staged.slots[slot].rotten[string(key)] && !s.failing {
+		return record.Record{}, false, errRotten
+	}
 	rec, ok := s.staged.slots[slot].records[string(key)]
 	return rec, ok, s.failed()
 }
@@ -122,11 +135,36 @@ func (s *store) Delete(slot uint16, key []byte) error {
 }
 
 // Clear stages the removal of all records up to meta.Cleared.
+// It has to read the slot if one may be newer.
 func (s *store) Clear(slot uint16, meta record.SlotMeta) error {
+	for _, rec := range s.staged.slots[slot].records {
+		if meta.Cleared.Less(rec.Version) && len(s.staged.slots[slot].rotten) > 0 {
+			return errRotten
+		}
+	}
 	return s.stage(func(im *image) {
 		im.slots[slot].meta = meta
 		maps.DeleteFunc(im.slots[slot].records, func(_ string, rec record.Record) bool { return !meta.Cleared.Less(rec.Version) })
+		clear(im.slots[slot].rotten)
 	})
+}
+
+// Reset stages the removal of all records, rotten or not.
+func (s *store) Reset(slot uint16, meta record.SlotMeta) error {
+	return s.stage(func(im *image) {
+		im.slots[slot].meta = meta
+		clear(im.slots[slot].records)
+		clear(im.slots[slot].rotten)
+	})
+}
+
+// rot makes the record of a key unreadable, for good, and reports whether there is one.
+func (s *store) rot(slot uint16, key string) bool {
+	if _, found := s.durable.slots[slot].records[key]; !found || s.stagedAt > s.durableAt {
+		return false
+	}
+	s.staged.slots[slot].rotten[key], s.durable.slots[slot].rotten[key] = true, true
+	return true
 }
 
 // stateName is what must name one state for ever.

@@ -15,7 +15,7 @@ type mix struct{ get, set, setnx, append, getset, del, setex, persist, flush int
 var usual = mix{get: 34, append: 16, set: 10, setnx: 7, del: 13, setex: 8, persist: 4, getset: 5, flush: 3}
 
 // Modes are the names of the weathers, in the order in which they are run.
-var Modes = []string{"chaos", "duel", "epochs", "purge", "flush", "failover", "calm", "liveness"}
+var Modes = []string{"chaos", "duel", "epochs", "purge", "flush", "failover", "calm", "liveness", "repair", "leaving", "rot"}
 
 var weathers = map[string]weather{
 	// Everything.
@@ -58,6 +58,29 @@ var weathers = map[string]weather{
 			}
 		})
 	}},
+	// Members write keys again that nobody asked them to, whoever leads, in the middle of everything.
+	"repair": {faulty: true, mix: mix{get: 34, append: 12, set: 10, setnx: 8, del: 20, setex: 6, persist: 2, getset: 6, flush: 2}, begin: func(s *Sim) {
+		s.every(5, 40, s.repair)
+		chaos(s)
+	}},
+	// Members are about to end in turns, and change their minds, and are told of homes that are none any more.
+	"leaving": {faulty: true, mix: usual, begin: func(s *Sim) {
+		s.every(60, 300, s.rivals)
+		s.every(40, 200, s.partition)
+		s.every(100, 400, func() { s.crash(s.anyMember()) })
+		s.every(150, 600, func() { s.pause(s.anyMember()) })
+	}},
+	// Records cannot be read any more, and replicas are rebuilt.
+	"rot": {faulty: true, slow: true, mix: mix{get: 32, append: 15, set: 10, setnx: 7, del: 15, setex: 5, persist: 2, getset: 6, flush: 8}, begin: func(s *Sim) {
+		s.rivalry = 40
+		s.every(10, 80, func() { s.rot(s.anyMember()) })
+		s.every(100, 400, s.rivals)
+		s.every(50, 300, s.partition)
+		s.every(150, 600, func() { s.crash(s.anyMember()) })
+		s.every(200, 800, func() { s.pause(s.anyMember()) })
+		s.every(400, 1200, func() { s.fillStore(s.anyMember()) })
+		s.every(250, 900, s.reorderMembers)
+	}},
 	// Nothing ever happens.
 	"calm": {think: 40, mix: usual, begin: func(*Sim) {}},
 }
@@ -75,13 +98,14 @@ func chaos(s *Sim) {
 	sometimes(150, 600, func() { s.pause(s.anyMember()) })
 	sometimes(100, 400, s.clockJump)
 	sometimes(300, 1200, func() { s.failStore(s.anyMember()) })
+	sometimes(200, 900, func() { s.fillStore(s.anyMember()) })
 	sometimes(250, 900, s.loseDisk)
 	sometimes(250, 900, s.reorderMembers)
 	sometimes(250, 900, func() { s.changeMembers(1 + s.rand.IntN(2)) })
 }
 
 // rivals changes how many requests go to a member that is not the home.
-func (s *Sim) rivals() { s.rivalry = []int{0, 0, 10, 40}[s.rand.IntN(4)] }
+func (s *Sim) rivals() { s.rivalry = []int{0, 10, 30, 60}[s.rand.IntN(4)] }
 
 func (m mix) pick(x int) string {
 	for _, c := range []struct {

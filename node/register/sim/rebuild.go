@@ -1,0 +1,185 @@
+package sim
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/register"
+)
+
+// rot makes a record unreadable. Whoever reads it next finds out. Of the other replicas of the slot
+// none is rotten, as a rule: nobody could rebuild either.
+func (s *Sim) rot(n *node) {
+	key := keys[s.rand.IntN(len(keys))]
+	others := slices.ContainsFunc(s.nodes[1:], func(other *node) bool {
+		return other != n && (other.damaged[key.slot] || len(other.store.durable.slots[key.slot].rotten) > 0)
+	})
+	if n.lost || n.damaged[key.slot] || others && !s.chance(20) || !n.store.rot(key.slot, key.name) {
+		return
+	}
+	s.count("rot", 1)
+	s.trace("node %d cannot read %s any more", n.id, key.name)
+	if s.chance(3) { // the background looks at it soon
+		life := n.life
+		s.after(s.rand.IntN(50), func() {
+			if n.life == life {
+				n.do(func() {
+					_, _, err := n.store.Get(key.slot, []byte(key.name))
+					n.damage(key.slot, err)
+				})
+			}
+		})
+	}
+}
+
+// rotten reports whether some slot cannot be read.
+func (n *node) rotten() bool {
+	for slot := range n.damaged {
+		if n.damaged[slot] || len(n.store.staged.slots[slot].rotten) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// damage ends the vote for a slot of which a record cannot be read, and has it rebuilt.
+func (n *node) damage(slot uint16, err error) {
+	if n.damaged[slot] || !errors.Is(err, errRotten) && !errors.Is(err, register.ErrRebuilding) {
+		return
+	}
+	n.sim.count("rot-found", 1)
+	n.sim.trace("node %d does not vote for slot %d: %v", n.id, slot, err)
+	n.damaged[slot] = true
+	n.homes[slot].Fail(err)
+	b := &rebuilding{node: n, slot: slot, life: n.life, next: map[uint16]int{}}
+	n.sim.after(1+n.sim.rand.IntN(80), b.step)
+}
+
+// rebuilding rebuilds one replica of a node.
+type rebuilding struct {
+	*register.Rebuild
+	node  *node
+	slot  uint16
+	life  int
+	ready bool           // all other members have promised
+	next  map[uint16]int // what each of them is asked for next
+}
+
+// part is what a member shows of a slot at one time: one key's record, if it has one.
+type part struct {
+	key  string
+	rec  record.Record
+	held bool
+	meta record.SlotMeta
+}
+
+// keysOf returns the keys of a slot.
+func keysOf(slot uint16) (names []string) {
+	for _, key := range keys {
+		if key.slot == slot {
+			names = append(names, key.name)
+		}
+	}
+	return names
+}
+
+// step asks for what is still missing, again and again.
+func (b *rebuilding) step() {
+	n, s := b.node, b.node.sim
+	if n.life != b.life || !n.damaged[b.slot] {
+		return
+	}
+	n.do(func() {
+		if n.life != b.life || !n.damaged[b.slot] {
+			return
+		}
+		if b.Rebuild == nil || n.homes[b.slot].Config() != b.Config() {
+			if b.Rebuild != nil {
+				s.count("rebuild-cut", 1)
+			}
+			var err error
+			if b.Rebuild, err = n.homes[b.slot].Rebuild(); err != nil {
+				b.Rebuild = nil
+				return
+			}
+			b.ready, b.next = false, map[uint16]int{}
+		}
+		run := b.Rebuild
+		n.hold(func() { b.ask(run) })
+	})
+	s.after(10+s.rand.IntN(20), b.step)
+}
+
+func (b *rebuilding) ask(run *register.Rebuild) {
+	n := b.node
+	if b.Rebuild != run {
+		return
+	}
+	names := keysOf(b.slot)
+	for _, id := range run.Config().Members() {
+		number := b.next[id] // the first time it is only asked for its promise
+		if id == n.id || number > len(names) || number > 0 && !b.ready {
+			continue
+		}
+		n.sim.carry(n.id, id, func() {
+			n.sim.nodes[id].show(b.slot, run.Config().Epoch(), run.Ballot(), number, func(p part) {
+				n.sim.carry(id, n.id, func() { b.take(run, id, number, p) })
+			})
+		})
+	}
+}
+
+// show tells another member what is held of a slot.
+func (n *node) show(slot uint16, epoch uint64, ballot record.Ballot, number int, reply func(part)) {
+	n.do(func() {
+		if n.lost || n.damaged[slot] {
+			return
+		}
+		acceptor := n.acceptors[slot]
+		if current, err := acceptor.Fence(epoch, ballot); err != nil || !current {
+			return
+		}
+		var p part
+		if number > 0 {
+			var err error
+			p.key = keysOf(slot)[number-1]
+			if p.rec, p.held, err = n.store.Get(slot, []byte(p.key)); err != nil {
+				n.damage(slot, err)
+				return
+			}
+			p.rec.State = clone(p.rec.State)
+		}
+		p.meta = acceptor.Meta()
+		n.hold(func() { reply(p) })
+	})
+}
+
+// take is told what a member holds.
+func (b *rebuilding) take(run *register.Rebuild, id uint16, number int, p part) {
+	n := b.node
+	n.do(func() {
+		if n.life != b.life || b.Rebuild != run || !n.damaged[b.slot] || b.next[id] != number || number > 0 && !b.ready {
+			return
+		}
+		if number == 0 {
+			ready, err := b.Promised(id, p.meta.Floor, p.meta.Cleared)
+			if b.ready = ready; err == nil {
+				b.next[id] = 1
+			}
+			return
+		}
+		if p.held && b.Copy([]byte(p.key), p.rec) != nil {
+			return
+		}
+		if number == len(keysOf(b.slot)) && b.Copied(id, p.meta.Floor, p.meta.Cleared) != nil {
+			return
+		}
+		b.next[id]++
+		if b.Finish() == nil {
+			n.damaged[b.slot] = false
+			n.sim.count("rebuilt", 1)
+			n.sim.trace("node %d votes for slot %d again: %+v", n.id, b.slot, n.acceptors[b.slot].Meta())
+		}
+	})
+}
