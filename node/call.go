@@ -39,7 +39,7 @@ func (n *Node) call(c *wire.ServerConn, role wire.Role, body []byte) {
 		defer n.calls.Add(-1)
 		reply, err := n.answerCall(role, method, payload)
 		frame := protocol.AppendCallReply(nil, id, reply, err)
-		if method == protocol.MethodStatus || method == protocol.MethodCluster {
+		if method == protocol.MethodStatus || method == protocol.MethodCluster || method == protocol.MethodRepair {
 			_ = c.SendFrames(frame) // it is no vote, and is to be heard when there is no commit any more
 			return
 		}
@@ -87,40 +87,83 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 		}
 		return json.Marshal(holding)
 	case protocol.MethodScan:
-		request, err := protocol.DecodeScanRequest(payload)
-		if err != nil {
-			return nil, err
-		}
-		page, err := n.scan(v, request)
-		if err != nil {
-			return nil, err
-		}
-		return protocol.AppendScanPage(nil, &page), nil
+		return n.answerScan(v, protocol.DecodeScanRequest, payload)
+	case protocol.MethodScanLeaves:
+		return n.answerScan(v, protocol.DecodeScanLeavesRequest, payload)
 	case protocol.MethodStats:
 		counts, err := n.slotCounts(v)
 		if err != nil {
 			return nil, err
 		}
 		return protocol.AppendSlotCounts(nil, counts), nil
+	case protocol.MethodDigests:
+		return protocol.AppendSlotDigests(nil, n.slotDigests(v)), nil
+	case protocol.MethodLeaves:
+		slots, err := protocol.DecodeLeavesRequest(payload)
+		if err != nil {
+			return nil, err
+		}
+		return protocol.AppendLeaves(nil, n.leavesOf(slots)), nil
+	case protocol.MethodVersions:
+		keys, err := protocol.DecodeVersionsRequest(payload)
+		if err != nil {
+			return nil, err
+		}
+		versions, err := n.versions(keys)
+		if err != nil {
+			return nil, err
+		}
+		return protocol.AppendVersions(nil, versions), nil
+	case protocol.MethodRepair:
+		if role != wire.RoleNode {
+			return nil, fmt.Errorf("node: only nodes ask for a repair")
+		}
+		return n.answerRepair(payload)
+	case protocol.MethodCopy:
+		if role != wire.RoleNode {
+			return nil, fmt.Errorf("node: only nodes copy slots")
+		}
+		return n.answerCopy(v, payload)
 	}
 	return nil, fmt.Errorf("node: unknown call %d", method)
+}
+
+func (n *Node) answerScan(v *view, decode func([]byte) (protocol.ScanRequest, error), payload []byte) ([]byte, error) {
+	request, err := decode(payload)
+	if err != nil {
+		return nil, err
+	}
+	page, err := n.scan(v, request)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.AppendScanPage(nil, &page), nil
 }
 
 // maxScan bounds the records of one page.
 const maxScan = 10_000
 
 // scan collects the records of this node's slots from a place on, in order. Keys
-// with the same position are never torn apart.
+// with the same position are never torn apart. A page ends before a slot that cannot be read;
+// one that would begin with it is an error, so that others are asked for it.
 func (n *Node) scan(v *view, r protocol.ScanRequest) (protocol.ScanPage, error) {
 	limit := max(1, min(r.Limit, maxScan))
 	page := protocol.ScanPage{Next: protocol.EndPlace}
 	now := n.now()
 	from := engine.Position(r.From.Position())
 	for number := r.From.Slot(); number < ring.Slots; number++ {
-		if v.table.Contains(number, v.self) {
-			full, err := n.scanSlot(number, from, limit, now, &page)
-			if full || err != nil {
-				return page, err
+		if leaves := r.Wants(number); leaves != 0 && v.table.Contains(number, v.self) {
+			before := len(page.Entries)
+			full, err := n.scanSlot(number, from, leaves, limit, now, &page)
+			if err != nil {
+				n.unreadable(number, err)
+				if number == r.From.Slot() {
+					return page, err
+				}
+				full, page.Entries, page.Next = true, page.Entries[:before], protocol.NewPlace(number, 0)
+			}
+			if full {
+				break
 			}
 		}
 		from = 0
@@ -128,27 +171,30 @@ func (n *Node) scan(v *view, r protocol.ScanRequest) (protocol.ScanPage, error) 
 	return page, nil
 }
 
-// scanSlot appends the records of one slot and reports whether the page is full.
-func (n *Node) scanSlot(number uint16, from engine.Position, limit int, now int64, page *protocol.ScanPage) (bool, error) {
+// scanSlot appends the records of some leaves of a slot and reports whether the page is full.
+func (n *Node) scanSlot(number uint16, from engine.Position, leaves uint64, limit int, now int64, page *protocol.ScanPage) (bool, error) {
 	st := n.lock(number, nil)
 	defer st.unlock()
-	full := false
-	last := engine.EndPosition
-	err := n.engine.Scan(number, from, func(pos engine.Position, key []byte, rec record.Record) bool {
-		if len(page.Entries) >= limit && pos != last {
-			full, page.Next = true, protocol.NewPlace(number, uint64(pos))
-			return false
-		}
-		last = pos
+	enough := func() bool { return len(page.Entries) >= limit }
+	visit := func(pos engine.Position, key []byte, rec record.Record) {
 		typ := rec.State.Type
 		if rec.State.Expired(now) {
 			typ = record.None
 		}
 		page.Entries = append(page.Entries, protocol.ScanEntry{Place: protocol.NewPlace(number, uint64(pos)),
 			Key: append([]byte(nil), key...), Version: rec.Version, Type: typ})
-		return true
-	})
-	return full, err
+	}
+	for start, end := engine.NextLeaves(leaves, from); start < engine.EndPosition; start, end = engine.NextLeaves(leaves, end) {
+		next, err := st.scan(number, start, end, enough, visit)
+		if err != nil {
+			return false, err
+		}
+		if next < end {
+			page.Next = protocol.NewPlace(number, uint64(next))
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // slotCounts counts the live records of every slot that has any.
@@ -158,10 +204,9 @@ func (n *Node) slotCounts(v *view) ([]protocol.SlotCount, error) {
 		if !v.table.Contains(number, v.self) {
 			continue
 		}
-		st := n.lock(number, nil)
-		stats, err := n.engine.Stats(number)
-		st.unlock()
+		stats, err := n.slotStats(number)
 		if err != nil {
+			n.unreadable(number, err)
 			return nil, err
 		}
 		if stats.Live > 0 {
@@ -171,10 +216,18 @@ func (n *Node) slotCounts(v *view) ([]protocol.SlotCount, error) {
 	return counts, nil
 }
 
+func (n *Node) slotStats(number uint16) (engine.SlotStats, error) {
+	st := n.lock(number, nil)
+	defer st.unlock()
+	if err := st.readable(number); err != nil {
+		return engine.SlotStats{}, err
+	}
+	return n.engine.Stats(number)
+}
+
 // leading reports whether this node holds the term of a slot.
 func (s *stripe) leading(number uint16) bool {
-	sl := s.slots[number/stripes]
-	return sl != nil && sl.home.Leading()
+	return s.slots[number/stripes].leads()
 }
 
 var _ register.Env = (*stripe)(nil)

@@ -78,3 +78,31 @@ func TestCloseAfterTheStoreFailed(t *testing.T) {
 	slow.Fail(engine.ErrCorrupt)
 	c.stop("a")
 }
+
+// TestCloseAnswersWhatIsUnderWay: a node that is stopped in order leaves nobody without an answer.
+func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
+	slow := enginetest.Slow(memory.New())
+	c := newFormed(t, 1, func(o *Options) { o.Engine = slow })
+	n := c.nodes["a"]
+	cl := c.dial(n)
+	answers := cl.send(op(protocol.Execute, "set k v"), op(protocol.ReadValue, "get other"))
+	awaitHeld(t, slow)
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		c.stop("a")
+	}()
+	c.eventually(func() bool { return cl.link.State() == wire.Leaving })
+	require.ErrorIs(t, cl.link.SendFrames(wire.EndFrame(wire.BeginFrame(nil, protocol.FrameBatch), 0)), wire.ErrDown)
+	for done := false; !done; {
+		select {
+		case <-closed:
+			done = true
+		default:
+			slow.Release()
+		}
+	}
+	require.Equal(t, protocol.StatusDone, cl.wait(answers[0]).Status)
+	require.Equal(t, protocol.StatusValue, cl.wait(answers[1]).Status)
+	require.Error(t, <-cl.down)
+}

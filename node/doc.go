@@ -8,10 +8,17 @@
 //	node.go       Node: parts, start and stop
 //	formation.go  how the nodes of a new cluster agree on the first epoch, and how one
 //	              that lost its state notices
-//	peer.go       links to the other nodes
+//	identity.go   what a node on a durable engine keeps over restarts
+//	peer.go       links to the other nodes; conns.go the connections from them
 //	slot.go       the slots' acceptors and homes, and the locks around them
 //	env.go        what a home needs of the world (register.Env)
-//	outbox.go     what one round of work sends, withheld until the store is durable (R2)
+//	outbox.go     what one round of work sends, withheld as far as it says something of
+//	              the store until that is durable (R2)
+//	store.go      the engine as replicas see it; damage.go what its errors end
+//	full.go       a disk without room
+//	repair.go     replicas that missed something: repair_compare.go finds it, repair_settle.go lets
+//	              homes write it; hints.go what was noted of peers that were away
+//	expire.go     keys that expire without being read
 //	serve.go      frames from proxies and nodes
 //	replicate.go  register messages on the wire
 //	call.go       rare requests: scans, counts, status
@@ -22,6 +29,7 @@
 // The goroutine that reads a connection executes a whole frame: for every
 // operation it locks the slot's stripe, lets acceptor or home make a step, and unlocks; what
 // that sends is gathered in the goroutine's outbox. When no further frame is in the
-// read buffer the outbox is flushed: the engine commits (one fsync for all of it on a durable one),
-// then each peer and each proxy gets one frame with everything that is for it.
+// read buffer the outbox is flushed: each peer gets one frame with what homes ask of it, the engine
+// commits (one fsync for all of it on a durable one), and then each peer and each proxy gets one frame with
+// all answers that are for it.
 package node

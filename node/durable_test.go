@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/engine/enginetest"
 	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/node/register"
@@ -101,28 +101,67 @@ func TestR2NoReplyBeforeTheCommit(t *testing.T) {
 		c.eventually(func() bool { slow.Release(); return c.quiet(n, key) })
 
 		result := cl.send(op(protocol.Execute, "set "+key+" w"))[0]
-		awaitHeld(t, slow) // its own record
+		awaitHeld(t, slow)         // its own record,
+		c.eventually(func() bool { // which the requests to the others do not wait for: they say nothing of it
+			return string(c.held("b", slot, key)) == "w" && string(c.held("c", slot, key)) == "w"
+		})
 		cl.barrier()
 		require.Empty(t, result)
-		for _, other := range []string{"b", "c"} {
-			require.Equal(t, []byte("v"), c.held(other, slot, key), "not even the accepts may leave")
-		}
-		slow.Release()
-		awaitHeld(t, slow) // others have acknowledged
+		c.eventually(func() bool { return slow.Held() >= 2 }) // they have acknowledged
 		cl.barrier()
 		require.Empty(t, result)
-		slow.Release()
+		c.eventually(func() bool { slow.Release(); return len(result) > 0 })
 		require.Equal(t, "+OK\r\n", string(cl.wait(result).Reply))
 	})
 }
 
-// held returns the value that a node's replica has of a key.
-func (c *testCluster) held(name string, slot uint16, key string) []byte {
+// TestR2TheOwnVoteWaitsForTheCommit: a home that has written to all replicas, its own among
+// them, may do what needs all of them only when its own has it for certain.
+func TestR2TheOwnVoteWaitsForTheCommit(t *testing.T) {
+	c, n, slow := newSlow(t, 3)
+	key := c.keyOf(n)
+	slot := ring.SlotOf([]byte(key))
+	cl := c.dial(n)
+	warm := cl.send(op(protocol.Execute, "set "+key+" v"))[0]
+	c.eventually(func() bool { slow.Release(); return len(warm) > 0 })
+	c.eventually(func() bool { slow.Release(); return c.quiet(n, key) })
+
+	cl.send(op(protocol.Execute, "del "+key))
+	awaitHeld(t, slow)
+	tombstone := func(name string) bool {
+		rec, present := c.record(name, slot, key)
+		return present && !rec.State.Live()
+	}
+	c.eventually(func() bool { return c.held("b", slot, key) == nil && c.held("c", slot, key) == nil })
+	for range 2 { // their acknowledgements are handled, and what follows from them
+		c.pingPong(n, "b")
+		c.pingPong(n, "c")
+	}
+	require.True(t, tombstone("b") && tombstone("c"), "purged, though a replica may yet lose its tombstone")
+	c.eventually(func() bool { slow.Release(); _, present := c.record("b", slot, key); return !present })
+}
+
+// pingPong returns when a node has handled what another one sent it so far.
+func (c *testCluster) pingPong(from *Node, to string) {
+	c.t.Helper()
+	p := from.byID[c.nodes[to].self.ID]
+	_, err := p.caller.Call(c.t.Context(), protocol.MethodStatus, nil)
+	require.NoError(c.t, err)
+}
+
+// record returns what a node's replica has of a key.
+func (c *testCluster) record(name string, slot uint16, key string) (record.Record, bool) {
 	n := c.nodes[name]
 	st := n.lock(slot, nil)
 	defer st.unlock()
-	rec, _, err := n.engine.Get(slot, []byte(key))
+	rec, present, err := n.engine.Get(slot, []byte(key))
 	require.NoError(c.t, err)
+	return rec, present
+}
+
+// held returns the value that a node's replica has of a key.
+func (c *testCluster) held(name string, slot uint16, key string) []byte {
+	rec, _ := c.record(name, slot, key)
 	return rec.State.Value
 }
 
@@ -149,8 +188,17 @@ func TestAFailedStoreStopsTheVoting(t *testing.T) {
 	awaitHeld(t, slow)
 	slow.Fail(errors.New("the disk is gone"))
 
-	proxy.barrier() // refusals are heard all the same
+	proxy.reconnected() // everybody is told by another handshake
+	peer.reconnected()
 	require.Empty(t, pending)
+	for name, other := range c.nodes {
+		if name != "a" {
+			c.eventually(func() bool {
+				p := other.byID[n.self.ID]
+				return p.link.State() == wire.Up && !p.alive() && !p.connected()
+			})
+		}
+	}
 	for _, kind := range []protocol.OpKind{protocol.ReadValue, protocol.ReadVersion, protocol.Execute} {
 		r := proxy.one(op(kind, "get "+key))
 		require.Equal(t, []any{protocol.StatusNotDone, uint8(register.NotVoting)}, []any{r.Status, r.Reason})
@@ -161,94 +209,16 @@ func TestAFailedStoreStopsTheVoting(t *testing.T) {
 	peer.barrier()
 	require.Empty(t, peer.replies)
 
-	require.Equal(t, admin.LostState, n.Self().State)
+	require.Equal(t, admin.Failed, n.Self().State)
 	require.ErrorContains(t, n.Ready(t.Context()), "its store failed")
 	require.False(t, n.State().Voting)
-	require.True(t, c.logs.contains("the disk is gone"))
+	c.eventually(func() bool { return c.logs.contains("the disk is gone") })
 	of := c.statusOf("b", "a") // and others can tell
-	require.Equal(t, admin.LostState, of.State)
+	require.Equal(t, admin.Failed, of.State)
 	require.Contains(t, of.Reason, "its store failed")
 	for _, method := range []protocol.Method{protocol.MethodScan, protocol.MethodStats, protocol.MethodLocate} {
 		_, err := proxy.caller.Call(t.Context(), method, nil)
 		require.ErrorIs(t, err, protocol.ErrCall)
 	}
 	require.Equal(t, "+OK\r\n", string(c.dial(c.nodes["b"]).do("set "+key+" v").Reply), "the two others go on")
-}
-
-// broken is an engine whose records cannot be read any more.
-type broken struct {
-	*memory.Engine
-	mu     sync.Mutex
-	failed error
-}
-
-func (b *broken) fail(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.failed = err
-}
-
-func (b *broken) Get(slot uint16, key []byte) (record.Record, bool, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.failed != nil {
-		return record.Record{}, false, b.failed
-	}
-	return b.Engine.Get(slot, key)
-}
-
-func (b *broken) Slot(slot uint16) (record.SlotMeta, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.failed != nil {
-		return record.SlotMeta{}, b.failed
-	}
-	return b.Engine.Slot(slot)
-}
-
-func TestWhatCannotBeReadIsNeverAbsent(t *testing.T) {
-	warm := "set k v"
-	for name, step := range map[string]func(*testCluster, *client) []uint8{
-		"read": func(_ *testCluster, cl *client) []uint8 {
-			return []uint8{cl.one(op(protocol.ReadValue, "get k")).Reason}
-		},
-		"home": func(_ *testCluster, cl *client) []uint8 { return []uint8{cl.one(op(protocol.Execute, "get k")).Reason} },
-		"opening": func(_ *testCluster, cl *client) []uint8 {
-			return []uint8{cl.one(op(protocol.Execute, "get other")).Reason}
-		},
-		"several at once": func(_ *testCluster, cl *client) (reasons []uint8) {
-			for _, ch := range cl.send(op(protocol.Execute, "get k"), op(protocol.Execute, "append k v"), op(protocol.ReadVersion, "get k")) {
-				reasons = append(reasons, cl.wait(ch).Reason)
-			}
-			return reasons
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := &broken{Engine: memory.New()}
-			c := newFormed(t, 1, func(o *Options) { o.Engine = e })
-			cl := c.dial(c.nodes["a"])
-			require.Equal(t, "+OK\r\n", string(cl.do(warm).Reply))
-			e.fail(errors.New("unreadable"))
-			for _, reason := range step(c, cl) {
-				require.EqualValues(t, register.StorageFailed, reason)
-			}
-			require.EqualValues(t, register.NotVoting, cl.do("get k").Reason)
-			require.ErrorContains(t, c.nodes["a"].Ready(t.Context()), "its store failed")
-			require.Zero(t, c.nodes["a"].inFlight.Load())
-		})
-	}
-	t.Run("a replica says nothing", func(t *testing.T) {
-		e := &broken{Engine: memory.New()}
-		c := newFormed(t, 2, func(o *Options) {
-			if o.Name == "b" {
-				o.Engine = e
-			}
-		})
-		peer := c.dialAs(c.nodes["b"], c.nodes["a"])
-		e.fail(errors.New("unreadable"))
-		peer.replicate(register.Message{Kind: register.SyncRead, Slot: 9, Epoch: 1, Key: []byte("k")})
-		c.eventually(func() bool { return c.nodes["b"].Self().State == admin.LostState })
-		peer.barrier()
-		require.Empty(t, peer.replies)
-	})
 }

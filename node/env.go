@@ -27,26 +27,28 @@ func (s *stripe) Rand(n int64) int64 { return rand.Int64N(n) }
 // Alive implements register.Env.
 func (s *stripe) Alive(member uint16) bool {
 	p := s.node.peerOf(member)
-	return p != nil && p.alive()
+	return p != nil && p.alive() && !p.full()
 }
 
 // Stable implements register.Env.
 func (s *stripe) Stable(member uint16) bool {
 	p := s.node.peerOf(member)
-	return p != nil && p.stable(s.out.mono)
+	return p != nil && p.stable(s.out.mono) && !p.full()
 }
 
-// Full implements register.Env: no store of this node runs out of space.
-func (s *stripe) Full() bool { return false }
+// Full implements register.Env.
+func (s *stripe) Full() bool { return s.out != nil && s.out.full }
 
-// Leaving implements register.Env: nodes do not say so.
-func (s *stripe) Leaving(uint16) bool { return false }
+// Leaving implements register.Env.
+func (s *stripe) Leaving(member uint16) bool {
+	if p := s.node.peerOf(member); p != nil {
+		return p.leaving.Load() || p.pace.Slow()
+	}
+	return s.node.leaving.Load() || s.node.slow.Load()
+}
 
-// StandIn implements register.Env: nodes do not say what they lead.
-func (s *stripe) StandIn(uint16, uint16) uint16 { return 0 }
-
-// Missed implements register.Env: nobody is caught up.
-func (s *stripe) Missed(uint16, uint16, []byte) {}
+// StandIn implements register.Env.
+func (s *stripe) StandIn(slot, except uint16) uint16 { return s.node.standIn(slot, except) }
 
 // Send implements register.Env.
 func (s *stripe) Send(m *register.Message) {
@@ -61,12 +63,36 @@ func (s *stripe) Loopback(m *register.Message) {
 	s.out.loopback(m)
 }
 
+// give gives a request to the home of a slot, and counts it in. Answer counts it out.
+func (s *stripe) give(number uint16, sl *slot, r *register.Request, except uint16) {
+	s.node.inFlight.Add(1)
+	s.node.pending.Add(int64(r.Size()))
+	sl.home.HandleClient(r, except)
+	s.touched(number, sl)
+}
+
 // Answer implements register.Env.
 func (s *stripe) Answer(r *register.Request, a register.Answer) {
 	s.node.inFlight.Add(-1)
 	s.node.pending.Add(-int64(r.Size()))
-	s.out.result(r.Origin.(*wire.ServerConn), &protocol.Result{ID: r.OriginID, Status: protocol.Status(a.Outcome),
-		Reason: uint8(a.Reason), Hint: a.Hint, Reply: a.Reply})
+	switch origin := r.Origin.(type) {
+	case *wire.ServerConn:
+		s.out.result(origin, &protocol.Result{ID: r.OriginID, Status: protocol.Status(a.Outcome),
+			Reason: uint8(a.Reason), Hint: a.Hint, Reply: a.Reply})
+	case *chores:
+		origin.answered(a.Outcome)
+	}
+}
+
+// Missed implements register.Env.
+func (s *stripe) Missed(slot, member uint16, key []byte) {
+	if set := s.node.hintsOf(member); set == nil {
+		return
+	} else if key == nil {
+		set.Mark(slot)
+	} else {
+		set.Add(slot, key)
+	}
 }
 
 // Count implements register.Env.
@@ -77,8 +103,13 @@ const maxValue = 100 << 20
 
 // Execute implements register.Env.
 func (s *stripe) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
-	if req.Op == command.OpClear {
+	switch req.Op {
+	case command.OpClear:
 		return append(dst, resp.OK...), record.Effect{Kind: record.Replaced}
+	case opExpire:
+		return dst, executeExpire(st)
+	case opRepair:
+		return dst, record.Effect{Kind: record.Replaced, State: st}
 	}
 	start := len(dst)
 	dst, effect := datatype.Execute(dst, st, req, now)

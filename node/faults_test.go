@@ -39,7 +39,7 @@ func TestReplicationBearsRepeatedAndReorderedFrames(t *testing.T) {
 			for i := range depth {
 				token := fmt.Sprintf("%d.%d,", round, i)
 				append := op(protocol.Execute, "append "+k.key+" "+token)
-				append.Force = true
+				append.Except = protocol.AllOthers
 				k.wait = k.client.send(append)
 				k.value.WriteString(token)
 			}

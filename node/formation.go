@@ -14,18 +14,28 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// How a cluster forms. Every process start has a random generation. The member with
+// How a cluster forms. Every life of a node's data has a random generation: that of a
+// memory node ends with the process, that of a durable one with its data directory. The member with
 // the lowest name gathers those of all members of the initial cluster, proposes the resulting
 // ring to each of them, and when all have accepted it commits: the ring of epoch 1 names the
 // generation of every member. Only a process whose generation is in the ring votes.
 //
-// A memory node that is restarted has another generation. It learns the ring from
-// any node that is part of it, finds itself superseded, and does not vote: it would forget what its
-// former life promised (R19). Should every node be restarted, no ring is left, no state
-// either, and a new, empty cluster forms.
+// A durable node saves the ring before it votes for the first time. When it is
+// restarted it takes up that ring at once, whoever else is there (identity.go), and its peers
+// know its generation. If it was restarted between proposal and commit it has no ring, has
+// not voted, and learns from the next handshake with a member that has formed whether the ring
+// names its generation. A coordinator that was restarted before it saved the ring begins
+// again; one that was restarted after has formed, and the others learn the ring from it.
 //
-// A proposal binds a member only until the next one: as long as some member has not
-// formed, it has not voted, and a member that has formed accepts no proposal.
+// A memory node that is restarted, or a durable one that lost its state, has another
+// generation. It learns the ring from any node that is part of it, finds itself superseded, and
+// does not vote: it would forget what its former life promised (R19). The others go on, as long
+// as they are a majority. Should no node have kept a ring, no state is left either, and a new,
+// empty cluster forms.
+//
+// A proposal binds a member only until the next one, or until it is restarted: as long as
+// some member has not formed, it has not voted, and a member that has formed accepts no
+// proposal.
 
 // Errors of formation; they travel to the other side as text.
 var (
@@ -34,17 +44,20 @@ var (
 	errNotMyself = errors.New("node: the proposed ring names another generation of this node")
 	errFrameType = errors.New("node: unknown frame type")
 	errDiffer    = errors.New("the configurations differ")
+
+	errStoreFailed = errors.New("node: the store failed")
 )
 
 // hello is what this node says of itself.
 func (n *Node) hello() wire.Hello {
 	state, reason := n.state()
 	p := protocol.Properties{Initial: n.initial.String(), Member: &n.self, Replicas: n.opt.Replicas,
-		Voting: state == admin.Voting, State: reason, Version: n.opt.Version}
+		Voting: state == admin.Voting, State: reason, Version: n.opt.Version, Restored: n.restored(),
+		Proxies: n.conns.count(wire.RoleProxy)}
 	if v := n.view.Load(); v != nil {
 		p.Cluster = &v.cluster
-	} else if ring := n.superseded.Load(); ring != nil {
-		p.Cluster = ring
+	} else if lost := n.superseded.Load(); lost != nil {
+		p.Cluster = &lost.cluster
 	}
 	return p.Encode(wire.Hello{Role: wire.RoleNode, Name: n.opt.Name, Cluster: n.opt.ClusterName})
 }
@@ -63,8 +76,14 @@ func (n *Node) accept(h wire.Hello) (wire.Hello, error) {
 			return wire.Hello{}, err
 		}
 	}
+	if n.failed.Load() && h.Properties != nil {
+		h.Properties[toldOfFailure] = "true" // Open gets the same hello
+	}
 	return n.hello(), nil
 }
+
+// toldOfFailure marks the hello of a peer that was told that the store has failed.
+const toldOfFailure = "told of failure"
 
 // acquaint judges what another node says of itself, and learns from it whether the
 // cluster has formed.
@@ -99,6 +118,9 @@ func (n *Node) sameCluster(h wire.Hello, props protocol.Properties) error {
 			return fmt.Errorf("%w: --initial-cluster of %s (here) and of %s (there) differ: %s", errDiffer, n.opt.Name, h.Name, diff)
 		}
 	}
+	if h.Role == wire.RoleNode && props.Restored != n.restored() && props.Cluster == nil && n.view.Load() == nil {
+		return fmt.Errorf("%w: the data of %s and of %s did not begin with the same backups: restore the same ones on every node", errDiffer, n.opt.Name, h.Name)
+	}
 	if h.Role == wire.RoleNode && props.Replicas != n.opt.Replicas {
 		return fmt.Errorf("%w: --replicas is %d on %s but %d on %s", errDiffer, n.opt.Replicas, n.opt.Name, props.Replicas, h.Name)
 	}
@@ -107,8 +129,8 @@ func (n *Node) sameCluster(h wire.Hello, props protocol.Properties) error {
 
 // meet learns from another node whether the cluster has formed.
 func (n *Node) meet(props protocol.Properties) error {
-	if props.Cluster == nil || n.view.Load() != nil {
-		return nil
+	if props.Cluster == nil || n.view.Load() != nil || n.superseded.Load() != nil {
+		return nil // whatever generation it has: what has lost its state votes in no ring that knows it
 	}
 	me, ok := props.Cluster.ByName(n.opt.Name)
 	if !ok {
@@ -117,15 +139,21 @@ func (n *Node) meet(props protocol.Properties) error {
 	if me.Generation == n.self.Generation {
 		return n.form(*props.Cluster) // the commit was lost on its way to this node
 	}
-	n.loseState(*props.Cluster)
+	n.loseState(*props.Cluster, "restarted without its state")
 	return nil
 }
 
+// superseded is why a node does not vote: cluster names a former life of it.
+type superseded struct {
+	cluster ring.Cluster
+	reason  string
+}
+
 // loseState notes that the ring knows a former life of this node.
-func (n *Node) loseState(cluster ring.Cluster) {
-	if n.superseded.CompareAndSwap(nil, &cluster) {
-		n.log.Warn("this node was restarted without its state and does not vote: it would forget what it promised; " +
-			"replace it, or restart every node to begin with an empty cluster")
+func (n *Node) loseState(cluster ring.Cluster, reason string) {
+	if n.superseded.CompareAndSwap(nil, &superseded{cluster, reason}) {
+		n.log.Warn("this node has lost its state and does not vote: it would forget what it promised; "+
+			"replace it, or restart every node, without the data that is left, to begin with an empty cluster", "reason", reason)
 	}
 }
 
@@ -136,21 +164,38 @@ func (n *Node) form(cluster ring.Cluster) error {
 	return n.formLocked(cluster)
 }
 
+// formLocked saves the ring, and then enters it: a node that has voted knows for
+// which ring when it is restarted.
 func (n *Node) formLocked(cluster ring.Cluster) error {
-	if n.view.Load() != nil {
+	if n.view.Load() != nil || n.superseded.Load() != nil {
 		return nil
+	}
+	if n.failed.Load() {
+		return errStoreFailed
 	}
 	v, err := newView(cluster, n.opt.Name)
 	if err != nil {
 		return err
 	}
+	if id := n.opt.Identity; id != nil {
+		if err := id.SaveRing(cluster); err != nil {
+			n.storageFailed(err)
+			return err
+		}
+	}
+	n.enter(v)
+	n.log.Info("the cluster has formed", "epoch", cluster.Epoch, "nodes", len(cluster.Members), "replicas", cluster.Replicas)
+	return nil
+}
+
+// enter lets the node vote in a ring. n.mu is locked.
+func (n *Node) enter(v *view) {
+	n.openHints(v)
 	n.view.Store(v)
 	for _, p := range n.peers {
 		p.member.Store(p.inRing())
 	}
 	close(n.formed)
-	n.log.Info("the cluster has formed", "epoch", cluster.Epoch, "nodes", len(cluster.Members), "replicas", cluster.Replicas)
-	return nil
 }
 
 // propose is the first phase at a member: it binds it to the ring until the next proposal.
@@ -205,7 +250,7 @@ func (n *Node) formCluster(ctx context.Context) {
 	defer ticker.Stop()
 	coordinator := n.initial[0].Name == n.opt.Name
 	told := time.Now()
-	for n.view.Load() == nil && n.superseded.Load() == nil {
+	for n.view.Load() == nil && n.superseded.Load() == nil && !n.failed.Load() {
 		if coordinator {
 			n.tryToForm(ctx)
 		}
@@ -245,7 +290,7 @@ func (n *Node) tryToForm(ctx context.Context) {
 		}
 	}
 	if err := n.form(cluster); err != nil {
-		n.log.Error("the ring cannot be planned", "err", err)
+		n.log.Error("the ring cannot be formed", "err", err)
 		return
 	}
 	for _, p := range n.peers { // who misses it learns it from the next handshake
@@ -278,9 +323,9 @@ func (n *Node) gather() (ring.Cluster, bool) {
 func (n *Node) state() (admin.State, string) {
 	switch {
 	case n.failed.Load():
-		return admin.LostState, "its store failed: see its log"
+		return admin.Failed, "its store failed: see its log"
 	case n.superseded.Load() != nil:
-		return admin.LostState, "restarted without its state: it does not vote, it would forget what it promised"
+		return admin.LostState, n.superseded.Load().reason + ": it does not vote, it would forget what it promised"
 	case n.view.Load() != nil:
 		return admin.Voting, ""
 	}

@@ -44,6 +44,7 @@ func (g *group) add(slot uint16, key []byte) bool {
 // what they will touch. What their homes send goes to out.
 func (n *Node) lockGroup(g *group, out *outbox) {
 	g.stripes = 0
+	out.full = n.full()
 	for _, slot := range g.slots[:g.n] {
 		g.insert(uint8(slot % stripes))
 	}
@@ -102,6 +103,6 @@ func (n *Node) handleReply(m *register.Message) {
 	st := &n.stripes[m.Slot%stripes]
 	if sl := st.slots[m.Slot/stripes]; sl != nil && sl.err == nil {
 		sl.home.HandleReply(m)
-		st.touched(sl)
+		st.touched(m.Slot, sl)
 	}
 }

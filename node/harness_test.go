@@ -76,7 +76,7 @@ func (c *testCluster) options(name string, change func(*Options)) Options {
 		require.NoError(c.t, err)
 	}
 	opt := Options{Name: name, ClusterName: "test", Initial: c.initial, Replicas: min(3, len(c.initial)), Weight: 1,
-		Listener: listener, Engine: memory.New(), Version: "test", Logger: slog.New(slog.NewTextHandler(c.logs, nil))}
+		Listener: listener, Engine: memory.New(), RepairInterval: -1, Version: "test", Logger: slog.New(slog.NewTextHandler(c.logs, nil))}
 	if change != nil {
 		change(&opt)
 	}
@@ -163,6 +163,13 @@ func (b *logBuffer) contains(text string) bool {
 	return strings.Contains(b.text.String(), text)
 }
 
+// count returns how often a text was logged.
+func (b *logBuffer) count(text string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Count(b.text.String(), text)
+}
+
 // client is a proxy, or whatever its hello says, that speaks frames to one node.
 type client struct {
 	t      testing.TB
@@ -245,6 +252,22 @@ func (cl *client) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 	}
 }
 
+// reconnected waits until the node has closed the connection, and there is another one.
+func (cl *client) reconnected() {
+	cl.t.Helper()
+	late := time.After(patience)
+	select {
+	case <-cl.down:
+	case <-late:
+		cl.t.Fatal("the connection is not closed")
+	}
+	select {
+	case <-cl.up:
+	case <-late:
+		cl.t.Fatal("no other connection")
+	}
+}
+
 // send sends operations in one frame; each result comes on its channel.
 func (cl *client) send(ops ...protocol.Op) []chan protocol.Result {
 	cl.t.Helper()
@@ -294,7 +317,7 @@ func (cl *client) barrier() {
 func (cl *client) do(words string) protocol.Result {
 	cl.t.Helper()
 	o := op(protocol.Execute, words)
-	o.Force = true
+	o.Except = protocol.AllOthers
 	return cl.one(o)
 }
 

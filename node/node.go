@@ -11,10 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/metrics"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/hint"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/gossip"
@@ -36,6 +38,11 @@ type Options struct {
 	GossipListen, GossipAdvertise string
 	// Engine stores the records; the node closes it.
 	Engine engine.Engine
+	// EngineName and Fsync are what the status shows of the engine and of when it makes
+	// writes durable.
+	EngineName, Fsync string
+	// Identity is what the node keeps over restarts, nil if nothing.
+	Identity Identity
 	// Secret guards the peer and gossip ports, empty for none.
 	Secret []byte
 	// OperationTimeout is what proxies use: one second. Requests that are older than
@@ -44,9 +51,20 @@ type Options struct {
 	MaxConnections   int
 	// MaxPending bounds the bytes of the requests that the node works on: 256 MiB.
 	MaxPending int64
-	Version    string
-	Logger     *slog.Logger
-	// Now is the wall clock in Unix milliseconds, nil for the system's.
+	// RepairInterval is the time between two comparisons of the replicas: 10 s; negative: they are
+	// not compared, and what they miss is not noted.
+	RepairInterval time.Duration
+	// RepairRate bounds the bytes of keys and values that this node has written again in a
+	// second: 25 MiB; negative: the background only compares.
+	RepairRate int64
+	// HintDir is the directory of what is noted of the other nodes, empty to note it in
+	// memory only. HintLimit bounds the memory that it takes for each of them: 16 MiB; negative:
+	// nothing is noted.
+	HintDir   string
+	HintLimit int64
+	Version   string
+	Logger    *slog.Logger
+	// Now is the wall clock in Unix milliseconds, nil for the process' (package clock).
 	Now func() int64
 }
 
@@ -56,6 +74,12 @@ func (o *Options) setDefaults() {
 	}
 	if o.OperationTimeout == 0 {
 		o.OperationTimeout = time.Second
+	}
+	if o.RepairInterval == 0 {
+		o.RepairInterval = 10 * time.Second
+	}
+	if o.RepairRate == 0 {
+		o.RepairRate = defaultRepairRate
 	}
 	if o.MaxPending == 0 {
 		o.MaxPending = 256 << 20
@@ -74,27 +98,46 @@ type Node struct {
 	engine   engine.Engine
 	prefetch prefetcher // the engine, if it can; nil otherwise
 	started  time.Time
+	resumed  bool   // it was part of the ring before it was started
 	unique   uint64 // makes incarnations unique per process start
 	timing   register.Timing
 
 	peers    []*peer
 	byID     []*peer // by member ID, nil for this node
 	server   *wire.Server
+	conns    conns // that server has accepted
 	gossip   *gossip.Gossip
 	stripes  [stripes]stripe
 	outboxes sync.Pool
 	inFlight atomic.Int64 // requests that are not answered,
 	pending  atomic.Int64 // and their bytes
 	calls    atomic.Int64 // that are being answered
+	rounds   atomic.Int64 // of work whose messages have not all left
 
-	view       atomic.Pointer[view]         // nil until the cluster has formed
-	superseded atomic.Pointer[ring.Cluster] // the ring that knows a former life of this node
-	failed     atomic.Bool                  // the store failed
+	view       atomic.Pointer[view]       // nil until the cluster has formed
+	superseded atomic.Pointer[superseded] // the ring knows a former life of this node
+	failed     atomic.Bool                // the store failed
+	leaving    atomic.Bool                // it is being closed
+	returned   atomic.Bool                // those who use it have found it again
+	slow       atomic.Bool                // most others find it slow
+	clock      clock.Common
+	clockWrong atomic.Int64 // by so many nanoseconds
+	toldClock  int64        // when it told its peers the time, in monotonic milliseconds; tick's
+	toldSlow   int64        // when it told those that it finds slow, in monotonic milliseconds; tick's
+	damage     damage
+	space      space
 	formed     chan struct{}
 	mu         sync.Mutex // formation
 	bound      uint64     // digest of the ring that was proposed last
 
-	cancel context.CancelFunc
+	backups  sync.Mutex // held while one is made
+	repairs  *repairer
+	rebuilds *rebuilder
+	hints    []*hint.Set // by member ID, nil for this node; set before view
+
+	life   context.Context    // of what the node does by itself,
+	rest   context.CancelFunc // which ends it
+	cancel context.CancelFunc // ends all else
 	wait   sync.WaitGroup
 }
 
@@ -102,12 +145,15 @@ type Node struct {
 const tickInterval = 20 * time.Millisecond
 
 // Start starts a node. It serves as soon as the cluster has formed, which needs
-// every member of the initial cluster once. Close stops it.
+// every member of the initial cluster once; with an Identity that knows a ring it has formed
+// already. Close stops it.
 func Start(opt Options) (*Node, error) {
 	opt.setDefaults()
 	n := &Node{opt: opt, log: opt.Logger, initial: opt.Initial, engine: opt.Engine, started: time.Now(),
 		unique: rand.Uint64() >> 16, timing: register.DefaultTiming(), formed: make(chan struct{})}
 	n.prefetch, _ = opt.Engine.(prefetcher)
+	n.repairs, n.rebuilds = newRepairer(n), newRebuilder(n)
+	n.clock.Start(n.mono(), clock.UnixMilli())
 	n.timing.Request = opt.OperationTimeout.Milliseconds() * 3 / 2
 	cluster := n.initial.Cluster(opt.ClusterName, opt.Replicas)
 	self, ok := cluster.ByName(opt.Name)
@@ -126,19 +172,31 @@ func Start(opt Options) (*Node, error) {
 			n.peers, n.byID[m.ID] = append(n.peers, p), p
 		}
 	}
+	if err := n.resume(); err != nil {
+		return nil, err
+	}
 	if err := n.startGossip(); err != nil { // it asks for the peers from now on
+		n.closeHints()
 		return nil, err
 	}
 	n.outboxes.New = func() any { return n.newOutbox() }
 	n.server = wire.NewServer(wire.ServerConfig{Options: n.wireOptions(), Handler: n, Accept: n.accept, MaxConns: opt.MaxConnections})
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
+	n.life, n.rest = context.WithCancel(ctx)
 	for _, p := range n.peers {
 		p.link.Start(ctx)
 	}
 	n.wait.Go(func() { n.serve() })
 	n.wait.Go(func() { n.formCluster(ctx) })
-	n.wait.Go(func() { n.ticks(ctx) })
+	n.wait.Go(func() { every(ctx, tickInterval, n.tick) })
+	n.wait.Go(func() { every(n.life, expireStep, newExpirer(n).step) })
+	n.wait.Go(func() { n.rebuilds.run(n.life) })
+	if opt.RepairInterval > 0 {
+		n.wait.Go(func() { n.repairs.run(n.life) })
+		counts := recounter{node: n}
+		n.wait.Go(func() { every(n.life, recountPass/ring.Slots, func() { counts.step(n.life) }) })
+	}
 	return n, nil
 }
 
@@ -176,15 +234,16 @@ func (n *Node) serve() {
 	}
 }
 
-func (n *Node) ticks(ctx context.Context) {
-	ticker := time.NewTicker(tickInterval)
+// every calls do again and again, until ctx ends.
+func every(ctx context.Context, interval time.Duration, do func()) {
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			n.tick()
+			do()
 		}
 	}
 }
@@ -195,32 +254,40 @@ func (n *Node) Formed() <-chan struct{} { return n.formed }
 // Address returns where the node listens for peers.
 func (n *Node) Address() string { return n.opt.Listener.Addr().String() }
 
-// Close stops the node in order: no more peers, no more work, gossip, links, store.
-// It waits for everything the node started, for what is queued at most until ctx ends.
+// Close stops the node in order: what it does by itself, new work, what is under way, gossip, links,
+// store. It waits for everything the node started, for what is under way or queued at most until ctx ends.
 func (n *Node) Close(ctx context.Context) error {
+	n.repairs.jobs.close()
+	n.rest()
+	n.leave(ctx)
 	n.server.Shutdown(ctx)
 	n.cancel()
 	for _, p := range n.peers {
 		p.link.Close()
 	}
 	n.wait.Wait()
+	n.backups.Lock() // none begins any more
+	defer n.backups.Unlock()
 	if n.gossip != nil {
 		if err := n.gossip.Close(); err != nil {
 			n.log.Debug("closing gossip", "err", err)
 		}
 	}
-	return n.engine.Close()
+	err := n.engine.Close() // the last commits may note something
+	n.closeHints()
+	return err
 }
 
 func (n *Node) wireOptions() wire.Options {
 	return wire.Options{Secret: n.opt.Secret, Logger: n.log}
 }
 
+// now is the time that decides what has expired.
 func (n *Node) now() int64 {
 	if n.opt.Now != nil {
 		return n.opt.Now()
 	}
-	return time.Now().UnixMilli()
+	return n.clock.Now(n.mono())
 }
 
 // mono is a monotonic clock in milliseconds, above zero.
@@ -234,12 +301,4 @@ func (n *Node) peerOf(id uint16) *peer {
 		return nil
 	}
 	return n.byID[id]
-}
-
-// storageFailed stops the node from voting: what its store says cannot be trusted
-// any more.
-func (n *Node) storageFailed(err error) {
-	if n.failed.CompareAndSwap(false, true) {
-		n.log.Error("the store failed; this node does not vote any more", "err", err)
-	}
 }

@@ -6,17 +6,20 @@ import (
 	"github.com/quolldb/quoll/node/register"
 )
 
-// outbox gathers what one round of work sends. Nothing leaves before the engine
-// has made durable what was staged until then (R2).
+// outbox gathers what one round of work sends. What says something of what this node holds,
+// answers, votes, and the own replicas' votes too, does not leave before the engine has made
+// durable what was staged until then (R2). The requests of homes say nothing of it and leave at once,
+// so that all replicas make a write durable at the same time. Nothing else may travel in their frames.
 type outbox struct {
 	node       *Node
 	wall, mono int64              // the clocks when the round began
+	full       bool               // the engine takes no writes in this round
 	peers      []frameBuffer      // FrameReplicate, by index of the peer
 	conns      []connBuffer       // replies
 	loop       []register.Message // replies of this node's own replicas
 	keys       []byte             // backs their keys
 	done       func(error)        // out.committed, made once
-	work       bool
+	waits      bool               // something waits for the commit
 }
 
 // frameBuffer is a frame under construction.
@@ -32,6 +35,8 @@ type connBuffer struct {
 	frameBuffer
 }
 
+func (b *connBuffer) session() *session { return b.conn.Data.(*session) }
+
 // maxFrame is the length from which a frame is closed and another one begun, so
 // that no frame comes near the transport's cap.
 const maxFrame = 1 << 20
@@ -46,8 +51,9 @@ func (n *Node) newOutbox() *outbox {
 }
 
 func (n *Node) getOutbox() *outbox {
+	n.rounds.Add(1)
 	o := n.outboxes.Get().(*outbox)
-	o.wall, o.mono = n.now(), n.mono()
+	o.wall, o.mono, o.full = n.now(), n.mono(), n.full()
 	return o
 }
 
@@ -65,16 +71,15 @@ func (f *frameBuffer) open(typ wire.FrameType) []byte {
 	return f.buf
 }
 
-// replicate appends a request to the frame for a peer.
+// replicate appends a home's request to the frame for a peer.
 func (o *outbox) replicate(peer int, m *register.Message) {
-	o.work = true
 	f := &o.peers[peer]
 	f.buf = appendRequest(f.open(protocol.FrameReplicate), m)
 }
 
 // conn returns the frame of replies of a type to a connection.
 func (o *outbox) conn(c *wire.ServerConn, typ wire.FrameType) *connBuffer {
-	o.work = true
+	o.waits = true
 	for i := range o.conns {
 		if o.conns[i].conn == c && o.conns[i].typ == typ {
 			o.conns[i].open(typ)
@@ -92,6 +97,17 @@ func (o *outbox) conn(c *wire.ServerConn, typ wire.FrameType) *connBuffer {
 	return b
 }
 
+// queued returns how many bytes of replies to a connection are there.
+func (o *outbox) queued(c *wire.ServerConn) int {
+	n := 0
+	for i := range o.conns {
+		if o.conns[i].conn == c {
+			n += len(o.conns[i].buf)
+		}
+	}
+	return n
+}
+
 func (o *outbox) result(c *wire.ServerConn, r *protocol.Result) {
 	b := o.conn(c, protocol.FrameBatchReply)
 	b.buf = protocol.AppendResult(b.buf, r)
@@ -104,29 +120,18 @@ func (o *outbox) replicateReply(c *wire.ServerConn, m *register.Message) {
 
 // loopback keeps a reply of an own replica until what it tells of is durable.
 func (o *outbox) loopback(m *register.Message) {
-	o.work = true
+	o.waits = true
 	start := len(o.keys)
 	o.keys = append(o.keys, m.Key...)
 	o.loop = append(o.loop, *m)
 	o.loop[len(o.loop)-1].Key = o.keys[start:len(o.keys):len(o.keys)]
 }
 
-// flush lets go of everything as soon as it is durable. The outbox belongs to the
-// engine's callback from here on.
+// flush lets go of the homes' requests, and of all else as soon as it is durable. The
+// outbox belongs to the engine's callback from here on. A node whose store has failed says nothing.
 func (o *outbox) flush() {
-	if !o.work {
-		o.node.outboxes.Put(o)
-		return
-	}
-	o.node.engine.Commit(o.done)
-}
-
-// committed sends what was gathered, and then handles the own replica's replies,
-// which may make more to send.
-func (o *outbox) committed(err error) {
 	n := o.node
-	if err != nil {
-		n.storageFailed(err)
+	if n.failed.Load() {
 		o.recycle()
 		return
 	}
@@ -135,8 +140,30 @@ func (o *outbox) committed(err error) {
 			n.peers[i].send(wire.EndFrame(f.buf, f.start))
 		}
 	}
+	if !o.waits {
+		o.recycle()
+		return
+	}
+	for i := range o.conns {
+		o.conns[i].session().waiting.Add(int64(len(o.conns[i].buf)))
+	}
+	o.node.engine.Commit(o.done)
+}
+
+// committed sends what had to be durable, and then handles the own replica's replies,
+// which may make more to send.
+func (o *outbox) committed(err error) {
+	n := o.node
+	if err != nil {
+		n.storageFailed(err)
+	}
+	if n.failed.Load() {
+		o.recycle()
+		return
+	}
 	for i := range o.conns {
 		b := &o.conns[i]
+		b.session().waiting.Add(-int64(len(b.buf)))
 		_ = b.conn.SendFrames(wire.EndFrame(b.buf, b.start)) // a lost connection is Closed's business
 	}
 	if len(o.loop) == 0 {
@@ -161,8 +188,10 @@ func (o *outbox) recycle() {
 		o.conns[i].conn, o.conns[i].buf = nil, keep(o.conns[i].buf)
 	}
 	clear(o.loop)
-	o.conns, o.loop, o.keys, o.work = o.conns[:0], o.loop[:0], keep(o.keys), false
-	o.node.outboxes.Put(o)
+	o.conns, o.loop, o.keys, o.waits = o.conns[:0], o.loop[:0], keep(o.keys), false
+	n := o.node
+	n.outboxes.Put(o)
+	n.rounds.Add(-1)
 }
 
 func keep(buf []byte) []byte {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -25,7 +26,16 @@ type peer struct {
 
 	hello   atomic.Pointer[protocol.Properties] // of the last connection
 	member  atomic.Bool                         // inRing, as of the last change
-	upSince atomic.Int64                        // monotonic milliseconds + 1, 0 while not Up
+	upSince atomic.Int64                        // monotonic milliseconds, 0 while not Up
+	upUntil atomic.Int64                        // the same, 0 while Up
+
+	leading   atomic.Pointer[ring.SlotSet] // when it found this node, nil before
+	pace      wire.Pace
+	leaving   atomic.Bool  // it is ending, as it said on the connection of the moment
+	clock     atomic.Int64 // its system's clock, from this node's monotonic one, in milliseconds
+	clockAt   atomic.Int64 // when it said so, in monotonic milliseconds, 0 for never
+	slowSaid  atomic.Int64 // when it said last that this node is slow, in monotonic milliseconds, 0 for never
+	fullUntil atomic.Int64 // it has no room for writes until then, in monotonic milliseconds
 
 	// What the link's reader works on.
 	out      *outbox
@@ -38,6 +48,7 @@ const stableAfter = 5 * time.Second
 
 func (n *Node) newPeer(index int, m ring.Member) *peer {
 	p := &peer{node: n, index: index, name: m.Name, address: m.Peer, id: m.ID}
+	p.upUntil.Store(n.mono())
 	p.link = wire.NewLink(wire.LinkConfig{
 		Options: n.wireOptions(),
 		Address: m.Peer,
@@ -49,11 +60,13 @@ func (n *Node) newPeer(index int, m ring.Member) *peer {
 			defer n.mu.Unlock()
 			p.hello.Store(&props)
 			p.member.Store(p.inRing())
+			p.leaving.Store(false)
 		},
 		OnFrame: p.frame,
 		OnIdle:  p.idle,
 		OnDown:  func(_ uint64, err error) { p.idle(); p.caller.Down(err) },
 		OnState: p.state,
+		OnPong:  n.compare,
 	})
 	p.caller = protocol.NewCaller(p.link)
 	return p
@@ -79,9 +92,14 @@ func (p *peer) check(h wire.Hello) error {
 
 func (p *peer) state(s wire.State) {
 	if s == wire.Up {
-		p.upSince.Store(p.node.mono() + 1)
+		p.upSince.Store(p.node.mono())
+		p.upUntil.Store(0)
+		p.tellLeading()
+		p.node.repairs.soon()
+		p.node.rebuilds.soon()
 	} else {
 		p.upSince.Store(0)
+		p.upUntil.CompareAndSwap(0, p.node.mono())
 	}
 	p.node.log.Debug("peer link", "peer", p.name, "state", s.String())
 }
@@ -90,18 +108,40 @@ func (p *peer) state(s wire.State) {
 func (p *peer) alive() bool { return p.upSince.Load() != 0 && p.member.Load() }
 
 // connected: there is a connection, though the peer may be slow to answer.
-func (p *peer) connected() bool { return p.link.State() != wire.Down && p.member.Load() }
+func (p *peer) connected() bool {
+	s := p.link.State()
+	return (s == wire.Up || s == wire.Suspect) && p.member.Load()
+}
+
+// awaitAlive waits for a peer that is connected and only slow to answer, not for one that is down.
+func (p *peer) awaitAlive(ctx context.Context, patience time.Duration) {
+	for late := time.Now().Add(patience); !p.alive() && p.connected() && time.Now().Before(late); {
+		if !sleep(ctx, repairStep) {
+			return
+		}
+	}
+}
 
 func (p *peer) stable(now int64) bool {
 	since := p.upSince.Load()
 	return since != 0 && now-since > stableAfter.Milliseconds() && p.member.Load()
 }
 
+// goneAfter is how long a peer that leads slots must not have answered for its chores to be done by others.
+const goneAfter = time.Second
+
+// gone: the link has not been up for so long that somebody has to do what is the peer's.
+func (p *peer) gone(now int64) bool {
+	until := p.upUntil.Load()
+	return until != 0 && now-until > goneAfter.Milliseconds()
+}
+
 // inRing reports whether the process at the other end is the member that the ring
-// names: the one that still has its state.
+// names, the one that still has its state, and its store has not failed: then it knows the
+// ring, and yet does not vote.
 func (p *peer) inRing() bool {
 	v, h := p.node.view.Load(), p.hello.Load()
-	return v != nil && h != nil && v.sameLife(h.Member)
+	return v != nil && h != nil && v.sameLife(h.Member) && (h.Voting || h.Cluster == nil)
 }
 
 func (p *peer) send(frames []byte) {
@@ -110,7 +150,7 @@ func (p *peer) send(frames []byte) {
 	_ = p.link.SendFrames(frames) // the protocol sends again what is lost
 }
 
-func (p *peer) frame(typ wire.FrameType, body []byte, _ time.Duration) {
+func (p *peer) frame(typ wire.FrameType, body []byte, age time.Duration) {
 	p.node.Metrics.FramesIn.Inc()
 	p.node.Metrics.BytesIn.Add(uint64(len(body)))
 	switch typ {
@@ -124,6 +164,12 @@ func (p *peer) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 		p.replies(body)
 	case protocol.FrameCallReply:
 		p.caller.HandleReply(body)
+	case protocol.FrameLeaving:
+		p.leaving.Store(true)
+	case protocol.FrameClock:
+		p.node.heardClock(p.id, body, age)
+	case protocol.FrameFull:
+		p.fullUntil.Store(p.node.mono() + fullFor.Milliseconds())
 	}
 }
 

@@ -62,7 +62,7 @@ func TestScanPages(t *testing.T) {
 	want = append(want, gone, expired)
 	slices.Sort(want)
 
-	c := newFormed(t, 1, func(o *Options) { o.Engine = e })
+	c := newFormed(t, 1, func(o *Options) { o.Engine = keeping{e} })
 	cl := c.dial(c.nodes["a"])
 	for _, limit := range []int{0, 1, 2, 50, 301, 302, 1 << 30} {
 		pages := cl.scanAll(limit)

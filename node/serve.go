@@ -2,8 +2,10 @@ package node
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
+	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
@@ -22,6 +24,8 @@ type session struct {
 
 	// The group that is being executed.
 	group    group
+	room     int          // for replies, in bytes
+	waiting  atomic.Int64 // bytes of replies that wait for a commit
 	ops      [groupSize]protocol.Op
 	messages [groupSize]register.Message
 	answer   register.Message
@@ -31,10 +35,17 @@ type session struct {
 func (n *Node) Open(c *wire.ServerConn, peer wire.Hello) {
 	props, _ := protocol.DecodeProperties(peer) // accept has checked it
 	c.Data = &session{hello: props, role: peer.Role}
+	n.conns.add(c, peer.Role)
+	if peer.Role == wire.RoleNode {
+		_ = c.SendFrames(clockFrame(clock.UnixMilli())) // before it is asked for anything
+	}
+	if n.failed.Load() && peer.Properties[toldOfFailure] == "" { // meanwhile
+		c.Close()
+	}
 }
 
 // Closed implements wire.Handler.
-func (n *Node) Closed(*wire.ServerConn, error) {}
+func (n *Node) Closed(c *wire.ServerConn, _ error) { n.conns.remove(c) }
 
 // Idle implements wire.Handler.
 func (n *Node) Idle(c *wire.ServerConn) {
@@ -50,8 +61,24 @@ func (n *Node) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, age ti
 	s := c.Data.(*session)
 	n.Metrics.FramesIn.Inc()
 	n.Metrics.BytesIn.Add(uint64(len(body)))
-	if typ == protocol.FrameCall {
+	switch typ {
+	case protocol.FrameCall:
 		n.call(c, s.role, body)
+		return
+	case protocol.FrameClock:
+		if s.role == wire.RoleNode && s.hello.Member != nil {
+			n.heardClock(s.hello.Member.ID, body, age)
+		}
+		return
+	case protocol.FrameLeading:
+		if s.role == wire.RoleNode && s.hello.Member != nil {
+			n.heardLeading(s.hello.Member.ID, body)
+		}
+		return
+	case protocol.FrameSlow:
+		if s.role == wire.RoleNode && s.hello.Member != nil {
+			n.heardSlow(s.hello.Member.ID)
+		}
 		return
 	}
 	if s.out == nil {
@@ -96,6 +123,7 @@ func (n *Node) batch(c *wire.ServerConn, s *session, body []byte, age time.Durat
 }
 
 func (n *Node) executeGroup(c *wire.ServerConn, s *session, epoch uint64) {
+	s.room = maxReplies - c.Queued() - int(s.waiting.Load()) - s.out.queued(c)
 	n.lockGroup(&s.group, s.out)
 	defer n.unlockGroup(&s.group)
 	for i := range s.group.n {
@@ -111,6 +139,10 @@ func (n *Node) executeGroup(c *wire.ServerConn, s *session, epoch uint64) {
 		}
 	}
 }
+
+// maxReplies is how many bytes of replies may wait for one connection. Reads beyond that are refused: a
+// request is small, and what it asks for may be a hundred megabytes.
+const maxReplies = 32 << 20
 
 // keptArgs is for how many arguments of an operation room is kept.
 const keptArgs = 64
@@ -170,38 +202,46 @@ func (n *Node) execute(c *wire.ServerConn, s *session, op *protocol.Op) {
 	case err != nil:
 		s.refuse(c, op, register.StorageFailed)
 		return
-	case !n.quorumReachable(sl.home.Config()):
-		s.refuse(c, op, register.NoQuorum)
+	}
+	known := command.ByOp(op.Req.Op)
+	reads := known != nil && known.Route == command.RouteRead
+	if reason := n.quorum(sl, reads); reason != register.ReasonNone {
+		s.refuse(c, op, reason)
 		return
 	}
-	if c := command.ByOp(op.Req.Op); c != nil && c.Route == command.RouteRead {
+	if reads {
 		n.Metrics.HomeReads.Inc()
 	} else {
 		n.Metrics.Writes.Inc()
 	}
 	r := register.NewRequest(&op.Req, c, op.ID, s.out.mono)
-	n.inFlight.Add(1)
-	n.pending.Add(int64(r.Size()))
-	except := uint16(0)
-	if op.Force {
-		except = register.AllOthers
-	}
-	sl.home.HandleClient(r, except)
-	st.touched(sl)
+	st.give(op.Slot, sl, r, op.Except)
 }
 
-// quorumReachable reports whether a majority of the slot's replicas answers. Without one
+// quorum says why no majority of the slot's replicas would answer to a request. Without one
 // this node proposes nothing: what it sends could end as unknown, while another replica,
-// which the proxy asks next, may well reach a majority.
-func (n *Node) quorumReachable(config *register.Config) bool {
-	members := config.Members()
-	alive := 0
+// which the proxy asks next, may well reach a majority. A replica without room answers to what a
+// home asks that reads under its term.
+func (n *Node) quorum(sl *slot, reads bool) register.Reason {
+	members := sl.home.Config().Members()
+	alive, roomy := 0, 0
 	for _, id := range members {
-		if p := n.peerOf(id); p == nil || p.alive() { // nil: this node
-			alive++
+		p := n.peerOf(id)
+		if p != nil && !p.alive() { // nil: this node
+			continue
+		}
+		alive++
+		if p == nil || !p.full() {
+			roomy++
 		}
 	}
-	return alive > len(members)/2
+	switch {
+	case alive <= len(members)/2:
+		return register.NoQuorum
+	case roomy <= len(members)/2 && !(reads && sl.home.Leading()):
+		return register.StorageFull
+	}
+	return register.ReasonNone
 }
 
 // read answers a quorum read with what this replica holds. The slot's stripe is
@@ -218,6 +258,11 @@ func (n *Node) read(c *wire.ServerConn, s *session, op *protocol.Op, epoch uint6
 		s.out.result(c, &result)
 		return
 	}
+	if s.room <= 0 {
+		n.Metrics.RefusedBusy.Inc()
+		s.refuse(c, op, register.Overloaded)
+		return
+	}
 	n.Metrics.Reads.Inc()
 	now := s.out.wall
 	if rec.State.Live() && rec.State.Expired(now) { // only the home may say nil, after a write (R12)
@@ -226,6 +271,7 @@ func (n *Node) read(c *wire.ServerConn, s *session, op *protocol.Op, epoch uint6
 		return
 	}
 	s.reply, _ = datatype.Execute(s.reply[:0], rec.State, &op.Req, now)
+	s.room -= len(s.reply)
 	result.Status, result.Reply = protocol.StatusValue, s.reply
 	s.out.result(c, &result)
 	if cap(s.reply) > maxKept {
@@ -234,7 +280,8 @@ func (n *Node) read(c *wire.ServerConn, s *session, op *protocol.Op, epoch uint6
 }
 
 func (n *Node) readRecord(op *protocol.Op, epoch uint64) (record.Record, register.Reason) {
-	sl, err := n.stripes[op.Slot%stripes].slot(op.Slot)
+	st := &n.stripes[op.Slot%stripes]
+	sl, err := st.slot(op.Slot)
 	if errors.Is(err, errNotReplica) {
 		return record.Record{}, register.NotMember
 	}
@@ -249,9 +296,11 @@ func (n *Node) readRecord(op *protocol.Op, epoch uint64) (record.Record, registe
 	if err == nil {
 		rec, _, err = sl.acceptor.Read(op.Key())
 	}
-	if err != nil {
-		sl.err = err
-		n.storageFailed(err)
+	switch {
+	case errors.Is(err, register.ErrNoRoom): // to adopt the epoch
+		return record.Record{}, register.StorageFull
+	case err != nil:
+		st.fail(op.Slot, sl, err)
 		return record.Record{}, register.StorageFailed
 	}
 	return rec, register.ReasonNone
@@ -287,11 +336,11 @@ func (n *Node) replicateGroup(c *wire.ServerConn, s *session) {
 	defer n.unlockGroup(&s.group)
 	for i := range s.group.n {
 		m := &s.messages[i]
-		sl, err := n.stripes[m.Slot%stripes].slot(m.Slot)
+		st := &n.stripes[m.Slot%stripes]
+		sl, err := st.slot(m.Slot)
 		if err == nil {
 			if err = sl.acceptor.Handle(m, &s.answer); err != nil {
-				sl.err = err
-				n.storageFailed(err)
+				st.fail(m.Slot, sl, err)
 			}
 		}
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,7 +25,7 @@ func TestAFrameOfManyOperations(t *testing.T) {
 	var sets, gets []protocol.Op
 	for i := range 5*groupSize + 3 { // several groups, with stripes and slots in common
 		o := op(protocol.Execute, fmt.Sprintf("set {%d}%d v%d", i%20, i, i))
-		o.Force = true
+		o.Except = protocol.AllOthers
 		sets = append(sets, o)
 		gets = append(gets, op(protocol.ReadValue, fmt.Sprintf("get {%d}%d", i%20, i)))
 	}
@@ -48,7 +49,7 @@ func TestCommandsOnOneKeyKeepTheirOrder(t *testing.T) {
 	var ops []protocol.Op
 	for range 3 * groupSize {
 		o := op(protocol.Execute, "append k x")
-		o.Force = true
+		o.Except = protocol.AllOthers
 		ops = append(ops, o)
 	}
 	for i, result := range cl.send(ops...) {
@@ -84,6 +85,7 @@ func TestRefusals(t *testing.T) {
 	require.Equal(t, "+OK\r\n", string(cl.one(op(protocol.Execute, "set "+key+" v")).Reply))
 	for name, other := range c.nodes {
 		if name != "a" && other.view.Load().table.Contains(ring.SlotOf([]byte(key)), other.self.ID) {
+			c.eventually(func() bool { return c.held(name, ring.SlotOf([]byte(key)), key) != nil }) // it knows who leads
 			r := c.dial(other).one(op(protocol.Execute, "get "+key))
 			require.Equal(t, []any{register.OtherHome, n.self.ID}, []any{register.Reason(r.Reason), r.Hint})
 		}
@@ -101,7 +103,7 @@ func TestExpiredStatesGoToTheHome(t *testing.T) {
 	now := make(chan int64, 1)
 	now <- 1000
 	clock := func() int64 { v := <-now; now <- v; return v }
-	c := newFormed(t, 1, func(o *Options) { o.Now = clock })
+	c := newFormed(t, 1, func(o *Options) { o.Now, o.Engine = clock, keeping{memory.New()} })
 	cl := c.dial(c.nodes["a"])
 	require.Equal(t, "+OK\r\n", string(cl.do("psetex k 10 v").Reply))
 	require.Equal(t, protocol.StatusValue, cl.one(op(protocol.ReadValue, "get k")).Status)
@@ -223,7 +225,7 @@ func TestEveryOperationIsAnswered(t *testing.T) {
 		var results []chan protocol.Result
 		for code := range command.Op(300) {
 			for n := range len(args) {
-				results = append(results, cl.send(protocol.Op{Kind: kind, Slot: uint16(rand.IntN(ring.Slots)), Force: true,
+				results = append(results, cl.send(protocol.Op{Kind: kind, Slot: uint16(rand.IntN(ring.Slots)), Except: protocol.AllOthers,
 					Req: command.Request{Op: code, Args: args[:n+1]}})...)
 			}
 		}
@@ -252,4 +254,31 @@ func TestAnOutboxClosesFramesBeforeTheyGrowTooLong(t *testing.T) {
 		require.Greater(t, len(cl.wait(result).Reply), len(value))
 	}
 	require.Equal(t, frames+1, c.nodes["a"].Metrics.FramesIn.Value())
+}
+
+// TestRepliesAreBounded: who asks for too much at once gets a part of it, and the connection
+// stays.
+func TestRepliesAreBounded(t *testing.T) {
+	c := newFormed(t, 1, nil)
+	n := c.nodes["a"]
+	cl := c.dial(n)
+	require.Equal(t, protocol.StatusDone, cl.do("set k "+strings.Repeat("v", 1<<20)).Status)
+	var reads []protocol.Op
+	for range 100 {
+		reads = append(reads, op(protocol.ReadValue, "get k"))
+	}
+	read, refused := 0, 0
+	for _, answer := range cl.send(reads...) {
+		switch r := cl.wait(answer); r.Status {
+		case protocol.StatusValue:
+			read++
+		case protocol.StatusNotDone:
+			require.EqualValues(t, register.Overloaded, r.Reason)
+			refused++
+		}
+	}
+	require.Equal(t, 100, read+refused)
+	require.InDelta(t, maxReplies>>20, read, groupSize)
+	require.Equal(t, protocol.StatusValue, cl.one(op(protocol.ReadValue, "get k")).Status, "once they are gone there is room again")
+	require.Empty(t, cl.down)
 }

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/datatype"
+	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/ring"
 )
@@ -21,7 +23,7 @@ type stripe struct {
 	out  *outbox
 
 	slots  [ring.Slots / stripes]*slot // by number / stripes, nil until used
-	active []*slot                     // homes that need ticks
+	active []uint16                    // numbers of the slots whose homes need ticks
 }
 
 // slot is one replica of a slot, and its home in this process, in one piece of
@@ -29,9 +31,13 @@ type stripe struct {
 type slot struct {
 	acceptor register.Acceptor
 	home     register.Home
-	err      error // the store failed for it: it does not vote any more
+	err      error // what it holds cannot be read: it does not vote any more
 	listed   bool  // in stripe.active
 }
+
+// leads reports whether this node holds the term of a slot. sl is nil for a slot that was
+// not used yet.
+func (sl *slot) leads() bool { return sl != nil && sl.home.Leading() && !sl.home.Deposed() }
 
 // errNotReplica is returned for slots that the ring does not give to this node.
 var errNotReplica = errors.New("node: not a replica of the slot")
@@ -63,39 +69,70 @@ func (s *stripe) slot(number uint16) (*slot, error) {
 	}
 	sl := new(slot)
 	s.slots[number/stripes] = sl
-	sl.acceptor, sl.err = register.NewAcceptor(number, s.node.engine, datatype.Apply)
-	if sl.err != nil {
-		s.node.storageFailed(sl.err)
-		return nil, sl.err
-	}
+	var err error
+	sl.acceptor, err = register.NewAcceptor(number, store{s}, datatype.Apply)
 	sl.home = register.NewHome(s, &s.node.timing, number, v.self, s.node.incarnation(v.self), v.config(number), &sl.acceptor)
-	return sl, nil
+	if err == nil && sl.acceptor.Meta().Rebuilding { // a former process began
+		err = register.ErrRebuilding
+	}
+	if err != nil {
+		s.fail(number, sl, err)
+	}
+	return sl, sl.err
+}
+
+// scan calls visit with the records of a slot from a position on and below end, until enough reports
+// that it is, and returns where to go on. Keys with the same position are never torn apart. key is
+// borrowed. The stripe is locked.
+func (s *stripe) scan(number uint16, from, end engine.Position, enough func() bool,
+	visit func(pos engine.Position, key []byte, rec record.Record)) (next engine.Position, err error) {
+	if err := s.readable(number); err != nil {
+		return from, err
+	}
+	next, last := end, engine.EndPosition
+	err = s.node.engine.Scan(number, from, func(pos engine.Position, key []byte, rec record.Record) bool {
+		switch {
+		case pos >= end:
+			return false
+		case pos != last && enough():
+			next = pos
+			return false
+		}
+		last = pos
+		visit(pos, key, rec)
+		return true
+	})
+	return next, err
 }
 
 // touched keeps the list of homes that need ticks.
-func (s *stripe) touched(sl *slot) {
+func (s *stripe) touched(number uint16, sl *slot) {
 	if !sl.listed && sl.home.Active() {
 		sl.listed = true
-		s.active = append(s.active, sl)
+		s.active = append(s.active, number)
 	}
 	if err := sl.home.Err(); err != nil && sl.err == nil {
-		sl.err = err
-		s.node.storageFailed(err)
+		s.fail(number, sl, err)
 	}
 }
 
 // tick lets every active home look after what takes too long.
 func (n *Node) tick() {
+	n.lookForRoom()
+	n.lookAtPace()
+	n.lookAtClock()
+	n.lookAtReturn()
 	out := n.getOutbox()
 	for i := range n.stripes {
 		s := &n.stripes[i]
 		s.mu.Lock()
 		s.out = out
-		s.active = slices.DeleteFunc(s.active, func(sl *slot) bool {
+		s.active = slices.DeleteFunc(s.active, func(number uint16) bool {
+			sl := s.slots[number/stripes]
 			if sl.home.Active() {
 				sl.home.Tick()
 			}
-			s.touched(sl)
+			s.touched(number, sl)
 			sl.listed = sl.home.Active()
 			return !sl.listed
 		})

@@ -3,12 +3,14 @@ package node
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"sync"
 	"time"
 
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/metrics"
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/gossip"
@@ -17,8 +19,8 @@ import (
 // A Node is the backend of its admin API.
 var _ admin.Backend = (*Node)(nil)
 
-// Ready implements admin.Backend: the node votes, and a majority is connected.
-func (n *Node) Ready(context.Context) error {
+// votes says why the node does not vote, nil if it does.
+func (n *Node) votes() error {
 	if state, reason := n.state(); state != admin.Voting {
 		return fmt.Errorf("node %s does not vote: %s", n.opt.Name, reason)
 	}
@@ -35,22 +37,44 @@ func (n *Node) Self() admin.NodeStatus {
 		s.Keys, s.Tombstones, s.Bytes = totals.Live, totals.Tombstones, totals.Bytes
 	}
 	s.LeadingSlots = n.slotsLed()
+	s.Engine, s.Fsync = n.opt.EngineName, n.opt.Fsync
+	if u := n.engine.Usage(); u.Disk > 0 {
+		s.Disk = &admin.Disk{Bytes: u.Disk, Live: u.Live, Dead: u.Dead, Journal: u.Journal, Free: u.Free}
+	}
+	s.Slow = n.slow.Load()
+	s.ClockAheadSeconds = time.Duration(n.clockWrong.Load()).Seconds()
+	if short := n.space.short.Load(); short != nil {
+		s.Full = (*short).Error()
+	}
+	if slots, first := n.damage.read(); slots > 0 {
+		s.DamagedSlots, s.Damage = slots, first.Error()
+	}
+	n.repairs.describe(&s)
 	return s
 }
 
 func (n *Node) slotsLed() int {
 	led := 0
+	n.eachSlot(func(_ uint16, sl *slot) {
+		if sl.leads() {
+			led++
+		}
+	})
+	return led
+}
+
+// eachSlot calls do with each slot that was used, locked.
+func (n *Node) eachSlot(do func(number uint16, sl *slot)) {
 	for i := range n.stripes {
 		s := &n.stripes[i]
 		s.mu.Lock()
-		for _, sl := range s.slots {
-			if sl != nil && sl.home.Leading() {
-				led++
+		for k, sl := range s.slots {
+			if sl != nil {
+				do(uint16(k*stripes+i), sl)
 			}
 		}
 		s.mu.Unlock()
 	}
-	return led
 }
 
 // sees says what this node thinks of the others, by gossip.
@@ -69,7 +93,11 @@ func (n *Node) sees() map[string]string {
 
 // State returns what metrics show.
 func (n *Node) State() metrics.NodeState {
-	s := metrics.NodeState{SlotsLed: n.slotsLed(), Voting: n.Ready(context.Background()) == nil}
+	s := metrics.NodeState{SlotsLed: n.slotsLed(), Voting: n.votes() == nil, Full: n.space.short.Load() != nil}
+	s.FailedSlots, _ = n.damage.read()
+	n.repairs.measure(&s)
+	u := n.engine.Usage()
+	s.Disk = metrics.Disk{Bytes: u.Disk, Live: u.Live, Dead: u.Dead, Journal: u.Journal, Free: u.Free}
 	if totals, err := n.engine.Totals(); err == nil {
 		s.Keys, s.Tombstones, s.Bytes = totals.Live, totals.Tombstones, totals.Bytes
 	}
@@ -145,15 +173,31 @@ func (n *Node) holding(key []byte) (admin.ReplicaHolding, error) {
 		return h, err
 	}
 	h.Present, h.Tombstone = present, present && !rec.State.Live()
-	if b := rec.Version.Ballot; !rec.Version.IsZero() {
-		h.Version = fmt.Sprintf("%d.%d.%d", b.Counter, b.Member(), rec.Version.Seq)
-	}
+	h.Version, h.Digest = versionText(rec.Version), digestText(rec.State)
+	meta := sl.acceptor.Meta()
+	h.Promised, h.Floor = versionText(record.Version{Ballot: meta.Promised}), versionText(meta.Floor)
 	h.Type, h.Size = rec.State.Type.String(), len(rec.State.Value)
 	if rec.State.ExpireAt != 0 {
 		at := time.UnixMilli(rec.State.ExpireAt).UTC()
 		h.ExpireAt = &at
 	}
 	return h, nil
+}
+
+// versionText is empty for no version.
+func versionText(v record.Version) string {
+	if v.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d.%d", v.Ballot.Counter, v.Ballot.Member(), v.Seq)
+}
+
+// digestText identifies a state, for people and tests who compare replicas.
+func digestText(st record.State) string {
+	sum := fnv.New64a()
+	fmt.Fprintf(sum, "%d %d ", st.Type, st.ExpireAt)
+	sum.Write(st.Value)
+	return fmt.Sprintf("%016x", sum.Sum64())
 }
 
 // Locate implements admin.Backend: it asks every replica.

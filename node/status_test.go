@@ -84,6 +84,8 @@ func TestLocate(t *testing.T) {
 		require.Equal(t, []any{i == 0, r.Node == "b", "", "1.2.1", "string", 5},
 			[]any{r.Preferred, r.Home, r.Error, r.Version, r.Type, r.Size})
 		require.NotNil(t, r.ExpireAt)
+		require.Equal(t, "1.2.0", r.Promised)
+		require.Equal(t, location.Replicas[0].Digest, r.Digest, "one version, one state")
 	}
 	payload, err := json.Marshal(location)
 	require.NoError(t, err)

@@ -166,7 +166,11 @@ func (s *batchState) message(view *ringView, b *Batch, i int32, id uint16, kind 
 	op, st := &b.Ops[i], &s.ops[i]
 	f := s.frame(id, view.cluster.Epoch)
 	f.ops = append(f.ops, i)
-	f.buf = protocol.AppendOp(f.buf, &protocol.Op{ID: s.id<<opBits | uint64(i), Kind: kind, Force: st.force, Slot: st.slot, Req: op.Req})
+	except := uint16(0)
+	if st.force {
+		except = protocol.AllOthers
+	}
+	f.buf = protocol.AppendOp(f.buf, &protocol.Op{ID: s.id<<opBits | uint64(i), Kind: kind, Except: except, Slot: st.slot, Req: op.Req})
 }
 
 // sendToHome sends an operation to the member that leads the slot, or should.

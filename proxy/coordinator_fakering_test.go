@@ -169,7 +169,7 @@ func (f *fakeRing) forget() {
 
 func (r *request) String() string {
 	kind := [...]string{"value", "version", "execute"}[r.Kind]
-	if r.Force {
+	if r.Except != 0 {
 		kind += "!"
 	}
 	return fmt.Sprintf("%d:%s %s", r.node.id, kind, r.Req.Args[1])

@@ -52,7 +52,7 @@ func TestWriteWithAHintThatCannotBeFollowed(t *testing.T) {
 	f.nodes[2].setDown(true)
 	f.awaitUp(c, 2)
 	f.play(func(r *request) {
-		if r.Force {
+		if r.Except != 0 {
 			f.answer(r)
 			return
 		}
@@ -62,7 +62,7 @@ func TestWriteWithAHintThatCannotBeFollowed(t *testing.T) {
 	require.Equal(t, []string{"1:execute " + key, "1:execute! " + key}, f.seen())
 	f.forget()
 	f.play(func(r *request) {
-		if r.Force {
+		if r.Except != 0 {
 			f.answer(r)
 			return
 		}

@@ -99,6 +99,11 @@ func (c *Client) ask(ctx context.Context, path string, into any) error {
 		}
 		return nil
 	}
+	return c.refused(code, body)
+}
+
+// refused is the error that an answer is.
+func (c *Client) refused(code int, body []byte) error {
 	var failed failure
 	if json.Unmarshal(body, &failed) != nil || failed.Error == "" {
 		return c.stranger(code)
@@ -110,16 +115,9 @@ func (c *Client) ask(ctx context.Context, path string, into any) error {
 }
 
 func (c *Client) get(ctx context.Context, path string) (code int, body []byte, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+	response, err := c.do(ctx, c.http, http.MethodGet, path)
 	if err != nil {
-		return 0, nil, fmt.Errorf("%q is not an address of an admin API: give host:port with --admin", c.base)
-	}
-	if c.secret != "" {
-		request.Header.Set("Authorization", "Bearer "+c.secret)
-	}
-	response, err := c.http.Do(request)
-	if err != nil {
-		return 0, nil, c.unreachable(err)
+		return 0, nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
 	body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
@@ -127,6 +125,22 @@ func (c *Client) get(ctx context.Context, path string) (code int, body []byte, e
 		return 0, nil, c.unreachable(err)
 	}
 	return response.StatusCode, body, nil
+}
+
+// do sends a request.
+func (c *Client) do(ctx context.Context, through *http.Client, method, path string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not an address of an admin API: give host:port with --admin", c.base)
+	}
+	if c.secret != "" {
+		request.Header.Set("Authorization", "Bearer "+c.secret)
+	}
+	response, err := through.Do(request)
+	if err != nil {
+		return nil, c.unreachable(err)
+	}
+	return response, nil
 }
 
 // stranger is the error for an answer that is not quoll's.

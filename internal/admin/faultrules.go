@@ -17,6 +17,8 @@ import (
 // faultPlan is the body of PUT and of the answers.
 type faultPlan struct {
 	Seed uint64 `json:"seed"`
+	// Clock is by how much the wall clock is ahead.
+	Clock string `json:"clock,omitempty"`
 	// Rules is required: an empty list heals everything.
 	Rules *[]faultRule `json:"rules"`
 }
@@ -48,30 +50,42 @@ type faultCounters struct {
 const (
 	maxFaultPlan  = 1 << 20     // bytes of a body
 	maxFaultDelay = time.Minute // for which frames are held
+	maxClockError = 10_000 * time.Hour
 )
 
+// faultSet is a plan that was found right.
+type faultSet struct {
+	seed  uint64
+	clock time.Duration
+	rules []wire.FaultRule
+}
+
 // readFaults reads and checks the body of a PUT. An error names the field.
-func readFaults(body io.Reader) (seed uint64, rules []wire.FaultRule, err error) {
+func readFaults(body io.Reader) (set faultSet, err error) {
 	decoder := json.NewDecoder(body)
 	decoder.DisallowUnknownFields()
 	var plan faultPlan
 	if err := decoder.Decode(&plan); err != nil {
-		return 0, nil, explainJSON(err)
+		return set, explainJSON(err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return 0, nil, fmt.Errorf("%w: there is something behind it", errNoFaults)
+		return set, fmt.Errorf("%w: there is something behind it", errNoFaults)
 	}
 	if plan.Rules == nil {
-		return 0, nil, errors.New("rules: is required; [] heals everything")
+		return set, errors.New("rules: is required; [] heals everything")
+	}
+	if set.clock, err = parseClock(plan.Clock); err != nil {
+		return set, err
 	}
 	for i := range *plan.Rules {
 		rule, err := (*plan.Rules)[i].parse()
 		if err != nil {
-			return 0, nil, fmt.Errorf("rules[%d]%w", i, err)
+			return set, fmt.Errorf("rules[%d]%w", i, err)
 		}
-		rules = append(rules, rule)
+		set.rules = append(set.rules, rule)
 	}
-	return plan.Seed, rules, nil
+	set.seed = plan.Seed
+	return set, nil
 }
 
 var errNoFaults = errors.New("the body is not a list of faults in JSON")
@@ -149,6 +163,20 @@ func parseDelay(field, text string) (time.Duration, error) {
 		return 0, fmt.Errorf(".%s: %q is not a time such as 20ms", field, text)
 	case d < 0 || d > maxFaultDelay:
 		return 0, fmt.Errorf(".%s: %s is not from 0s to %s", field, text, maxFaultDelay)
+	}
+	return d, nil
+}
+
+func parseClock(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("clock: %q is not a time such as 1h or -90s", text)
+	case d.Abs() > maxClockError:
+		return 0, fmt.Errorf("clock: %s is more than %s", text, maxClockError)
 	}
 	return d, nil
 }

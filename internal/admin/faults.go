@@ -5,26 +5,29 @@ package admin
 import (
 	"net/http"
 
+	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/wire"
 )
 
-// The faults of the transport, in builds with the tag faults only:
+// The faults of the transport and of the clock, in builds with the tag faults only:
 //
-//	PUT /v1/faults            replaces all rules at once, and answers as GET does
+//	PUT /v1/faults            replaces all rules and the clock's error at once, and answers as GET does
 //	GET /v1/faults            the rules in force, with their counters
 //
 // Both need the cluster's secret; a process without one refuses them. The rules are of
-// the process, and concern what it sends: see wire.FaultRule.
+// the process, and concern what it sends: see wire.FaultRule. "clock" is by how much the wall clock of a node
+// is ahead, negative if it is behind; without it the clock is right.
 
 // faults serves the calls that inject faults.
 func (h *handler) faults(mux *http.ServeMux) {
 	mux.HandleFunc("PUT /v1/faults", h.secretly(func(w http.ResponseWriter, r *http.Request) {
-		seed, rules, err := readFaults(http.MaxBytesReader(w, r.Body, maxFaultPlan))
+		plan, err := readFaults(http.MaxBytesReader(w, r.Body, maxFaultPlan))
 		if err != nil {
 			fail(w, http.StatusBadRequest, err.Error())
 			return
 		}
-		wire.InjectFaults(seed, rules)
+		wire.InjectFaults(plan.seed, plan.rules)
+		clock.Shift(plan.clock)
 		reply(w, http.StatusOK, currentFaults())
 	}))
 	mux.HandleFunc("GET /v1/faults", h.secretly(func(w http.ResponseWriter, _ *http.Request) {
@@ -56,5 +59,5 @@ func currentFaults() faultPlan {
 			},
 		})
 	}
-	return faultPlan{Seed: seed, Rules: &rules}
+	return faultPlan{Seed: seed, Clock: formatDelay(clock.Shifted()), Rules: &rules}
 }

@@ -12,12 +12,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/wire"
 )
 
 // faults asks for /v1/faults with the secret "hush".
 func faults(t *testing.T, method, url, body string) (answer string) {
-	t.Cleanup(func() { wire.InjectFaults(0, nil) })
+	t.Cleanup(func() {
+		wire.InjectFaults(0, nil)
+		clock.Shift(0)
+	})
 	request, err := http.NewRequestWithContext(t.Context(), method, url+"/v1/faults", strings.NewReader(body))
 	require.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer hush")
@@ -49,6 +53,18 @@ func TestFaultsAreReplacedAndShown(t *testing.T) {
 	require.Equal(t, none, faults(t, http.MethodPut, url, `{"rules":[]}`))
 }
 
+func TestClockIsSetWrongAndRight(t *testing.T) {
+	url := serve(t, &fake{}, "hush").URL
+	for text, want := range map[string]time.Duration{"1h": time.Hour, "-90s": -90 * time.Second} {
+		answer := faults(t, http.MethodPut, url, `{"rules":[],"clock":"`+text+`"}`)
+		require.Equal(t, `200 {"seed":0,"clock":"`+want.String()+`","rules":[]}`+"\n", answer)
+		require.Equal(t, answer, faults(t, http.MethodGet, url, ""))
+		require.InDelta(t, time.Now().Add(want).UnixMilli(), clock.UnixMilli(), 10_000)
+	}
+	require.Equal(t, `200 {"seed":0,"rules":[]}`+"\n", faults(t, http.MethodPut, url, `{"rules":[]}`))
+	require.Zero(t, clock.Shifted())
+}
+
 func TestFaultsThatMakeNoSenseNameTheField(t *testing.T) {
 	url := serve(t, &fake{}, "hush").URL
 	const rule = `{"seed":1,"rules":[{"peer":"a","cut":true}]}`
@@ -63,6 +79,8 @@ func TestFaultsThatMakeNoSenseNameTheField(t *testing.T) {
 		`{"rules":null}`:                      "rules: is required; [] heals everything",
 		`{"rules":[],"sed":1}`:                `sed: there is no such field`,
 		`{"rules":[],"seed":-1}`:              "seed: number -1 is not of type uint64",
+		`{"rules":[],"clock":"late"}`:         `clock: "late" is not a time such as 1h or -90s`,
+		`{"rules":[],"clock":"-99999h"}`:      `clock: -99999h is more than 10000h0m0s`,
 		`{"rules":[],"seed":"one"}`:           "seed: string is not of type uint64",
 		`{"rules":[{"peer":"a","drop":"x"}]}`: "rules.drop: string is not of type float64",
 		`{"rules":[{"peer":"a","cut":true},{"peer":"a","drp":0.1}]}`:       "drp: there is no such field",

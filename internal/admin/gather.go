@@ -3,12 +3,13 @@ package admin
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/quolldb/quoll/ring"
 )
 
 // Complete fills in what follows from the ring (nil before it has formed) and from
-// what the nodes said of each other. Each node's SeenBy holds what it sees of the
+// what the nodes said of each other, warnings among it. Each node's SeenBy holds what it sees of the
 // others when it comes in, and what the others see of it when it goes out.
 func (s *Status) Complete(table *ring.Table) {
 	sees := map[string]map[string]string{}
@@ -27,6 +28,7 @@ func (s *Status) Complete(table *ring.Table) {
 			}
 		}
 	}
+	s.Warnings = append(s.Warnings, s.warnMissed(time.Now())...)
 }
 
 // Ask asks one replica what it holds of a key.

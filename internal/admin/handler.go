@@ -46,12 +46,14 @@ func NewHandler(backend Backend, metrics http.Handler, secret string) http.Handl
 	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /v1/status", h.guarded(h.status))
 	mux.HandleFunc("GET /v1/locate", h.guarded(h.locate))
+	mux.HandleFunc("GET /v1/backup", h.authenticated(h.backup))
+	mux.HandleFunc("POST /v1/repair", h.authenticated(h.repair))
 	h.faults(mux)
 	mux.HandleFunc("GET /debug/pprof/", h.authenticated(pprof.Index))
 	mux.HandleFunc("GET /debug/pprof/profile", h.authenticated(pprof.Profile))
 	mux.HandleFunc("GET /debug/pprof/trace", h.authenticated(pprof.Trace))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		fail(w, http.StatusNotFound, "there is GET /healthz, /readyz, /metrics, /v1/status and /v1/locate?key=KEY")
+		fail(w, http.StatusNotFound, "there is GET /healthz, /readyz, /metrics, /v1/status, /v1/locate?key=KEY and /v1/backup, and POST /v1/repair")
 	})
 	return mux
 }

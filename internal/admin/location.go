@@ -43,6 +43,13 @@ type ReplicaHolding struct {
 	Size int `json:"size"`
 	// ExpireAt is null for a key without expiry.
 	ExpireAt *time.Time `json:"expire_at"`
+	// Digest identifies the state (value, type, expiry): replicas that hold the same version
+	// hold the same state.
+	Digest string `json:"digest,omitempty"`
+	// Promised is the slot's newest term that the replica has promised, Floor the version below which
+	// it takes no record that it has not got; neither ever goes back.
+	Promised string `json:"promised,omitempty"`
+	Floor    string `json:"floor,omitempty"`
 }
 
 // of fills in the key that was asked for.

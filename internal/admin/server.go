@@ -23,10 +23,12 @@ func Listen(address string, handler http.Handler, log *slog.Logger) (*Server, er
 	if err != nil {
 		return nil, err
 	}
-	return &Server{
+	ctx, cancel := context.WithCancelCause(context.Background())
+	server := &Server{
 		listener: listener,
 		http: &http.Server{
 			Handler:           handler,
+			BaseContext:       func(net.Listener) context.Context { return ctx },
 			ReadHeaderTimeout: 5 * time.Second,
 			ReadTimeout:       10 * time.Second,
 			WriteTimeout:      30 * time.Second,
@@ -34,8 +36,13 @@ func Listen(address string, handler http.Handler, log *slog.Logger) (*Server, er
 			MaxHeaderBytes:    64 << 10,
 			ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		},
-	}, nil
+	}
+	server.http.RegisterOnShutdown(func() { cancel(errStopping) }) // answers may take long
+	return server, nil
 }
+
+// errStopping is why a request's context ends when the server is shut down.
+var errStopping = errors.New("the process is being stopped")
 
 // Addr returns the address in use, host:port.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
@@ -48,8 +55,8 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Shutdown stops listening and waits for requests in flight until ctx is done, then
-// cuts them off. It works whether Serve was called or not.
+// Shutdown stops listening, ends the context of requests in flight and waits for them until
+// ctx is done, then cuts them off. It works whether Serve was called or not.
 func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	if err != nil {

@@ -1,6 +1,9 @@
 package admin
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // State says whether a node takes part in quorums.
 type State string
@@ -14,6 +17,9 @@ const (
 	// LostState: it was restarted without its state, and must not vote under its old
 	// identity: it would forget what it promised.
 	LostState State = "lost-state"
+	// Failed: its store failed, by an I/O error for example. What the store holds is not
+	// given up with that.
+	Failed State = "failed"
 	// Unreachable: the process that was asked cannot reach it.
 	Unreachable State = "unreachable"
 )
@@ -62,18 +68,67 @@ type NodeStatus struct {
 	Tombstones    uint64 `json:"tombstones"`
 	Bytes         uint64 `json:"bytes"`
 	UptimeSeconds int64  `json:"uptime_seconds"`
+	// Engine is its store, Fsync when that makes writes durable; empty when not known.
+	Engine string `json:"engine,omitempty"`
+	Fsync  string `json:"fsync,omitempty"`
+	// Disk is what the store takes of the disk, null for one that takes nothing.
+	Disk *Disk `json:"disk,omitempty"`
+	// Slow: most others wait long for its answers, and it leads nothing therefore.
+	Slow bool `json:"slow,omitempty"`
+	// ClockAheadSeconds is by how much its machine's clock differs from what the nodes agree on, if
+	// that is more than they tolerate. It is not used then.
+	ClockAheadSeconds float64 `json:"clock_ahead_seconds,omitempty"`
+	// Full says what the store is short of while it has no room for writes.
+	Full string `json:"full,omitempty"`
+	// DamagedSlots counts the slots whose data cannot be read: it does not vote for them.
+	// Damage says what was found first.
+	DamagedSlots int    `json:"damaged_slots,omitempty"`
+	Damage       string `json:"damage,omitempty"`
+	// Repair is what this node found when it compared its replicas with other nodes'.
+	Repair []PeerRepair `json:"repair,omitempty"`
+	// RepairedKeys were written again because a replica had missed them, with so many bytes;
+	// RepairFailed could not be.
+	RepairedKeys  int64 `json:"repaired_keys,omitempty"`
+	RepairedBytes int64 `json:"repaired_bytes,omitempty"`
+	RepairFailed  int64 `json:"repair_failed,omitempty"`
+	// RepairPaused: by its settings it writes nothing again by itself.
+	RepairPaused bool `json:"repair_paused,omitempty"`
 	// SeenBy is what each other node says about this one: "alive", "suspect", "dead".
 	SeenBy map[string]string `json:"seen_by,omitempty"`
 }
 
+// Disk is what a store takes of the disk, in bytes.
+type Disk struct {
+	// Bytes is the size of all its files; Live what of them are records that are not
+	// obsolete, Dead what will be given back; Journal the size of the write-ahead log.
+	Bytes   uint64 `json:"bytes"`
+	Live    uint64 `json:"live"`
+	Dead    uint64 `json:"dead"`
+	Journal uint64 `json:"journal"`
+	// Free is what the file system has left.
+	Free uint64 `json:"free"`
+}
+
 // Faults says in one sentence each why the cluster is not healthy: it is not formed,
-// or a node does not vote. It is empty when all is well.
+// or a node does not vote, for some slots or at all, or has no room. It is empty when all is well.
 func (s Status) Faults() []string {
 	var faults []string
 	if !s.Formed {
 		faults = append(faults, "the cluster is not formed yet")
 	}
 	for _, node := range s.Nodes {
+		if node.DamagedSlots > 0 {
+			faults = append(faults, fmt.Sprintf("node %s does not vote for %s: %s", node.Name, slotsDamaged(node.DamagedSlots), node.Damage))
+		}
+		if node.Slow {
+			faults = append(faults, fmt.Sprintf("node %s is slow: the others wait long for its answers, and lead its slots meanwhile; look at its disk, processor and network", node.Name))
+		}
+		if ahead := time.Duration(node.ClockAheadSeconds * float64(time.Second)).Round(time.Second); ahead != 0 {
+			faults = append(faults, fmt.Sprintf("the clock of node %s is wrong by %s: it uses the time of the others; correct it", node.Name, ahead))
+		}
+		if node.Full != "" {
+			faults = append(faults, fmt.Sprintf("node %s has no room for writes: %s", node.Name, node.Full))
+		}
 		if node.State == Voting {
 			continue
 		}
@@ -84,4 +139,11 @@ func (s Status) Faults() []string {
 		faults = append(faults, fault)
 	}
 	return faults
+}
+
+func slotsDamaged(n int) string {
+	if n == 1 {
+		return "1 slot, which is damaged"
+	}
+	return fmt.Sprintf("%d slots, which are damaged", n)
 }

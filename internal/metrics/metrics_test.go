@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/stretchr/testify/require"
@@ -45,7 +46,9 @@ func testProxy() Proxy {
 func everything() (*Registry, *Node) {
 	r, n := New("v1.2.3", "abc"), new(Node)
 	n.Register(r, "a", []string{"term_acquired", "stepped_down"}, func() NodeState {
-		return NodeState{Keys: 7, Tombstones: 2, Bytes: 99, SlotsLed: 5461, GossipAlive: 3, Voting: true}
+		return NodeState{Keys: 7, Tombstones: 2, Bytes: 99, SlotsLed: 5461, GossipAlive: 3, Voting: true,
+			FailedSlots: 12, Full: true, Disk: Disk{Bytes: 13, Live: 14, Dead: 15, Journal: 16, Free: 17},
+			RepairKeys: 18, RepairBytes: 19, RepairFailed: 20, RepairListed: 24, Repair: []PeerRepair{{"b", 21, time.UnixMilli(22_500), 23}, {Peer: "c"}}}
 	})
 	new(Node).Register(r, "b", nil, func() NodeState { return NodeState{} })
 	testProxy().Register(r)
@@ -74,6 +77,22 @@ func TestScrapeShowsWhatWasCounted(t *testing.T) {
 		`quoll_node_gossip_alive_nodes{node="a"} 3`,
 		`quoll_node_voting{node="a"} 1`,
 		`quoll_node_voting{node="b"} 0`,
+		`quoll_node_failed_slots{node="a"} 12`,
+		`quoll_node_full{node="a"} 1`,
+		`quoll_node_full{node="b"} 0`,
+		`quoll_node_disk_bytes{node="a"} 13`,
+		`quoll_node_disk_live_bytes{node="a"} 14`,
+		`quoll_node_disk_dead_bytes{node="a"} 15`,
+		`quoll_node_journal_bytes{node="a"} 16`,
+		`quoll_node_disk_free_bytes{node="a"} 17`,
+		`quoll_node_repair_keys_total{node="a"} 18`,
+		`quoll_node_repair_bytes_total{node="a"} 19`,
+		`quoll_node_repair_failed_total{node="a"} 20`,
+		`quoll_node_repair_listed_total{node="a"} 24`,
+		`quoll_node_repair_slots_differing{node="a",peer="b"} 21`,
+		`quoll_node_hints{node="a",peer="b"} 23`,
+		`quoll_node_repair_slots_differing{node="a",peer="c"} 0`,
+		`quoll_node_repair_last_pass_timestamp_seconds{node="a",peer="b"} 22.5`,
 		`quoll_proxy_connected_clients 1`,
 		`quoll_proxy_connections_total 2`,
 		`quoll_proxy_rejected_connections_total 3`,

@@ -1,6 +1,10 @@
 package metrics
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // MaxEvents is the number of protocol events that a Node can count.
 const MaxEvents = 64
@@ -24,6 +28,12 @@ type Node struct {
 	// register.Event.
 	Events [MaxEvents]Counter
 
+	// Miscounted counts slots of which the store said something else than it held.
+	Miscounted Counter
+
+	// Rebuilt counts slots whose data was damaged and that were rebuilt from the other replicas.
+	Rebuilt Counter
+
 	// Traffic of the peer protocol, all links together.
 	FramesIn, FramesOut, BytesIn, BytesOut Counter
 }
@@ -36,9 +46,35 @@ type NodeState struct {
 	SlotsLed int
 	// GossipAlive is the number of nodes that gossip takes for alive, with this one.
 	GossipAlive int
-	// Voting is false while the node forms or after it lost its state.
+	// Voting is false while the node forms, and after it lost its state or its store failed.
 	Voting bool
+	// FailedSlots is the number of slots that the node does not vote for because their
+	// data is damaged.
+	FailedSlots int
+	// Full: there is no room for writes.
+	Full bool
+	// What the store takes of the disk, in bytes.
+	Disk Disk
+	// RepairKeys were written again because a replica had missed them, with so many bytes;
+	// RepairFailed could not be. RepairListed records, of both sides, had their versions compared.
+	RepairKeys, RepairBytes, RepairFailed, RepairListed uint64
+	// Repair is what was found of each peer.
+	Repair []PeerRepair
 }
+
+// PeerRepair is what a node found when it compared its replicas with a peer's: in how many slots
+// they differed, and when that was known last, zero for never.
+type PeerRepair struct {
+	Peer           string
+	SlotsDiffering int
+	LastPass       time.Time
+	// Hints are keys that the peer is known to have missed, and has not been given yet.
+	Hints int
+}
+
+// Disk is what a store takes of the disk, in bytes: all its files, of which are records
+// that are not obsolete, records that are, and the write-ahead log; and what is free.
+type Disk struct{ Bytes, Live, Dead, Journal, Free uint64 }
 
 // Register shows the node under its name, which becomes the label "node". events are
 // the names of Events, by index. state is called at every scrape, maybe from several
@@ -51,6 +87,8 @@ func (n *Node) Register(r *Registry, name string, events []string, state func() 
 	c.counters("quoll_node_refusals_total", "Requests refused without effect, by reason.", "reason",
 		kind{"epoch", &n.RefusedEpoch}, kind{"ballot", &n.RefusedBallot}, kind{"no_vote", &n.RefusedNoVote}, kind{"busy", &n.RefusedBusy})
 	c.counters("quoll_node_events_total", "Events of the replication protocol.", "event", named(n.Events[:], events)...)
+	c.counter("quoll_node_miscounted_slots_total", "Slots whose counts did not fit their records, and were corrected: a fault in quoll.", &n.Miscounted)
+	c.counter("quoll_node_rebuilt_slots_total", "Slots whose data was damaged, and was copied from the other replicas.", &n.Rebuilt)
 	c.counter("quoll_node_received_frames_total", "Frames received by the peer protocol.", &n.FramesIn)
 	c.counter("quoll_node_sent_frames_total", "Frames sent by the peer protocol.", &n.FramesOut)
 	c.counter("quoll_node_received_bytes_total", "Bytes received by the peer protocol.", &n.BytesIn)
@@ -66,9 +104,18 @@ func (c *collector) nodeState(state func() NodeState) {
 	size := c.describe("quoll_node_data_bytes", "Length of the live keys and values held.")
 	led := c.describe("quoll_node_led_slots", "Slots whose term this node holds.")
 	alive := c.describe("quoll_node_gossip_alive_nodes", "Nodes that gossip takes for alive, with this one.")
-	voting := c.describe("quoll_node_voting", "1 if the node votes, 0 while it forms or has lost its state.")
+	voting := c.describe("quoll_node_voting", "1 if the node votes, 0 while it forms, has lost its state, or its store failed.")
+	failed := c.describe("quoll_node_failed_slots", "Slots that the node does not vote for because their data is damaged.")
+	full := c.describe("quoll_node_full", "1 while there is no room for writes.")
+	disk := c.describe("quoll_node_disk_bytes", "Size of all files of the store.")
+	live := c.describe("quoll_node_disk_live_bytes", "Records on disk that are not obsolete.")
+	dead := c.describe("quoll_node_disk_dead_bytes", "Obsolete records on disk, not yet given back.")
+	journal := c.describe("quoll_node_journal_bytes", "Size of the write-ahead log.")
+	free := c.describe("quoll_node_disk_free_bytes", "What the file system of the store has left.")
+	repair := c.repairState()
 	c.collect = append(c.collect, func(ch chan<- prometheus.Metric) {
 		now := state()
+		repair(ch, now)
 		gauge := func(desc *prometheus.Desc, value float64) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 		}
@@ -78,7 +125,41 @@ func (c *collector) nodeState(state func() NodeState) {
 		gauge(led, float64(now.SlotsLed))
 		gauge(alive, float64(now.GossipAlive))
 		gauge(voting, truth(now.Voting))
+		gauge(failed, float64(now.FailedSlots))
+		gauge(full, truth(now.Full))
+		gauge(disk, float64(now.Disk.Bytes))
+		gauge(live, float64(now.Disk.Live))
+		gauge(dead, float64(now.Disk.Dead))
+		gauge(journal, float64(now.Disk.Journal))
+		gauge(free, float64(now.Disk.Free))
 	})
+}
+
+// repairState returns what shows what the comparisons of replicas found.
+func (c *collector) repairState() func(chan<- prometheus.Metric, NodeState) {
+	keys := c.describe("quoll_node_repair_keys_total", "Keys written again because a replica had missed them.")
+	size := c.describe("quoll_node_repair_bytes_total", "Length of the keys and values written again.")
+	failed := c.describe("quoll_node_repair_failed_total", "Keys that could not be written again; it is tried again.")
+	listed := c.describe("quoll_node_repair_listed_total", "Records, of this node and of peers, whose versions were compared because something near them differed.")
+	differing := c.describe("quoll_node_repair_slots_differing", "Slots of which this node and the peer held different records when all were compared last.", "peer")
+	last := c.describe("quoll_node_repair_last_pass_timestamp_seconds", "When all slots were compared with the peer last.", "peer")
+	hints := c.describe("quoll_node_hints", "Keys that the peer is known to have missed, and has not been given yet.", "peer")
+	return func(ch chan<- prometheus.Metric, now NodeState) {
+		count := func(desc *prometheus.Desc, n uint64) {
+			ch <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n))
+		}
+		count(keys, now.RepairKeys)
+		count(size, now.RepairBytes)
+		count(failed, now.RepairFailed)
+		count(listed, now.RepairListed)
+		for _, p := range now.Repair {
+			ch <- prometheus.MustNewConstMetric(differing, prometheus.GaugeValue, float64(p.SlotsDiffering), p.Peer)
+			ch <- prometheus.MustNewConstMetric(hints, prometheus.GaugeValue, float64(p.Hints), p.Peer)
+			if !p.LastPass.IsZero() {
+				ch <- prometheus.MustNewConstMetric(last, prometheus.GaugeValue, float64(p.LastPass.UnixMilli())/1000, p.Peer)
+			}
+		}
+	}
 }
 
 // truth is a bool as Prometheus knows it.

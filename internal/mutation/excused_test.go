@@ -4,9 +4,6 @@ package mutation
 //
 // Some parts of rules are not in the table either, because taking them away changes
 // no answer, alone or with others:
-//   - R2, a home's requests wait for its own commit: they say nothing of what its replica holds, and the
-//     simulator's eager nodes do not wait. Or else the own replica's reply (loopback) waits for none, since
-//     what is done on the strength of it waits for a later one. Only one of the two may be missing.
 //   - R6 and clears, the ballot of a record or of a clear refuses an older one: so does the promise that came with it, as
 //     long as nothing is installed by a transfer (R18). The table has it, with a test of its own.
 //   - A head that a clear left is sent as a clear, and its acknowledgements count for no purge: that

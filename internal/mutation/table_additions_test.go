@@ -4,8 +4,8 @@ package mutation
 var additions = []mutation{
 	{name: "clear-unpromised", rule: "Slot-wide clear", effect: "a clear does not promise",
 		caught: scenario(register, "TestClear", `an acceptance is a promise`), edits: []edit{
-			{"node/register/acceptor.go", `		if a.meta.Promised.Less(m.Ballot) {
-			a.meta.Promised = m.Ballot
+			{"node/register/acceptor.go", `		if meta.Promised.Less(m.Ballot) {
+			meta.Promised = m.Ballot
 		}
 `, ""},
 		}},
@@ -40,7 +40,7 @@ var additions = []mutation{
 			{"node/register/key.go", `if !ks.known && (len(ks.doubt) > 0 || !ks.queue[0].blind) {`, `if len(ks.doubt) > 0 || !ks.known && !ks.queue[0].blind {`},
 		}},
 	{name: "clear-retry", rule: "Slot-wide clear", effect: "a clear that was sent is NotDone when the term is lost",
-		caught: search("flush", 300), edits: []edit{
+		caught: search("flush", 6000), edits: []edit{
 			{"node/register/resolve.go", `h.answer(w.request, Answer{Outcome: Unknown, Reason: LostTerm})
 	}
 	parked`, `h.answer(w.request, Answer{Outcome: NotDone, Reason: LostTerm})
@@ -58,6 +58,10 @@ var additions = []mutation{
 	{name: "purge-inexact", rule: "Purge is driven by the home", effect: "acknowledgements of other versions count",
 		caught: scenario(register, "TestR13PurgeNeedsAllMembers/not_what_was_before_it", `Should be zero`), edits: []edit{
 			{"node/register/replies.go", `if m.Held == ks.head.Version && ks.present {`, `if ks.present {`},
+		}},
+	{name: "unnoted", rule: "Noting what was missed", effect: "nobody is told what a member missed",
+		caught: scenario(register, "TestWhatAMemberMissedIsNoted/when_a_key_is_forgotten", `(?s)Not equal.*3 k`), edits: []edit{
+			{"node/register/missed.go", `h.env.Missed(h.slot, id, ks.key)`, `continue`},
 		}},
 	{name: "stale-sync-read", rule: "Sync-reads of one attempt", effect: "replies to an earlier sync-read count",
 		caught: scenario(register, "TestStaleSyncReadRepliesDoNotCount", `one fresh reply and a stale one are no quorum`), edits: []edit{
@@ -87,7 +91,7 @@ var additions = []mutation{
 			{"node/register/key.go", `if h.lostTerm() {`, `if false {`},
 		}},
 	{name: "own-refusal+lost-term", rule: "Forgetting keys", effect: "both: a home goes on though its own replica does not follow",
-		caught: scenario(register, "TestAHomeIsNotMisledByItsOwnReplica", `a stale read`), edits: []edit{
+		caught: scenario(register, "TestAHomeIsNotMisledByItsOwnReplica", `(?s)Outcome:0x1, Reason:0x4, Hint:0x2.*Outcome:0x0`), edits: []edit{
 			{"node/register/home.go", `case reply.Result != OK && h.phase != idle:`, `case false:`},
 			{"node/register/key.go", `if h.lostTerm() {`, `if false {`},
 		}},
@@ -104,13 +108,21 @@ var additions = []mutation{
 		}},
 	{name: "handback-never", rule: "Hints and hand-back", effect: "a slot is handed back without waiting for Stable",
 		caught: scenario(register, "TestHandBack/not_to_one_that_has_just_come_back", `get warm`), edits: []edit{
-			{"node/register/home.go", ` || !h.env.Stable(preferred) {`, ` {`},
+			{"node/register/home.go", ` && h.env.Stable(preferred) &&`, ` &&`},
+		}},
+	{name: "leaving-stays", rule: "Hints and hand-back", effect: "a process that is ending goes on beginning writes",
+		caught: scenario(register, "TestLeaving", `append k w`), edits: []edit{
+			{"node/register/home.go", `func (h *Home) successor(except uint16) uint16 {
+	if h.env.Leaving(h.self) {`, `func (h *Home) successor(except uint16) uint16 {
+	if false {`},
+		}},
+	{name: "standin-ignored", rule: "Hints and hand-back", effect: "a process that comes back takes slots from who stands in",
+		caught: scenario(register, "TestStandIn", `get k`), edits: []edit{
+			{"node/register/home.go", `return h.env.StandIn(h.slot, except)`, `return h.self`},
 		}},
 	{name: "nohint", rule: "Hints and hand-back", effect: "nobody is turned away",
 		caught: scenario(register, "TestTurnedAwayWhileAnotherLeads", `get warm`), edits: []edit{
-			{"node/register/home.go", `if force {
-		return 0`, `if true {
-		return 0`},
+			{"node/register/home.go", `case except == AllOthers ||`, `case true ||`},
 		}},
 	{name: "noresend", rule: "Time limits", effect: "nothing is sent again",
 		caught: scenario(register, "TestWhatIsLostIsSentAgain", `set k v`), edits: []edit{
@@ -139,7 +151,132 @@ var additions = []mutation{
 	h.abandon(StorageFailed)`, `_ = err`},
 		}},
 	{name: "store-votes", rule: "A store that fails", effect: "a node whose store failed goes on voting",
-		caught: scenario(node, "TestAFailedStoreStopsTheVoting", `no result`), edits: []edit{
-			{"node/node.go", `if n.failed.CompareAndSwap(false, true) {`, `if err != nil {`},
+		caught: scenario(node, "TestAFailedStoreStopsTheVoting", `the connection is not closed|Condition never satisfied`), edits: []edit{
+			{"node/damage.go", `if n.failed.CompareAndSwap(false, true) {`, `if err != nil {`},
+		}},
+	{name: "store-alive", rule: "A store that fails", effect: "peers take a node whose store failed for alive",
+		caught: scenario(node, "TestAFailedStoreStopsTheVoting", `Condition never satisfied`), edits: []edit{
+			{"node/peer.go", ` && (h.Voting || h.Cluster == nil)`, ``},
+		}},
+	{name: "damage-absent", rule: "A store that fails", effect: "a replica goes on though data of the slot is damaged",
+		caught: scenario(node, "TestWhatCannotBeReadIsNeverAbsent", `expected: register.Reason\(0x8\)`), edits: []edit{
+			{"node/damage.go", `	case sl.err == nil:
+		sl.err = err
+`, `	case sl.err == nil:
+`},
+		}},
+	{name: "full-memory", rule: "A full store", effect: "a promise that there was no room for is there in memory",
+		caught: scenario(register, "TestWhatIsNotWrittenIsNotPromised", `Promised`), edits: []edit{
+			{"node/register/acceptor.go", `	if err := a.store.PutSlot(a.slot, meta); err != nil {
+		return err
+	}
+	a.meta = meta
+	return nil
+`, `	a.meta = meta
+	return a.store.PutSlot(a.slot, meta)
+`},
+		}},
+	{name: "full-term", rule: "A full store", effect: "a home keeps the term though its own replica does not hold what it proposed last",
+		caught: scenario(register, "TestAHomeThatBecomesFullWithoutKnowing", `its replica does not show what it proposed last`), edits: []edit{
+			{"node/register/home.go", `	case errors.Is(err, ErrNoRoom):
+		if h.phase != idle {`, `	case errors.Is(err, ErrNoRoom):
+		if false {`},
+		}},
+	{name: "full-proposes", rule: "A full store", effect: "a home proposes though it knows that its own replica is full",
+		caught: scenario(register, "TestAFullHomeRefusesWhatItWouldHaveToWrite", `k w`), edits: []edit{
+			{"node/register/key.go", `	if h.env.Full() {
+		h.noRoom(r)
+		return
+	}
+	w.needSeq`, `	w.needSeq`},
+		}},
+	{name: "full-deposed", rule: "A full store", effect: "a home does not notice that it lost the term while its replica was full",
+		caught: scenario(register, "TestAFullHomeRefusesWhatItWouldHaveToWrite/and_knows_that_it_lost_the_term", `append k x`), edits: []edit{
+			{"node/register/acceptor.go", `	if err != nil && a.heard.Less(m.Ballot) {`, `	if false {`},
+		}},
+	{name: "full-rival", rule: "A full store", effect: "a full home takes the term from one that has room, again and again",
+		caught: scenario(register, "TestAHomeThatBecomesFullWithoutKnowing", `no term is taken`), edits: []edit{
+			{"node/register/home.go", ` && h.hasWork() && !h.env.Full() {`, ` && h.hasWork() {`},
+		}},
+	{name: "repair-blind", rule: "Repair", effect: "a repair does not look for the state that it writes again",
+		caught: search("repair", 300), edits: []edit{
+			{"node/register/request.go", `r.key, r.blind = args[1], command.Blind(&r.cmd)`, `r.key, r.blind = args[1], command.Blind(&r.cmd) || r.cmd.Op >= 1<<15`},
+		}},
+	{name: "repair-empty", rule: "Repair", effect: "a repair deletes",
+		caught: scenario(node, "TestAReplicaThatMissedWritesCatchesUp", `expected: int\(500\)`), edits: []edit{
+			{"node/env.go", `return dst, record.Effect{Kind: record.Replaced, State: st}`, `return dst, record.Effect{Kind: record.Replaced}`},
+		}},
+	{name: "repair-nothing", rule: "Repair", effect: "a repair writes nothing",
+		caught: scenario(node, "TestAReplicaThatMissedWritesCatchesUp", `Condition never satisfied`), edits: []edit{
+			{"node/env.go", `return dst, record.Effect{Kind: record.Replaced, State: st}`, `return dst, record.Effect{}`},
+		}},
+	{name: "rebuild-unfenced", rule: "Rebuilding a damaged replica", effect: "members show their records without a promise",
+		caught: scenario(register, "TestWhatWasShownIsFinal", `the client read what is gone`), edits: []edit{
+			{"node/register/rebuild.go", `return true, a.promise(b)`, `return true, nil`},
+		}},
+	{name: "rebuild-low", rule: "Rebuilding a damaged replica", effect: "the ballot of a rebuild is not above what the replica has promised",
+		caught: scenario(register, "TestWhatWasShownIsFinal", `the client read what is gone`), edits: []edit{
+			{"node/register/rebuild.go", `	meta.Promised = record.Ballot{Counter: h.counter, Incarnation: h.incarnation}
+`, ``},
+		}},
+	{name: "rebuild-quorum", rule: "Rebuilding a damaged replica", effect: "a quorum of the other members shows its records",
+		caught: scenario(register, "TestARebuildNeedsAllMembers", `in chain|Expected error with`), edits: []edit{
+			{"node/register/rebuild.go", `if !r.current() || !r.config.all(r.copied) {`, `if !r.current() || !r.config.quorum(r.copied&^(1<<r.config.index(r.home.self))) {`},
+		}},
+	{name: "rebuild-self", rule: "Rebuilding a damaged replica", effect: "the replica counts itself: a quorum with it shows its records",
+		caught: search("rot", 600), edits: []edit{
+			{"node/register/rebuild.go", `if !r.current() || !r.config.all(r.copied) {`, `if !r.current() || !r.config.quorum(r.copied) {`},
+		}},
+	{name: "rebuild-before", rule: "Rebuilding a damaged replica", effect: "records are copied before all members have promised",
+		caught: scenario(register, "TestARebuiltReplicaHoldsWhatItAcknowledged", `not all have promised`), edits: []edit{
+			{"node/register/rebuild.go", `if !r.current() || !r.config.all(r.promised) {`, `if !r.current() {`},
+		}},
+	{name: "rebuild-older", rule: "Rebuilding a damaged replica", effect: "what was shown last is copied, not what is highest",
+		caught: search("rot", 300), edits: []edit{
+			{"node/register/rebuild.go", `!record.Max(held.Version, r.meta.Cleared).Less(rec.Version)`, `held.Version == rec.Version || !r.meta.Cleared.Less(rec.Version)`},
+		}},
+	{name: "rebuild-cleared", rule: "Rebuilding a damaged replica", effect: "what the slot's clear has removed is copied",
+		caught: scenario(register, "TestARebuildKeepsClears/its_own", `(?s)expected: "".*actual  : "v"`), edits: []edit{
+			{"node/register/rebuild.go", `!record.Max(held.Version, r.meta.Cleared).Less(rec.Version)`, `!held.Version.Less(rec.Version)`},
+		}},
+	{name: "rebuild-clear", rule: "Rebuilding a damaged replica", effect: "a clear that another member has is not taken over",
+		caught: scenario(register, "TestARebuildKeepsClears/one_that_a_member_has", `(?s)expected: "".*actual  : "v"`), edits: []edit{
+			{"node/register/rebuild.go", `	r.meta.Cleared = record.Max(r.meta.Cleared, cleared)
+`, ``},
+		}},
+	{name: "rebuild-late-clear", rule: "Rebuilding a damaged replica", effect: "a clear that came in between removes nothing that was copied",
+		caught: scenario(register, "TestARebuildKeepsClears/one_that_comes_in_between", `Should be false`), edits: []edit{
+			{"node/register/rebuild.go", `write = a.store.Clear`, ``},
+		}},
+	{name: "rebuild-floor", rule: "Rebuilding a damaged replica", effect: "the floor is not taken over; a promise refuses what is below it, and others report it",
+		caught: scenario(register, "TestARebuildTakesTheFloor", `(?s)expected: .*actual  : `), edits: []edit{
+			{"node/register/rebuild.go", `	r.meta.Floor = record.Max(r.meta.Floor, floor)
+`, ``},
+		}},
+	{name: "rebuild-unpromised", rule: "Rebuilding a damaged replica", effect: "a copied record is no promise; its ballot refuses an older one itself",
+		caught: scenario(register, "TestACopyIsAPromise", `(?s)expected: 0x2.*actual  : 0x0`), edits: []edit{
+			{"node/register/rebuild.go", `	r.raise(rec.Version.Ballot)
+`, ``},
+		}},
+	{name: "rebuild-unmarked", rule: "Rebuilding a damaged replica", effect: "a crash in the middle leaves a replica that votes without its records",
+		caught: search("rot", 2000), edits: []edit{
+			{"node/register/rebuild.go", `meta.Epoch, meta.Rebuilding = h.config.epoch, true`, `meta.Epoch = h.config.epoch`},
+			{"node/register/rebuild.go", ` && r.home.local.meta.Rebuilding &&`, ` &&`},
+		}},
+	{name: "rebuild-votes", rule: "Rebuilding a damaged replica", effect: "a replica votes while it is rebuilt",
+		caught: scenario(register, "TestARebuildThatWasCutDoesNotVote", `Expected error with|An error is expected|in chain`), edits: []edit{
+			{"node/register/acceptor.go", `func (a *Acceptor) handle(m *Message, reply *Message) error {
+	if a.meta.Rebuilding {
+		return ErrRebuilding
+	}
+`, `func (a *Acceptor) handle(m *Message, reply *Message) error {
+`},
+		}},
+	{name: "rebuild-shows", rule: "Rebuilding a damaged replica", effect: "a replica that is rebuilt helps to rebuild another one",
+		caught: scenario(register, "TestARebuildThatWasCutDoesNotVote", `nor does it help another replica`), edits: []edit{
+			{"node/register/rebuild.go", `	if a.meta.Rebuilding {
+		return false, ErrRebuilding
+	}
+`, ``},
 		}},
 }

@@ -34,19 +34,20 @@ var deletionRules = []mutation{
 		}},
 	{name: "floor-unraised", rule: "R13", effect: "a purge does not raise the floor",
 		caught: scenario(register, "TestR13APurgedKeyStaysAway/at_once", `get k`), edits: []edit{
-			{"node/register/acceptor.go", `	a.meta.Floor = record.Max(a.meta.Floor, m.Version)
+			{"node/register/acceptor.go", `	meta.Floor = record.Max(meta.Floor, m.Version)
 `, ""},
 		}},
 	{name: "floor-volatile", rule: "R13", effect: "the floor is not written",
 		caught: scenario(register, "TestR13APurgedKeyStaysAway/after_a_restart", `get k`), edits: []edit{
-			{"node/register/acceptor.go", `if err := a.store.PutSlot(a.slot, a.meta); err != nil {
+			{"node/register/acceptor.go", `if err := a.put(meta); err != nil {
 		return err
 	}
-	return a.store.Delete`, `return a.store.Delete`},
+	return a.store.Delete`, `a.meta = meta
+	return a.store.Delete`},
 		}},
 	{name: "floor-sinks", rule: "R13", effect: "the floor is that of the last purge, not the highest",
 		caught: scenario(register, "TestR13APurgedKeyStaysAway/after_the_purge_of_an_older_tombstone", `get k`), edits: []edit{
-			{"node/register/acceptor.go", `a.meta.Floor = record.Max(a.meta.Floor, m.Version)`, `a.meta.Floor = m.Version`},
+			{"node/register/acceptor.go", `meta.Floor = record.Max(meta.Floor, m.Version)`, `meta.Floor = m.Version`},
 		}},
 	{name: "purge-any", rule: "R13", effect: "a purge drops whatever record there is",
 		caught: scenario(register, "TestR13PurgeDropsExactlyTheTombstone/a_newer_tombstone", `(?s)expected: true.*actual  : false`), edits: []edit{

@@ -15,7 +15,7 @@ var homeRules = []mutation{
 	return s != 0`},
 		}},
 	{name: "slot-ack", rule: "R8", effect: "acknowledgements count for the slot",
-		caught: search("purge", 1000), edits: []edit{
+		caught: search("purge", 6000), edits: []edit{
 			{"node/register/replies.go", `ks.held[i] = max(ks.held[i], m.Held.Seq)`, `for _, k := range h.keys.all() {
 			k.held[i] = max(k.held[i], m.Held.Seq)
 		}`},

@@ -21,14 +21,19 @@ const (
 	Execute OpKind = 2
 )
 
+// AllOthers as Op.Except says that the operation is to be executed by the node that gets it,
+// whoever leads the slot.
+const AllOthers uint16 = math.MaxUint16
+
 // Op is one operation of a batch frame.
 type Op struct {
 	// ID says to the proxy what the reply belongs to.
 	ID   uint64
 	Kind OpKind
-	// Force: execute it though another member seems to lead the slot.
-	Force bool
-	Slot  uint16
+	// Except is the member that it is not to be sent on to, though it seems to lead the slot: see
+	// register.Home.HandleClient. 0 is none.
+	Except uint16
+	Slot   uint16
 	// Req is the command; when decoded, its arguments are views into the frame and
 	// Args[0] is the command's canonical name. A ReadVersion has the key only.
 	Req command.Request
@@ -43,10 +48,10 @@ func (op *Op) Key() []byte {
 }
 
 const (
-	opKindMask = 3
-	opForceBit = 1 << 2
-	opRESP3Bit = 1 << 3
-	maxOpArgs  = 1 << 20
+	opKindMask  = 3
+	opExceptBit = 1 << 2
+	opRESP3Bit  = 1 << 3
+	maxOpArgs   = 1 << 20
 )
 
 // names are the commands' names by Op: they are not sent.
@@ -66,8 +71,8 @@ func AppendEpoch(dst []byte, epoch uint64) []byte { return wire.AppendUvarint(ds
 // sender's ring epoch (AppendEpoch), then operations.
 func AppendOp(dst []byte, op *Op) []byte {
 	flags := byte(op.Kind)
-	if op.Force {
-		flags |= opForceBit
+	if op.Except != 0 {
+		flags |= opExceptBit
 	}
 	if op.Req.RESP3 {
 		flags |= opRESP3Bit
@@ -75,6 +80,9 @@ func AppendOp(dst []byte, op *Op) []byte {
 	dst = append(dst, flags)
 	dst = wire.AppendUvarint(dst, op.ID)
 	dst = wire.AppendUint16(dst, op.Slot)
+	if op.Except != 0 {
+		dst = wire.AppendUint16(dst, op.Except)
+	}
 	if op.Kind == ReadVersion {
 		return wire.AppendBytes(dst, op.Req.Args[1])
 	}
@@ -89,10 +97,13 @@ func AppendOp(dst []byte, op *Op) []byte {
 // DecodeOp decodes the next operation. op.Req.Args is reused for the arguments.
 func DecodeOp(d *wire.Decoder, op *Op) {
 	flags := d.Byte()
-	op.Kind, op.Force = OpKind(flags&opKindMask), flags&opForceBit != 0
+	op.Kind, op.Except = OpKind(flags&opKindMask), 0
 	op.Req.RESP3 = flags&opRESP3Bit != 0
 	op.ID = d.Uvarint()
 	op.Slot = d.Uint16()
+	if flags&opExceptBit != 0 {
+		op.Except = d.Uint16()
+	}
 	args := append(op.Req.Args[:0], nil)
 	if op.Kind == ReadVersion {
 		op.Req.Op, op.Req.Args = command.OpNone, append(args, d.Bytes())

@@ -22,6 +22,16 @@ const (
 	MethodPropose Method = 5 // ring.Cluster as JSON -> nothing: formation, first phase
 	MethodCommit  Method = 6 // ring.Cluster as JSON -> nothing: formation, second phase
 	MethodCluster Method = 7 // -> admin.Status as JSON: the cluster as the node sees it
+
+	MethodDigests  Method = 8 // -> a digest of every slot: between nodes
+	MethodVersions Method = 9 // keys of a slot -> their versions: between nodes
+
+	MethodRepair Method = 10 // RepairRequest as JSON -> RepairProgress as JSON: between nodes
+
+	MethodLeaves     Method = 11 // slots -> their leaves: between nodes
+	MethodScanLeaves Method = 12 // ScanRequest with leaves -> ScanPage: between nodes
+
+	MethodCopy Method = 13 // CopyRequest -> CopyPage: between nodes, to rebuild a replica
 )
 
 // ErrCall is wrapped by errors that the called node returned.

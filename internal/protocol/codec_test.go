@@ -22,7 +22,7 @@ var versions = rapid.Custom(func(t *rapid.T) record.Version {
 var bytes = rapid.SliceOfN(rapid.Byte(), 0, 300)
 
 var ops = rapid.Custom(func(t *rapid.T) Op {
-	op := Op{ID: rapid.Uint64().Draw(t, "id"), Kind: OpKind(rapid.IntRange(0, 2).Draw(t, "kind")), Force: rapid.Bool().Draw(t, "force"),
+	op := Op{ID: rapid.Uint64().Draw(t, "id"), Kind: OpKind(rapid.IntRange(0, 2).Draw(t, "kind")), Except: rapid.Uint16().Draw(t, "except"),
 		Slot: rapid.Uint16().Draw(t, "slot"), Req: command.Request{RESP3: rapid.Bool().Draw(t, "resp3")}}
 	if op.Kind == ReadVersion {
 		op.Req.Args = [][]byte{nil, bytes.Draw(t, "key")}

@@ -16,4 +16,9 @@ const (
 	FrameReplicateReply                              // node -> node: the replicas' replies
 	FrameCall                                        // any -> node: a rare request
 	FrameCallReply                                   // node -> any
+	FrameFull                                        // node -> node: it has no room for writes; empty, holds for some seconds
+	FrameLeaving                                     // node -> node: it is ending, and hands its slots over; empty
+	FrameLeading                                     // node -> node: the slots that it leads, a bitmap of 16,384 bits, when it has connected
+	FrameSlow                                        // node -> node: the other takes much longer to answer than a third one; empty, holds for a second
+	FrameClock                                       // node -> node: the time by its system, Unix milliseconds as a uint64
 )

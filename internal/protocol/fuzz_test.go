@@ -14,7 +14,7 @@ import (
 // What decodes means the same when it is encoded and decoded again.
 
 func FuzzDecodeOp(f *testing.F) {
-	f.Add(AppendOp(nil, &Op{ID: 1, Kind: Execute, Force: true, Slot: 9, Req: command.Request{Op: command.OpSet, Args: [][]byte{nil, []byte("k"), []byte("v")}}}))
+	f.Add(AppendOp(nil, &Op{ID: 1, Kind: Execute, Except: AllOthers, Slot: 9, Req: command.Request{Op: command.OpSet, Args: [][]byte{nil, []byte("k"), []byte("v")}}}))
 	f.Add(AppendOp(nil, &Op{ID: 1 << 60, Kind: ReadVersion, Req: command.Request{Args: [][]byte{nil, []byte("k")}}}))
 	f.Add(AppendOp(nil, &Op{Kind: ReadValue, Slot: 65535, Req: command.Request{Op: 300, RESP3: true, Args: [][]byte{nil}}}))
 	f.Add([]byte{2, 0, 0, 0, 1, 0, 255, 255, 255, 255, 15}) // arguments that are not there

@@ -25,13 +25,18 @@ type Properties struct {
 	State  string
 	// Version of the program.
 	Version string
+	// Restored identifies the backups that a node's data began with.
+	Restored string
+	// Proxies is how many proxies are connected to the node.
+	Proxies int
 }
 
 // Encode puts the properties into a Hello.
 func (p Properties) Encode(h wire.Hello) wire.Hello {
 	h.Properties = map[string]string{
 		"initial": p.Initial, "replicas": strconv.Itoa(p.Replicas), "voting": strconv.FormatBool(p.Voting),
-		"state": p.State, "version": p.Version,
+		"state": p.State, "version": p.Version, "restored": p.Restored,
+		"proxies": strconv.Itoa(p.Proxies),
 	}
 	if p.Member != nil {
 		h.Properties["member"] = toJSON(p.Member)
@@ -53,11 +58,16 @@ func toJSON(v any) string {
 // DecodeProperties reads the properties of a Hello.
 func DecodeProperties(h wire.Hello) (Properties, error) {
 	p := Properties{Initial: h.Properties["initial"], State: h.Properties["state"], Version: h.Properties["version"],
-		Voting: h.Properties["voting"] == "true"}
+		Voting: h.Properties["voting"] == "true", Restored: h.Properties["restored"]}
 	var err error
 	if text := h.Properties["replicas"]; text != "" {
 		if p.Replicas, err = strconv.Atoi(text); err != nil {
 			return p, fmt.Errorf("replicas: %w", err)
+		}
+	}
+	if text := h.Properties["proxies"]; text != "" {
+		if p.Proxies, err = strconv.Atoi(text); err != nil {
+			return p, fmt.Errorf("proxies: %w", err)
 		}
 	}
 	if text := h.Properties["member"]; text != "" {

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
@@ -26,6 +27,27 @@ func (p Place) Position() uint64 { return uint64(p) & (1<<48 - 1) }
 type ScanRequest struct {
 	From  Place
 	Limit int // about so many records
+	// Slots are the only ones that are asked for, in ascending order; none means all.
+	Slots []uint16
+	// Leaves are those of each of the Slots that are asked for, leaf i as bit i; none means all.
+	// MethodScanLeaves only has them.
+	Leaves []uint64
+}
+
+// Wants returns the leaves of a slot that are asked for.
+func (r *ScanRequest) Wants(slot uint16) (leaves uint64) {
+	if len(r.Slots) == 0 {
+		return AllLeaves
+	}
+	i, found := slices.BinarySearch(r.Slots, slot)
+	switch {
+	case !found:
+		return 0
+	case len(r.Leaves) == 0:
+		return AllLeaves
+	default:
+		return r.Leaves[i]
+	}
 }
 
 // ScanEntry is one record that a replica holds.
@@ -70,13 +92,20 @@ func (p *ScanPage) Check(r ScanRequest) error {
 // AppendScanRequest appends the payload of a MethodScan call.
 func AppendScanRequest(dst []byte, r ScanRequest) []byte {
 	dst = wire.AppendUint64(dst, uint64(r.From))
-	return wire.AppendUvarint(dst, uint64(r.Limit))
+	dst = wire.AppendUvarint(dst, uint64(r.Limit))
+	for _, slot := range r.Slots {
+		dst = wire.AppendUint16(dst, slot)
+	}
+	return dst
 }
 
 // DecodeScanRequest decodes it.
 func DecodeScanRequest(payload []byte) (ScanRequest, error) {
 	d := wire.NewDecoder(payload)
 	r := ScanRequest{From: Place(d.Uint64()), Limit: int(d.Uvarint() & (1<<31 - 1))}
+	for d.More() {
+		r.Slots = append(r.Slots, d.Uint16())
+	}
 	return r, d.Done()
 }
 

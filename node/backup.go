@@ -1,0 +1,173 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/quolldb/quoll/internal/admin"
+	"github.com/quolldb/quoll/internal/backup"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/ring"
+)
+
+// A Node can be backed up through its admin API.
+var _ admin.BackupSource = (*Node)(nil)
+
+// What is read of a slot while its lock is held, so that clients do not notice.
+const (
+	backupRecords = 256
+	backupBytes   = 256 << 10
+)
+
+// backupBatch is how many bytes share one commit.
+const backupBatch = 1 << 20
+
+var (
+	errBackupRuns = errors.New("another backup of this node is being made; wait for its end, or interrupt it")
+	errClosing    = errors.New("the node is being stopped")
+)
+
+// Backup writes to w what this node holds, as package backup describes it. An error before the
+// first byte is only returned; a later one is also in what was written, as far as that
+// works. One backup of a node is made at a time.
+//
+// Nothing is written before it is durable here (R2). Records are read some hundred at
+// a time, each time under the slot's lock, and memory is taken for one batch of them.
+func (n *Node) Backup(ctx context.Context, w io.Writer) error {
+	if !n.backups.TryLock() {
+		return errBackupRuns
+	}
+	defer n.backups.Unlock()
+	select {
+	case <-n.life.Done():
+		return errClosing
+	default:
+	}
+	v := n.view.Load()
+	if v == nil || n.failed.Load() {
+		_, reason := n.state()
+		return fmt.Errorf("node %s cannot be backed up: it does not vote: %s", n.opt.Name, reason)
+	}
+	header, err := n.backupHeader(v)
+	if err != nil {
+		return err
+	}
+	out, err := backup.NewWriter(w, header)
+	if err != nil {
+		return err
+	}
+	b := backupRun{node: n, ctx: ctx, out: out}
+	if err := b.run(v); err != nil {
+		if !errors.Is(err, errWriteBackup) {
+			_ = out.Fail(err.Error()) // should this fail too, the end is missing
+		}
+		return err
+	}
+	return out.Close()
+}
+
+func (n *Node) backupHeader(v *view) (backup.Header, error) {
+	h := backup.Header{Cluster: v.cluster, Node: n.opt.Name, Time: time.UnixMilli(n.now()).UTC(), Quoll: n.opt.Version}
+	for number := range uint16(ring.Slots) {
+		if v.table.Contains(number, v.self) {
+			h.Slots.Add(number)
+		}
+	}
+	totals, err := n.engine.Totals()
+	h.Records, h.Bytes = totals.Live+totals.Tombstones, totals.Bytes
+	return h, err
+}
+
+// backupRun is a backup that is being made.
+type backupRun struct {
+	node  *Node
+	ctx   context.Context
+	out   *backup.Writer
+	batch []backup.Chunk // read, and not written
+	size  int
+}
+
+// errWriteBackup marks errors of the destination: nothing more can be told to it.
+var errWriteBackup = errors.New("writing the backup")
+
+func (b *backupRun) run(v *view) error {
+	for number := range uint16(ring.Slots) {
+		if !v.table.Contains(number, v.self) {
+			continue
+		}
+		for from := engine.Position(0); from < engine.EndPosition; {
+			next, err := b.read(number, from)
+			if err == nil && b.size >= backupBatch {
+				err = b.flush()
+			}
+			if err != nil {
+				return err
+			}
+			from = next
+		}
+	}
+	return b.flush()
+}
+
+// read reads some records of a slot, and its state, at one moment, and returns where
+// to go on.
+func (b *backupRun) read(number uint16, from engine.Position) (next engine.Position, err error) {
+	n := b.node
+	chunk := backup.Chunk{Slot: number}
+	size := 0
+	st := n.lock(number, nil)
+	defer st.unlock()
+	enough := func() bool { return len(chunk.Records) >= backupRecords || size >= backupBytes }
+	next, err = st.scan(number, from, engine.EndPosition, enough, func(_ engine.Position, key []byte, rec record.Record) {
+		size += len(key) + len(rec.State.Value)
+		chunk.Records = append(chunk.Records, backup.Entry{Key: bytes.Clone(key), Record: rec}) // its value never changes
+	})
+	if err == nil {
+		chunk.Meta, err = n.engine.Slot(number)
+	}
+	if err != nil {
+		return next, unreadable(number, err)
+	}
+	if chunk.Meta != (record.SlotMeta{}) || len(chunk.Records) > 0 {
+		b.batch = append(b.batch, chunk)
+		b.size += size + recordOverhead*(len(chunk.Records)+1)
+	}
+	return next, nil
+}
+
+func unreadable(slot uint16, err error) error {
+	return fmt.Errorf("slot %d cannot be read: %w; back up another node that holds it", slot, err)
+}
+
+// recordOverhead is about what a record takes in memory besides key and value.
+const recordOverhead = 100
+
+// flush writes the batch as soon as what it shows is durable.
+func (b *backupRun) flush() error {
+	committed := make(chan error, 1)
+	b.node.engine.Commit(func(err error) { committed <- err })
+	select {
+	case err := <-committed:
+		if err != nil {
+			b.node.storageFailed(err)
+			return fmt.Errorf("the store failed: %w", err)
+		}
+	case <-b.ctx.Done():
+		return context.Cause(b.ctx)
+	case <-b.node.life.Done():
+		return errClosing
+	}
+	for i := range b.batch {
+		if err := b.out.Write(&b.batch[i]); err != nil {
+			return fmt.Errorf("%w: %w", errWriteBackup, err)
+		}
+	}
+	clear(b.batch)
+	b.batch, b.size = b.batch[:0], 0
+	return nil
+}

@@ -1,0 +1,122 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/register"
+)
+
+// What an error of the store ends: the vote of a slot whose data is damaged until it has been rebuilt
+// (rebuild.go), that of the whole node if anything else failed, nothing if there was only no room. What
+// cannot be read is never taken for absent.
+
+// damage is the slots that cannot be read, in the order in which they were found.
+type damage struct {
+	mu   sync.Mutex
+	list []unreadableSlot
+}
+
+// unreadableSlot is one of them.
+type unreadableSlot struct {
+	number uint16
+	err    error
+}
+
+func (d *damage) add(number uint16, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.list = append(d.list, unreadableSlot{number, fmt.Errorf("slot %d: %w", number, err)})
+}
+
+func (d *damage) remove(number uint16) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.list = slices.DeleteFunc(d.list, func(s unreadableSlot) bool { return s.number == number })
+}
+
+// slots returns the damaged slots.
+func (d *damage) slots() (numbers []uint16) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.list {
+		numbers = append(numbers, s.number)
+	}
+	return numbers
+}
+
+// read returns how many slots are damaged, and what was found first of those.
+func (d *damage) read() (slots int, first error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.list) == 0 {
+		return 0, nil
+	}
+	return len(d.list), d.list[0].err
+}
+
+// fail acts on an error of the store about a slot. The stripe is locked.
+func (s *stripe) fail(number uint16, sl *slot, err error) {
+	switch {
+	case errors.Is(err, register.ErrNoRoom):
+		return
+	case !errors.Is(err, engine.ErrCorrupt) && !errors.Is(err, register.ErrRebuilding):
+		sl.err = err
+		s.node.storageFailed(err)
+	case sl.err == nil:
+		sl.err = err
+		s.node.damage.add(number, err)
+		s.node.log.Error("the data of a slot is damaged; this node does not vote for it until it has copied all records of the "+
+			"slot's other replicas; without any replace the node's data", "slot", number, "err", err)
+		s.node.rebuilds.soon()
+	}
+	sl.home.Fail(err)
+}
+
+// errKnown is wrapped by errors about a slot that were found before: it may be sound again by the time
+// somebody acts on them.
+var errKnown = errors.New("the slot is damaged")
+
+// readable returns why a slot cannot be read, if that is known. The stripe is locked, and maybe the slot in the engine.
+func (s *stripe) readable(number uint16) error {
+	if sl := s.slots[number/stripes]; sl != nil {
+		if sl.err != nil {
+			return fmt.Errorf("%w: %w", errKnown, sl.err)
+		}
+		return nil
+	}
+	if s.node.rebuilds.begun.Has(number) {
+		return register.ErrRebuilding
+	}
+	return nil
+}
+
+// unreadable acts on an error that looking at all of a slot met.
+func (n *Node) unreadable(number uint16, err error) {
+	out := n.getOutbox()
+	defer out.flush()
+	st := n.lock(number, out)
+	defer st.unlock()
+	st.unreadable(number, err)
+}
+
+func (s *stripe) unreadable(number uint16, err error) {
+	if errors.Is(err, errKnown) {
+		return
+	}
+	if sl, known := s.slot(number); known == nil {
+		s.fail(number, sl, err)
+	}
+}
+
+// storageFailed stops the node from voting: what its store says cannot be trusted any
+// more. Whoever is connected connects again, and is told.
+func (n *Node) storageFailed(err error) {
+	if n.failed.CompareAndSwap(false, true) {
+		n.log.Error("the store failed; this node does not vote any more", "err", err)
+		n.conns.closeAll()
+	}
+}

@@ -1,0 +1,220 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/admin"
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/enginetest"
+	"github.com/quolldb/quoll/node/engine/memory"
+	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/ring"
+)
+
+// broken is an engine that reads no more, or not some slot.
+type broken struct {
+	*memory.Engine
+	mu     sync.Mutex
+	failed error
+	only   func(slot uint16) bool // nil for all slots
+}
+
+func (b *broken) fail(err error, only func(uint16) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failed, b.only = err, only
+}
+
+func (b *broken) err(slot uint16) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.only != nil && !b.only(slot) {
+		return nil
+	}
+	return b.failed
+}
+
+func (b *broken) Get(slot uint16, key []byte) (record.Record, bool, error) {
+	if err := b.err(slot); err != nil {
+		return record.Record{}, false, err
+	}
+	return b.Engine.Get(slot, key)
+}
+
+func (b *broken) Slot(slot uint16) (record.SlotMeta, error) {
+	if err := b.err(slot); err != nil {
+		return record.SlotMeta{}, err
+	}
+	return b.Engine.Slot(slot)
+}
+
+func (b *broken) Scan(slot uint16, from engine.Position, visit func(engine.Position, []byte, record.Record) bool) error {
+	if err := b.err(slot); err != nil {
+		return err
+	}
+	return b.Engine.Scan(slot, from, visit)
+}
+
+// errFlipped is what an engine says of damaged data.
+var errFlipped = fmt.Errorf("table 7, block 3: %w", engine.ErrCorrupt)
+
+func slotIs(key string) func(uint16) bool {
+	return func(slot uint16) bool { return slot == ring.SlotOf([]byte(key)) }
+}
+
+// TestWhatCannotBeReadIsNeverAbsent: damaged data ends the vote of its slot, and of no
+// other one.
+func TestWhatCannotBeReadIsNeverAbsent(t *testing.T) {
+	for name, step := range map[string]func(*client) []uint8{
+		"read":    func(cl *client) []uint8 { return []uint8{cl.one(op(protocol.ReadValue, "get k")).Reason} },
+		"home":    func(cl *client) []uint8 { return []uint8{cl.one(op(protocol.Execute, "get k")).Reason} },
+		"opening": func(cl *client) []uint8 { return []uint8{cl.one(op(protocol.Execute, "get other")).Reason} },
+		"several at once": func(cl *client) (reasons []uint8) {
+			for _, ch := range cl.send(op(protocol.Execute, "get k"), op(protocol.Execute, "append k v"), op(protocol.ReadVersion, "get k")) {
+				reasons = append(reasons, cl.wait(ch).Reason)
+			}
+			return reasons
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &broken{Engine: memory.New()}
+			c := newFormed(t, 1, func(o *Options) { o.Engine = e })
+			n, cl := c.nodes["a"], c.dial(c.nodes["a"])
+			require.Equal(t, "+OK\r\n", string(cl.do("set k v").Reply))
+			require.Equal(t, "+OK\r\n", string(cl.do("set healthy v").Reply))
+			e.fail(errFlipped, func(slot uint16) bool { return slotIs("k")(slot) || slotIs("other")(slot) })
+			for _, reason := range step(cl) {
+				require.EqualValues(t, register.StorageFailed, reason)
+			}
+			e.fail(nil, nil) // it is not asked again
+			damaged := "get k"
+			if name == "opening" {
+				damaged = "get other"
+			}
+			for _, kind := range []protocol.OpKind{protocol.Execute, protocol.ReadValue, protocol.ReadVersion} {
+				require.EqualValues(t, register.StorageFailed, cl.one(op(kind, damaged)).Reason)
+			}
+			require.Equal(t, "$1\r\nv\r\n", string(cl.do("get healthy").Reply))
+			require.Zero(t, n.inFlight.Load())
+
+			self := n.Self()
+			require.Equal(t, []any{admin.Voting, 1}, []any{self.State, self.DamagedSlots})
+			require.Contains(t, self.Damage, fmt.Sprintf("slot %d: ", ring.SlotOf([]byte(strings.Fields(damaged)[1]))))
+			require.Equal(t, 1, n.State().FailedSlots)
+			require.Equal(t, 1, c.logs.count("the data of a slot is damaged"))
+		})
+	}
+}
+
+func TestADamagedReplicaSaysNothing(t *testing.T) {
+	e := &broken{Engine: memory.New()}
+	c := newFormed(t, 3, func(o *Options) {
+		if o.Name == "b" {
+			o.Engine = e
+		}
+	})
+	b := c.nodes["b"]
+	key := c.keyOf(b)
+	slot := ring.SlotOf([]byte(key))
+	proxy := c.dial(b)
+	require.Equal(t, "+OK\r\n", string(proxy.do("set "+key+" v").Reply))
+	e.fail(errFlipped, slotIs(key))
+	peer := c.dialAs(b, c.nodes["a"])
+	for _, m := range []register.Message{{Kind: register.SyncRead, Key: []byte(key)}, {Kind: register.Prepare}, {Kind: register.Confirm}} {
+		m.Slot, m.Epoch, m.Ballot = slot, 1, record.Ballot{Counter: 9, Incarnation: record.NewIncarnation(1, 1)}
+		peer.replicate(m)
+	}
+	c.eventually(func() bool { return b.Self().DamagedSlots == 1 })
+	peer.barrier()
+	require.Empty(t, peer.replies)
+	require.Equal(t, admin.Voting, b.Self().State)
+	require.EqualValues(t, register.StorageFailed, proxy.do("get "+key).Reason, "its home has ended, too")
+	require.Equal(t, "$1\r\nv\r\n", string(c.dial(c.nodes["a"]).do("get "+key).Reply), "the two others go on")
+}
+
+// TestAHomeEndsWithItsReplica: what waits at the home of a damaged slot is answered.
+func TestAHomeEndsWithItsReplica(t *testing.T) {
+	e, slow := &broken{Engine: memory.New()}, enginetest.Slow(memory.New())
+	c := newFormed(t, 2, func(o *Options) {
+		if o.Engine = slow; o.Name == "b" {
+			o.Engine = e
+		}
+	})
+	b := c.nodes["b"]
+	key := c.keyOf(b)
+	cl := c.dial(b)
+	waits := cl.send(op(protocol.Execute, "set "+key+" v"))[0]
+	awaitHeld(t, slow) // the promise of a: it does not answer
+	e.fail(errFlipped, slotIs(key))
+	require.EqualValues(t, register.StorageFailed, cl.one(op(protocol.ReadVersion, "get "+key)).Reason)
+	r := cl.wait(waits)
+	require.Equal(t, []any{protocol.StatusNotDone, uint8(register.StorageFailed)}, []any{r.Status, r.Reason})
+}
+
+func TestScansEndBeforeADamagedSlot(t *testing.T) {
+	e := &broken{Engine: memory.New()}
+	c := newFormed(t, 1, func(o *Options) { o.Engine = e })
+	n := c.nodes["a"]
+	cl := c.dial(n)
+	for i := range 30 {
+		require.Equal(t, "+OK\r\n", string(cl.do(fmt.Sprintf("set %d v", i)).Reply))
+	}
+	scan := func(from protocol.Place) (protocol.ScanPage, error) {
+		payload, err := cl.caller.Call(t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{From: from, Limit: 100}))
+		if err != nil {
+			return protocol.ScanPage{}, err
+		}
+		return protocol.DecodeScanPage(payload)
+	}
+	all, err := scan(0)
+	require.NoError(t, err)
+	require.Len(t, all.Entries, 30)
+	damaged := all.Entries[10].Place.Slot()
+	e.fail(errFlipped, func(slot uint16) bool { return slot == damaged })
+	page, err := scan(0)
+	require.NoError(t, err)
+	require.Equal(t, all.Entries[:10], page.Entries)
+	require.Equal(t, protocol.NewPlace(damaged, 0), page.Next)
+	_, err = scan(page.Next)
+	require.ErrorContains(t, err, "corrupt")
+	rest, err := scan(protocol.NewPlace(damaged+1, 0))
+	require.NoError(t, err)
+	require.Equal(t, all.Entries[11:], rest.Entries)
+	_, err = cl.caller.Call(t.Context(), protocol.MethodStats, nil)
+	require.ErrorContains(t, err, "corrupt")
+	require.Equal(t, 1, n.Self().DamagedSlots)
+}
+
+// TestAnErrorOfTheStoreEndsTheNode: whatever is not just damaged data.
+func TestAnErrorOfTheStoreEndsTheNode(t *testing.T) {
+	for name, touch := range map[string]func(*client){
+		"read":   func(cl *client) { cl.send(op(protocol.ReadValue, "get k")) },
+		"home":   func(cl *client) { cl.send(op(protocol.Execute, "get k")) },
+		"opened": func(cl *client) { cl.send(op(protocol.Execute, "get other")) },
+		"scan": func(cl *client) {
+			_, _ = cl.caller.Call(cl.t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := &broken{Engine: memory.New()}
+			c := newFormed(t, 1, func(o *Options) { o.Engine = e })
+			cl := c.dial(c.nodes["a"])
+			require.Equal(t, "+OK\r\n", string(cl.do("set k v").Reply))
+			e.fail(errors.New("input/output error"), nil)
+			touch(cl)
+			cl.reconnected()
+			require.EqualValues(t, register.NotVoting, cl.do("get k").Reason)
+			require.ErrorContains(t, c.nodes["a"].Ready(t.Context()), "its store failed")
+			require.Equal(t, admin.Failed, c.nodes["a"].Self().State)
+			require.Zero(t, c.nodes["a"].Self().DamagedSlots)
+		})
+	}
+}

@@ -1,0 +1,116 @@
+package node
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/quolldb/quoll/ring"
+)
+
+// Keys that have expired go away without being read: of every slot whose home this node is,
+// or should be, it looks once a second for what has expired, and lets the home delete it. That
+// is a write (R12), and the tombstones are purged as all others (R13).
+
+const (
+	// expirePass is how long it takes to look at all slots once.
+	expirePass = time.Second
+	// expireStep is the time between steps.
+	expireStep = 20 * time.Millisecond
+	// expireKeys bounds the keys of a step: 10,000 a second.
+	expireKeys = 200
+	// expireShare bounds the time that is spent on looking through one slot: a large one in
+	// which little has expired is looked at less often.
+	expireShare = 10
+)
+
+// expirer lets homes delete what has expired. It belongs to one goroutine, but for the
+// answers.
+type expirer struct {
+	node *Node
+	chores
+
+	next  uint16           // the slot to look at next
+	rests map[uint16]int64 // slots that are left alone until then, in monotonic milliseconds
+	keys  [][]byte         // what the step has found
+
+	// The slot that is being looked at. Nearly all have nothing, so it is to cost little.
+	clock  time.Time // when the last one was done with
+	view   *view
+	stripe *stripe
+	slot   uint16
+	before int               // keys of other slots
+	visit  func([]byte) bool // e.found
+}
+
+func newExpirer(n *Node) *expirer {
+	e := &expirer{node: n, rests: map[uint16]int64{}}
+	e.visit = e.found
+	return e
+}
+
+// step looks at some slots, until it has found enough. It waits until the homes have
+// dealt with what the last one found.
+func (e *expirer) step() {
+	n := e.node
+	v := n.view.Load()
+	if v == nil || n.failed.Load() || e.open.Load() > 0 || n.inFlight.Load() > maxInFlight/2 {
+		return
+	}
+	out := n.getOutbox()
+	defer out.flush()
+	if out.full {
+		return
+	}
+	if len(e.keys) >= expireKeys && e.undone.Load() > 0 {
+		e.next = (e.next + 1) % ring.Slots // it is of no use to go on with this slot now
+	}
+	e.keys, e.view = e.keys[:0], v
+	e.undone.Store(0)
+	e.clock = time.Now()
+	for range ring.Slots / int(expirePass/expireStep) {
+		number := e.next
+		if v.table.Contains(number, v.self) && out.mono >= e.rests[number] {
+			e.look(number, out)
+		}
+		if len(e.keys) >= expireKeys {
+			return // there may be more in this slot
+		}
+		e.next = (number + 1) % ring.Slots
+	}
+}
+
+// look lets the home of a slot delete what has expired in it, if it is this node's task.
+func (e *expirer) look(number uint16, out *outbox) {
+	st := e.node.lock(number, out)
+	defer st.unlock()
+	e.stripe, e.slot, e.before = st, number, len(e.keys)
+	if err := e.node.engine.Expired(number, out.wall, e.visit); err != nil {
+		st.unreadable(number, err)
+		return
+	}
+	now := time.Now()
+	if took := now.Sub(e.clock); took > time.Millisecond {
+		e.rests[number] = out.mono + expireShare*took.Milliseconds()
+	} else if len(e.rests) > 0 {
+		delete(e.rests, number)
+	}
+	e.clock = now
+	if found := e.keys[e.before:]; len(found) > 0 {
+		for _, key := range found {
+			e.node.chore(&e.chores, st, number, opExpire, key)
+		}
+		e.clock = time.Now()
+	}
+}
+
+// found keeps a key that has expired, and says whether to go on.
+func (e *expirer) found(key []byte) bool {
+	if len(e.keys) == e.before && !e.mine() {
+		return false
+	}
+	e.keys = append(e.keys, bytes.Clone(key))
+	return len(e.keys) < expireKeys
+}
+
+// mine reports whether this node is the one that lets the slot's home delete.
+func (e *expirer) mine() bool { return e.node.responsible(e.view, e.stripe, e.slot) }

@@ -1,0 +1,37 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/wire"
+)
+
+// A node that is stopped in order costs no client an error, as long as the others are a
+// majority. First its homes begin nothing any more: they finish what is in flight and send what comes to
+// other members, which take the slots over, so that no write is caught between two terms. Then proxies and
+// nodes are told to send no more, and what they had sent is answered.
+
+// handOver bounds how long a node waits for what is in flight, before it says goodbye.
+const handOver = 500 * time.Millisecond
+
+// leave ends a node's work, in 2.5 s or until ctx ends at most.
+func (n *Node) leave(ctx context.Context) {
+	n.leaving.Store(true)
+	n.conns.tell(wire.RoleNode, wire.EndFrame(wire.BeginFrame(nil, protocol.FrameLeaving), 0)) // they hand nothing back to it
+	handing, cancel := context.WithTimeout(ctx, handOver)
+	defer cancel()
+	await(handing, func() bool { return n.inFlight.Load() == 0 })
+
+	ctx, cancel = context.WithTimeout(ctx, 2*time.Second) // twice what anybody waits for
+	defer cancel()
+	n.server.Leave(ctx)
+	await(ctx, func() bool { return n.inFlight.Load() == 0 && n.rounds.Load() == 0 }) // what was answered has left, too
+}
+
+// await waits until something is so, or ctx ends.
+func await(ctx context.Context, is func() bool) {
+	for !is() && sleep(ctx, time.Millisecond) {
+	}
+}

@@ -1,0 +1,74 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/register"
+)
+
+// store is the engine as the replicas of a stripe's slots see it: nothing is written in
+// a round of work that found the engine full, so that the room it keeps for what was on its way
+// is never used up.
+type store struct{ stripe *stripe }
+
+var _ register.Store = store{}
+
+// Slot implements register.Store.
+func (s store) Slot(slot uint16) (record.SlotMeta, error) { return s.stripe.node.engine.Slot(slot) }
+
+// Get implements register.Store.
+func (s store) Get(slot uint16, key []byte) (record.Record, bool, error) {
+	return s.stripe.node.engine.Get(slot, key)
+}
+
+// PutSlot implements register.Store.
+func (s store) PutSlot(slot uint16, meta record.SlotMeta) error {
+	if s.stripe.Full() {
+		return register.ErrNoRoom
+	}
+	return noRoom(s.stripe.node.engine.PutSlot(slot, meta))
+}
+
+// Put implements register.Store.
+func (s store) Put(slot uint16, key []byte, rec record.Record) error {
+	if s.stripe.Full() {
+		return register.ErrNoRoom
+	}
+	return noRoom(s.stripe.node.engine.Put(slot, key, rec))
+}
+
+// Delete implements register.Store.
+func (s store) Delete(slot uint16, key []byte) error {
+	if s.stripe.Full() {
+		return register.ErrNoRoom
+	}
+	return noRoom(s.stripe.node.engine.Delete(slot, key))
+}
+
+// Clear implements register.Store.
+func (s store) Clear(slot uint16, meta record.SlotMeta) error {
+	if s.stripe.Full() {
+		return register.ErrNoRoom
+	}
+	return noRoom(s.stripe.node.engine.Clear(slot, meta))
+}
+
+// Reset implements register.Store.
+func (s store) Reset(slot uint16, meta record.SlotMeta) error {
+	if s.stripe.Full() {
+		return register.ErrNoRoom
+	}
+	return noRoom(s.stripe.node.engine.Reset(slot, meta))
+}
+
+// noRoom says in the protocol's words that the engine is full, though it was not when it
+// was asked.
+func noRoom(err error) error {
+	if errors.Is(err, engine.ErrFull) {
+		return fmt.Errorf("%w: %w", register.ErrNoRoom, err)
+	}
+	return err
+}
