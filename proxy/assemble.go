@@ -10,8 +10,7 @@ import (
 	"github.com/quolldb/quoll/internal/resp"
 )
 
-// finish executes what is planned and writes the replies, in the order of the
-// commands.
+// finish executes what is planned and writes the replies.
 func (s *session) finish() {
 	p := &s.plan
 	if len(p.commands) == 0 {
@@ -20,28 +19,40 @@ func (s *session) finish() {
 	start := time.Now()
 	s.server.cluster.Execute(p.batch)
 	took := time.Since(start)
+	s.server.stats.observe(len(p.batch.Ops), took)
+	s.executed(took)
+}
 
-	stats := &s.server.stats
-	stats.BatchOps.Observe(uint64(len(p.batch.Ops)))
-	stats.BatchTime.Observe(uint64(took.Microseconds()))
+// executed writes the replies of what was planned, in the order of the commands.
+func (s *session) executed(took time.Duration) {
+	p := &s.plan
 	each := took / time.Duration(len(p.commands))
 	for i := range p.commands {
-		stats.count(p.commands[i].cmd.Op, each)
+		s.server.stats.count(p.commands[i].cmd.Op, each)
 		s.assemble(&p.commands[i])
 	}
 	s.adaptBatches()
 	p.reset()
 }
 
-// adaptBatches chooses the size of the next batches so that their replies, if
-// they are like those of the last one, stay below the output limit.
+// replyBudget is how many bytes of replies a batch should bring, since all of them are in memory
+// at once, here and in the nodes.
+const replyBudget = 8 << 20
+
+// adaptBatches chooses the size of the next batches.
 func (s *session) adaptBatches() {
 	bytes := 1
 	for i := range s.plan.batch.Ops {
 		bytes += len(s.plan.batch.Ops[i].Reply)
 	}
-	fit := s.server.cfg.OutputLimit * len(s.plan.batch.Ops) / bytes
-	s.plan.maxOps = min(max(fit, 1), maxBatchOps)
+	s.plan.maxOps = nextBatch(s.plan.maxOps, len(s.plan.batch.Ops), bytes, min(replyBudget, s.server.cfg.OutputLimit))
+}
+
+// nextBatch returns how many operations the next batch may have so that its replies, if they are like
+// the bytes that the last ops brought, stay within the budget. It grows step by step: the first
+// replies of a client say how large the next ones will be.
+func nextBatch(maxOps, ops, bytes, budget int) int {
+	return max(1, min(budget*ops/bytes, 4*maxOps, maxBatchOps))
 }
 
 // assemble writes the reply of one command.

@@ -56,18 +56,39 @@ func (o *Op) slotOf() uint16 {
 	return ring.SlotOf(o.Req.Args[1])
 }
 
-// Batch is what one read of a client's socket delivered, as operations on one
-// key each. It is reused: in steady state a batch allocates nothing.
+// Batch is what one read of a client's socket delivered, or one read of each of
+// several clients' sockets, as operations on one key each. It is reused: in steady
+// state a batch allocates nothing.
 type Batch struct {
 	Ops []Op
 
+	// OnPart, if set, is called by Execute, in its goroutine, with the index of each part
+	// as soon as all operations of that part have their outcomes and replies. Their
+	// arguments need not be kept from then on. It must not block.
+	OnPart func(part int)
+
+	ends  []int // of the parts, in Ops
 	state batchState
 }
 
 // Reset empties the batch for reuse. Replies of its operations are invalid then.
 func (b *Batch) Reset() {
 	clear(b.Ops)
-	b.Ops = b.Ops[:0]
+	b.Ops, b.ends = b.Ops[:0], b.ends[:0]
+}
+
+// EndPart makes a part of the operations, at least one, that were added since the last: they are of
+// one client, which waits for them and for no others. Nothing is promised about the
+// order of operations of different parts. A batch without parts is one.
+func (b *Batch) EndPart() { b.ends = append(b.ends, len(b.Ops)) }
+
+// Part returns the operations of a part.
+func (b *Batch) Part(part int) []Op {
+	first := 0
+	if part > 0 {
+		first = b.ends[part-1]
+	}
+	return b.Ops[first:b.ends[part]]
 }
 
 // Add appends an operation and returns its index. Req.Args is borrowed.
@@ -90,8 +111,8 @@ type ScanEntry struct {
 // coordinator implements it over links to the nodes; tests implement it in memory.
 type Cluster interface {
 	// Execute runs all operations of the batch and returns when each has its
-	// outcome and reply, after the operation time-out at the latest. Operations on the
-	// same key take effect in the order of the batch.
+	// outcome and reply, after the operation time-out at the latest. Operations of the
+	// same part on the same key take effect in the order of the batch.
 	Execute(b *Batch)
 
 	// Scan returns the live keys from the cursor on, about count of them (more or

@@ -27,6 +27,27 @@ type clientConn struct {
 	closing *atomic.Bool
 	// slow is set when a write took too long.
 	slow bool
+
+	// socket, if not nil, is read without waiting: errNotNow.
+	socket *socket
+	// hasty: others wait as well. Nothing waits for the client to take what is sent to it,
+	// and it is read from once, which fresh stands for.
+	hasty, fresh bool
+	// stuck: the client did not take everything that was sent in haste.
+	stuck bool
+}
+
+// send writes p, or as much of it as goes without waiting if the connection is hasty.
+func (c *clientConn) send(p []byte) (int, error) {
+	if !c.hasty {
+		c.stuck = false
+		return c.Write(p)
+	}
+	n, err := c.socket.write(p)
+	if c.stuck = n < len(p); errors.Is(err, errNotNow) {
+		err = nil
+	}
+	return n, err
 }
 
 // Write writes p in chunks, each within the write time-out.
@@ -46,9 +67,10 @@ func (c *clientConn) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// Read reads, for as long as the idle time-out allows.
+// Read reads, for as long as the idle time-out allows. With a socket it does not wait: the
+// front knows who is idle.
 func (c *clientConn) Read(p []byte) (int, error) {
-	if c.idleTimeout > 0 {
+	if c.idleTimeout > 0 && c.socket == nil {
 		if err := c.SetReadDeadline(time.Now().Add(c.idleTimeout)); err != nil {
 			return 0, err
 		}
@@ -56,6 +78,13 @@ func (c *clientConn) Read(p []byte) (int, error) {
 	// wake sets closing first and the deadline then: it is seen here or there.
 	if c.closing.Load() {
 		return 0, os.ErrDeadlineExceeded
+	}
+	if c.hasty && !c.fresh {
+		return 0, errNotNow
+	}
+	c.fresh = false
+	if c.socket != nil {
+		return c.socket.read(p)
 	}
 	return c.Conn.Read(p)
 }

@@ -17,14 +17,22 @@ type batchState struct {
 	ops     []opState
 	round   uint32 // of sending
 	pending int    // operations without an outcome
-	ready   int    // operations that wait to be sent,
-	blocked int    // of which so many wait for others on the same key
-	replies []byte // what came from the nodes
-	wake    chan struct{}
-	timer   *time.Timer
-	frames  []nodeFrame // by member ID
-	chains  chainTable
+	parts   []partState
+	eager   bool // parts that are done are answered before the others
+	// finished are the parts that are done and not yet handed out; answered is the
+	// memory of those that were before.
+	finished, answered []int32
+	ready              int    // operations that wait to be sent,
+	blocked            int    // of which so many wait for others on the same key
+	replies            []byte // what came from the nodes
+	wake               chan struct{}
+	timer              *time.Timer
+	frames             []nodeFrame // by member ID
+	chains             chainTable
 }
+
+// partState is a part of the batch: ops[first:end], of which so many have no outcome.
+type partState struct{ first, end, pending int }
 
 // nodeFrame holds the frames for one node; the last one is under construction.
 type nodeFrame struct {
@@ -53,14 +61,17 @@ const maxTargets = 4
 type opState struct {
 	slot    uint16
 	phase   opPhase
-	viaHome bool // through the home, though it is a read
-	force   bool
+	viaHome bool   // through the home, though it is a read
+	except  uint16 // the member that it is not to be sent on to, 0 for none
 	tries   uint8
 	waiting uint8 // bit i: targets[i] has not answered
 	targets [maxTargets]uint16
-	hint    uint16 // the member to ask, 0 for the coordinator's choice
+	hint    uint16 // the member to ask, 0 for the coordinator's choice,
+	hinter  uint16 // and who said so
 	unable  uint16 // the member that cannot execute it, 0 for none
+	full    uint8  // bit i: replica i of the slot has no room for it
 	index   int32  // in the batch
+	part    int32  // that it belongs to
 	before  int32  // the operation on the same key before this one, -1 for none
 	chain   int32  // that it is part of, -1 for none
 	votes   quorum.Votes
@@ -143,7 +154,7 @@ func (t *batchTable) all() []*Batch {
 
 // unlock lets go of a batch and wakes its goroutine when there is something to do.
 func (s *batchState) unlock() {
-	wake := s.pending == 0 || s.ready > s.blocked
+	wake := s.pending == 0 || s.ready > s.blocked || s.eager && len(s.finished) > 0
 	s.mu.Unlock()
 	if !wake {
 		return
@@ -165,22 +176,58 @@ func (b *Batch) begin() {
 	default:
 	}
 	s.pending, s.ready, s.blocked, s.replies = len(b.Ops), len(b.Ops), 0, s.replies[:0]
+	s.parts, s.finished, s.eager = s.parts[:0], s.finished[:0], b.OnPart != nil
 	if cap(s.ops) < len(b.Ops) {
 		s.ops = make([]opState, len(b.Ops))
 	}
 	s.ops = s.ops[:len(b.Ops)]
-	for i := range b.Ops {
-		s.ops[i] = opState{slot: b.Ops[i].slotOf(), index: int32(i), start: -1, before: -1, chain: -1, viaHome: b.Ops[i].Write}
-	}
-	if len(b.Ops) > 1 {
-		s.chains.link(b.Ops, s.ops)
+	s.chains.reset()
+	for first, i := 0, 0; first < len(b.Ops); i++ {
+		end := len(b.Ops)
+		if i < len(b.ends) {
+			end = b.ends[i]
+		}
+		b.beginPart(first, end)
+		first = end
 	}
 }
 
-// finish hands the replies to the operations.
-func (b *Batch) finish() {
+func (b *Batch) beginPart(first, end int) {
 	s := &b.state
-	for i := range s.ops {
+	for i := first; i < end; i++ {
+		s.ops[i] = opState{slot: b.Ops[i].slotOf(), index: int32(i), part: int32(len(s.parts)),
+			start: -1, before: -1, chain: -1, viaHome: b.Ops[i].Write}
+	}
+	s.parts = append(s.parts, partState{first: first, end: end, pending: end - first})
+	if end-first > 1 {
+		s.chains.link(b.Ops[:end], s.ops[:end], first)
+	}
+}
+
+// answer hands the replies to the operations of the parts that are done, and the parts
+// to whoever waits for them. It returns how many operations are not done, and whether
+// some of them can be sent.
+func (b *Batch) answer() (pending int, sendable bool) {
+	s := &b.state
+	s.mu.Lock()
+	done := s.finished
+	s.finished, s.answered = s.answered[:0], done
+	for _, part := range done {
+		b.deliver(&s.parts[part])
+	}
+	pending, sendable = s.pending, s.ready > s.blocked
+	s.mu.Unlock()
+	if b.OnPart != nil {
+		for _, part := range done {
+			b.OnPart(int(part))
+		}
+	}
+	return pending, sendable
+}
+
+func (b *Batch) deliver(part *partState) {
+	s := &b.state
+	for i := part.first; i < part.end; i++ {
 		op, st := &b.Ops[i], &s.ops[i]
 		if st.start >= 0 {
 			op.Outcome, op.Reply = Done, s.replies[st.start:st.end:st.end]
@@ -189,6 +236,14 @@ func (b *Batch) finish() {
 		start := len(s.replies)
 		s.replies = AppendReply(s.replies, st.err)
 		op.Outcome, op.Reply = st.err.Outcome, s.replies[start:len(s.replies):len(s.replies)]
+	}
+}
+
+// trim gives up what a large batch needed. Replies whose parts have been answered are
+// nobody's any more; others are kept for the next batch of the same client, which is like this one.
+func (s *batchState) trim() {
+	if s.eager && cap(s.replies) > maxKeptBuffer {
+		s.replies = nil
 	}
 	for i := range s.frames {
 		if cap(s.frames[i].buf) > maxKeptBuffer {
@@ -221,6 +276,11 @@ func (s *batchState) close(st *opState) {
 	s.left(st, st.err == nil || st.mayWrite())
 	st.phase, st.waiting = opDone, 0
 	s.pending--
+	if part := &s.parts[st.part]; part.pending == 1 {
+		part.pending, s.finished = 0, append(s.finished, st.part)
+	} else {
+		part.pending--
+	}
 	s.blocked = 0 // it may have been waited for
 }
 

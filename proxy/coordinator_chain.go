@@ -5,8 +5,8 @@ import (
 	"hash/maphash"
 )
 
-// chainTable finds the operations of a batch that name the same key. Where one of
-// them is a write, they go through the home in their order: within one batch,
+// chainTable finds the operations of a part that name the same key. Where one of
+// them is a write, they go through the home in their order: within one part,
 // commands on a key take effect as the client sent them.
 type chainTable struct {
 	heads []int32 // by hash: last operation seen, +1
@@ -21,17 +21,49 @@ type chain struct {
 	out    int32  // operations that the home has,
 	round  uint32 // sent in this round,
 	home   uint16 // to this member,
-	force  bool
-	passed int32 // the last operation that was executed, or may have been, -1 for none
+	except uint16 // see opState
+	passed int32  // the last operation that was executed, or may have been, -1 for none
 }
 
-// link finds the chains, and sets viaHome.
-func (c *chainTable) link(ops []Op, states []opState) {
+// reset forgets the chains of another batch.
+func (c *chainTable) reset() { c.list = c.list[:0] }
+
+// link finds the chains of a part, which are the operations from first on, and sets
+// viaHome.
+func (c *chainTable) link(ops []Op, states []opState, first int) {
+	c.find(ops, states, first)
+	part := states[first:]
+	for i := range part { // a write makes what follows on its key go through the home,
+		if before := part[i].before; before >= 0 && states[before].viaHome {
+			part[i].viaHome = true
+		}
+	}
+	for i := len(part) - 1; i >= 0; i-- { // and what precedes
+		if before := part[i].before; before >= 0 && part[i].viaHome {
+			states[before].viaHome = true
+		}
+	}
+	for i := range part {
+		st := &part[i]
+		if st.before < 0 || !st.viaHome {
+			continue
+		}
+		first := &states[st.before]
+		if first.chain < 0 {
+			first.chain = int32(len(c.list))
+			c.list = append(c.list, chain{passed: -1})
+		}
+		st.chain = first.chain
+	}
+}
+
+// find sets before.
+func (c *chainTable) find(ops []Op, states []opState, first int) {
 	if !c.ready {
 		c.seed, c.ready = maphash.MakeSeed(), true
 	}
 	size := 16
-	for size < 2*len(ops) {
+	for size < 2*(len(ops)-first) {
 		size *= 2
 	}
 	if cap(c.heads) < size {
@@ -39,7 +71,7 @@ func (c *chainTable) link(ops []Op, states []opState) {
 	}
 	c.heads = c.heads[:size]
 	clear(c.heads)
-	for i := range ops {
+	for i := first; i < len(ops); i++ {
 		if ops[i].keyless {
 			continue
 		}
@@ -50,29 +82,6 @@ func (c *chainTable) link(ops []Op, states []opState) {
 		}
 		states[i].before = c.heads[at] - 1
 		c.heads[at] = int32(i) + 1
-	}
-	for i := range states { // a write makes what follows on its key go through the home,
-		if before := states[i].before; before >= 0 && states[before].viaHome {
-			states[i].viaHome = true
-		}
-	}
-	for i := len(states) - 1; i >= 0; i-- { // and what precedes
-		if before := states[i].before; before >= 0 && states[i].viaHome {
-			states[before].viaHome = true
-		}
-	}
-	c.list = c.list[:0]
-	for i := range states {
-		st := &states[i]
-		if st.before < 0 || !st.viaHome {
-			continue
-		}
-		first := &states[st.before]
-		if first.chain < 0 {
-			first.chain = int32(len(c.list))
-			c.list = append(c.list, chain{passed: -1})
-		}
-		st.chain = first.chain
 	}
 }
 

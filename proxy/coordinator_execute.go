@@ -20,13 +20,15 @@ func (c *Coordinator) Execute(b *Batch) {
 	s.mu.Lock()
 	b.begin()
 	view := c.ring.Load()
-	if view == nil || len(b.Ops) > maxOpsRun {
+	ready := view != nil && len(b.Ops) <= maxOpsRun
+	if !ready {
 		s.failAll(ErrNotReady)
-		b.finish()
-		s.mu.Unlock()
-		return
 	}
 	s.mu.Unlock()
+	if !ready {
+		b.answer()
+		return
+	}
 	c.batches.add(b)
 	deadline := time.Now().Add(c.cfg.OperationTimeout)
 	if s.timer == nil {
@@ -38,7 +40,7 @@ func (c *Coordinator) Execute(b *Batch) {
 	s.timer.Stop()
 	c.batches.remove(b)
 	s.mu.Lock()
-	b.finish()
+	s.trim()
 	s.mu.Unlock()
 }
 
@@ -59,25 +61,25 @@ func (c *Coordinator) rounds(view *ringView, b *Batch, deadline time.Time) {
 			c.send(view, b)
 			s.mu.Unlock()
 		}
-		if !s.await(last) {
+		if !b.await(last) {
 			return
 		}
 		s.mu.Lock()
 		pause := s.pause()
 		s.mu.Unlock()
 		if pause > 0 {
-			time.Sleep(min(pause, time.Until(deadline)))
+			b.rest(min(pause, time.Until(deadline)))
 		}
 	}
 }
 
-// await waits until something can be sent, which it cannot after last. It reports
-// false when every operation has its outcome, which it sees to when the time is up.
-func (s *batchState) await(last time.Time) bool {
+// await waits until something can be sent, which it cannot after last, and answers
+// parts meanwhile. It reports false when every operation has its outcome, which it sees
+// to when the time is up.
+func (b *Batch) await(last time.Time) bool {
+	s := &b.state
 	for {
-		s.mu.Lock()
-		pending, sendable := s.pending, s.ready > s.blocked
-		s.mu.Unlock()
+		pending, sendable := b.answer()
 		if pending == 0 {
 			return false
 		}
@@ -92,7 +94,22 @@ func (s *batchState) await(last time.Time) bool {
 		s.mu.Lock()
 		s.timeOut()
 		s.mu.Unlock()
+		b.answer()
 		return false
+	}
+}
+
+// rest lets some time pass. Parts that are done meanwhile do not wait for it.
+func (b *Batch) rest(pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-b.state.wake:
+			b.answer()
+		case <-timer.C:
+			return
+		}
 	}
 }
 
@@ -166,11 +183,7 @@ func (s *batchState) message(view *ringView, b *Batch, i int32, id uint16, kind 
 	op, st := &b.Ops[i], &s.ops[i]
 	f := s.frame(id, view.cluster.Epoch)
 	f.ops = append(f.ops, i)
-	except := uint16(0)
-	if st.force {
-		except = protocol.AllOthers
-	}
-	f.buf = protocol.AppendOp(f.buf, &protocol.Op{ID: s.id<<opBits | uint64(i), Kind: kind, Except: except, Slot: st.slot, Req: op.Req})
+	f.buf = protocol.AppendOp(f.buf, &protocol.Op{ID: s.id<<opBits | uint64(i), Kind: kind, Except: st.except, Slot: st.slot, Req: op.Req})
 }
 
 // sendToHome sends an operation to the member that leads the slot, or should.
@@ -178,21 +191,20 @@ func (c *Coordinator) sendToHome(view *ringView, b *Batch, i int32) {
 	s := &b.state
 	st := &s.ops[i]
 	chain := s.chainOf(st)
-	var home uint16
-	var force bool
+	var home, except uint16
 	if chain != nil && chain.out > 0 { // behind the others, wherever that is
-		home, force, st.hint = chain.home, chain.force, 0
+		home, except, st.hint = chain.home, chain.except, 0
 	} else {
 		var err *ReplyError
-		if home, force, err = c.home(view, st); err != nil {
+		if home, except, err = c.home(view, st); err != nil {
 			s.fail(st, err)
 			return
 		}
 	}
 	if chain != nil {
-		chain.out, chain.round, chain.home, chain.force = chain.out+1, s.round, home, force
+		chain.out, chain.round, chain.home, chain.except = chain.out+1, s.round, home, except
 	}
-	st.phase, st.force, st.waiting, st.targets[0] = opExecuting, force, 1, home
+	st.phase, st.except, st.waiting, st.targets[0] = opExecuting, except, 1, home
 	if b.Ops[i].Write {
 		st.err = ErrUnknownOutcome // as long as the home has not said otherwise
 	}
@@ -203,41 +215,59 @@ func (c *Coordinator) sendToHome(view *ringView, b *Batch, i int32) {
 // mayWrite reports whether the operation, sent to a home, may have an effect.
 func (st *opState) mayWrite() bool { return st.err == ErrUnknownOutcome }
 
+// patience is how often an operation may be turned away until it is executed by whoever it comes to: members
+// that point to each other would else do so until the time is up.
+const patience = 8
+
 // home chooses the member to execute an operation: the one that a node pointed to,
-// else the one that led the slot last, else the first in the ring's order that answers. force
-// says that the preferred choice does not answer this proxy, so the chosen one has to take over.
-func (c *Coordinator) home(view *ringView, st *opState) (id uint16, force bool, err *ReplyError) {
+// else the one that led the slot last, else the first in the ring's order that answers. except is
+// the member that it is not to be sent on to: it pointed elsewhere, or does not answer this proxy.
+func (c *Coordinator) home(view *ringView, st *opState) (id, except uint16, err *ReplyError) {
 	replicas := view.table.Replicas(st.slot)
 	if view.reachable(replicas) < quorum.Majority(len(replicas)) {
-		return 0, false, ErrNoMajority
+		return 0, 0, ErrNoMajority
 	}
 	if hint := st.hint; hint != 0 {
 		st.hint = 0
 		if l := view.node(hint); l != nil && l.up.Load() && view.table.Contains(st.slot, hint) {
 			view.homes[st.slot].Store(uint32(hint))
-			return hint, true, nil
+			return hint, st.insist(st.hinter), nil
 		}
-		force = true // it was pointed to a member that this proxy cannot reach
+		except = hint // this proxy cannot reach it
 	}
 	last := uint16(view.homes[st.slot].Load())
 	if last == 0 {
 		last = replicas[0]
 	}
-	if view.node(last).up.Load() && last != st.unable {
-		return last, force, nil
+	able := func(id uint16) bool {
+		return view.node(id).up.Load() && id != st.unable && st.full&replicaBit(replicas, id) == 0
+	}
+	if able(last) {
+		return last, st.insist(except), nil
 	}
 	for _, id := range replicas {
-		if view.node(id).up.Load() && id != st.unable {
+		if able(id) {
 			view.homes[st.slot].Store(uint32(id))
-			return id, true, nil
+			return id, st.insist(last), nil
 		}
+	}
+	if st.full != 0 {
+		return 0, 0, ErrStorageFull
 	}
 	for _, id := range replicas { // nobody is well: try one that is slow
 		if !view.node(id).down.Load() {
-			return id, true, nil
+			return id, protocol.AllOthers, nil
 		}
 	}
-	return 0, false, ErrNoMajority
+	return 0, 0, ErrNoMajority
+}
+
+// insist returns the exception for an operation that was turned away so often.
+func (st *opState) insist(except uint16) uint16 {
+	if st.tries >= patience {
+		return protocol.AllOthers
+	}
+	return except
 }
 
 // reachable counts the replicas that may answer in time.
@@ -272,15 +302,15 @@ func (c *Coordinator) sendRead(view *ringView, b *Batch, i int32) {
 	}
 	if st.tries > 0 {
 		// The home may be the one that fails.
-	} else if last := uint16(view.homes[st.slot].Load()); last != 0 && view.node(last).up.Load() {
+	} else if last := uint16(view.homes[st.slot].Load()); last != 0 && view.node(last).condition() == answers {
 		add(last)
-	} else if view.node(replicas[0]).up.Load() {
+	} else if view.node(replicas[0]).condition() == answers {
 		add(replicas[0])
 	}
-	for _, wanted := range []bool{true, false} { // first those that answer, then those that are slow
+	for c := answers; c <= silent; c++ {
 		for k := range replicas {
 			id := replicas[(k+int(st.slot)+int(st.tries))%len(replicas)] // spread over the others
-			if l := view.node(id); l.up.Load() == wanted && !l.silent() {
+			if l := view.node(id); l.condition() == c && !l.silent() {
 				add(id)
 			}
 		}

@@ -150,7 +150,7 @@ func (f *fakeRing) deliver(r *request) {
 	f.answer(r)
 }
 
-// seen returns what was delivered: "2:execute set k v", with a ! for force.
+// seen returns what was delivered: "2:execute set k v", with !3 if member 3 is excepted.
 func (f *fakeRing) seen() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -170,7 +170,7 @@ func (f *fakeRing) forget() {
 func (r *request) String() string {
 	kind := [...]string{"value", "version", "execute"}[r.Kind]
 	if r.Except != 0 {
-		kind += "!"
+		kind += fmt.Sprint("!", r.Except)
 	}
 	return fmt.Sprintf("%d:%s %s", r.node.id, kind, r.Req.Args[1])
 }

@@ -22,7 +22,8 @@ type nodeLink struct {
 	link        *wire.Link
 	caller      *protocol.Caller
 	up          atomic.Bool
-	down        atomic.Bool
+	down        atomic.Bool // nothing can be sent
+	pace        wire.Pace
 	suspectAt   atomic.Int64 // Unix milliseconds, while suspect
 }
 
@@ -40,6 +41,7 @@ func (c *Coordinator) newLink(id uint16, address string, cluster *ring.Cluster) 
 		OnFrame: l.frame,
 		OnDown:  func(_ uint64, err error) { l.caller.Down(err) },
 		OnState: l.state,
+		OnPong:  c.compare,
 
 		SuspectAfter: c.cfg.suspectAfter,
 	})
@@ -96,16 +98,48 @@ func initialOf(c ring.Cluster) ring.Initial {
 	return initial
 }
 
+// compare finds out which of the ring's nodes are slow. They are asked for votes last; that they
+// give their slots away is the nodes' business.
+func (c *Coordinator) compare() {
+	view := c.ring.Load()
+	if view == nil {
+		return
+	}
+	wire.Compare(len(view.nodes), func(i int) (*wire.Link, *wire.Pace, bool) {
+		l := view.nodes[i]
+		return l.link, &l.pace, l.up.Load()
+	})
+}
+
 // state follows the link's health.
 func (l *nodeLink) state(s wire.State) {
 	if s == wire.Suspect { // known before it is looked at
 		l.suspectAt.Store(time.Now().UnixMilli())
 	}
 	l.up.Store(s == wire.Up)
-	l.down.Store(s == wire.Down)
-	if s != wire.Up && l.id != 0 {
+	l.down.Store(s == wire.Down || s == wire.Leaving)
+	if (s == wire.Suspect || s == wire.Down) && l.id != 0 { // one that leaves answers first
 		l.coordinator.lost(l.id, s == wire.Down)
 	}
+}
+
+// condition says how well a node can be asked for its vote; the lowest ones are asked first.
+type condition int
+
+const (
+	answers condition = iota
+	answersSlowly
+	silent // for a moment, or longer
+)
+
+func (l *nodeLink) condition() condition {
+	switch {
+	case !l.up.Load():
+		return silent
+	case l.pace.Slow():
+		return answersSlowly
+	}
+	return answers
 }
 
 // silent reports whether the node has not answered for longer than an operation may

@@ -87,6 +87,7 @@ func TestReadAsksOthersWhenANodeIsLost(t *testing.T) {
 	key := f.key(1, 2, 3)
 	for _, lose := range []func(){f.nodes[0].freeze, func() { f.nodes[0].setDown(true) }} {
 		f.awaitUp(c, 3)
+		require.Eventually(t, func() bool { return c.ring.Load().node(1).condition() == answers }, patient, time.Millisecond) // not slow any more
 		held := make(chan *request, 100)
 		f.play(func(r *request) {
 			if r.node.id == 1 {

@@ -103,9 +103,12 @@ func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protoco
 			s.fail(st, err)
 			return
 		}
-		st.hint, st.unable = r.Hint, 0
+		st.hint, st.hinter, st.unable = r.Hint, from, 0
 		if unable(r.Reason) {
 			st.unable = from
+		}
+		if r.Reason == reasonStorageFull {
+			st.full |= replicaBit(c.ring.Load().table.Replicas(st.slot), from)
 		}
 		s.again(st)
 	default: // a late vote, or nonsense: a read can be sent again, a write not (R11)
@@ -115,6 +118,16 @@ func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protoco
 		}
 		s.again(st)
 	}
+}
+
+// replicaBit returns the bit of a member in a set of a slot's replicas, 0 for a stranger.
+func replicaBit(replicas []uint16, member uint16) uint8 {
+	for i, id := range replicas {
+		if id == member {
+			return 1 << i
+		}
+	}
+	return 0
 }
 
 // lost reacts to a node that does not answer any more: gone is whether its

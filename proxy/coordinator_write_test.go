@@ -1,10 +1,14 @@
 package proxy
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/ring"
 )
 
 func TestWriteGoesToTheHome(t *testing.T) {
@@ -20,7 +24,7 @@ func TestWriteGoesToTheHome(t *testing.T) {
 	require.Zero(t, c.Stats().Retries.Load())
 }
 
-func TestWriteFollowsAHintWithForce(t *testing.T) {
+func TestWriteFollowsAHint(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
 	c := f.coordinator(patient)
@@ -33,7 +37,7 @@ func TestWriteFollowsAHintWithForce(t *testing.T) {
 		f.answer(r)
 	})
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
-	require.Equal(t, []string{"1:execute " + key, "3:execute! " + key}, f.seen())
+	require.Equal(t, []string{"1:execute " + key, "3:execute!1 " + key}, f.seen())
 
 	f.forget() // it is remembered, and reads ask it for the value
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "w"))))
@@ -52,23 +56,40 @@ func TestWriteWithAHintThatCannotBeFollowed(t *testing.T) {
 	f.nodes[2].setDown(true)
 	f.awaitUp(c, 2)
 	f.play(func(r *request) {
-		if r.Except != 0 {
+		if r.Except == 3 {
 			f.answer(r)
 			return
 		}
 		r.notDone(reasonOtherHome, 3)
 	})
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
-	require.Equal(t, []string{"1:execute " + key, "1:execute! " + key}, f.seen())
+	require.Equal(t, []string{"1:execute " + key, "1:execute!3 " + key}, f.seen())
 	f.forget()
 	f.play(func(r *request) {
-		if r.Except != 0 {
+		if r.Except == 77 {
 			f.answer(r)
 			return
 		}
 		r.notDone(reasonOtherHome, 77) // a stranger
 	})
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
+}
+
+// Members that point to each other do so in vain: one of them has to execute it in the end.
+func TestWriteThatIsSentInACircle(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(patient)
+	key := f.key(1, 2, 3)
+	f.play(func(r *request) {
+		if r.Except == protocol.AllOthers {
+			f.answer(r)
+			return
+		}
+		r.notDone(reasonOtherHome, r.node.id%3+1)
+	})
+	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
+	require.Equal(t, []string{"1:execute " + key, "2:execute!1 " + key, "3:execute!2 " + key, "1:execute!3 " + key}, f.seen()[:4])
 }
 
 func TestWriteIsRetriedUntilTheTimeOut(t *testing.T) {
@@ -108,6 +129,33 @@ func TestWriteWithoutQuorumAtTheHome(t *testing.T) {
 	require.Equal(t, []string{refused(ErrNoMajority)}, texts(run(t, c, set("k", "v"))))
 }
 
+// TestFullNodes: one costs nothing, all of them are an error, and nobody is asked twice.
+func TestFullNodes(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 5)
+	c := f.coordinator(patient)
+	for full := 0; full <= 3; full++ {
+		key := f.keys(4, 1)[full]
+		replicas := f.table.Replicas(ring.SlotOf([]byte(key)))
+		f.forget()
+		f.play(func(r *request) {
+			if slices.Contains(replicas[:full], r.node.id) && r.isWrite() {
+				r.notDone(reasonStorageFull, 0)
+				return
+			}
+			f.answer(r)
+		})
+		began := time.Now()
+		want := "+OK\r\n"
+		if full == 3 {
+			want = refused(ErrStorageFull)
+		}
+		require.Equal(t, []string{want}, texts(run(t, c, set(key, "v"))))
+		require.Less(t, time.Since(began), patient/2)
+		require.Len(t, f.seen(), min(full+1, 3))
+	}
+}
+
 func TestFinalRefusals(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
@@ -142,7 +190,7 @@ func TestWriteAtAHomeThatIsUnable(t *testing.T) {
 		})
 		key := f.key(1, 2, 3)
 		require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
-		require.Equal(t, []string{"1:execute " + key, "2:execute! " + key}, f.seen())
+		require.Equal(t, []string{"1:execute " + key, "2:execute!1 " + key}, f.seen())
 	}
 }
 
@@ -204,7 +252,7 @@ func TestSilentHomeWithAWriteInFlight(t *testing.T) {
 	began = time.Now()
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "w"))))
 	require.Less(t, time.Since(began), 2*time.Second)
-	require.Contains(t, f.seen()[0], ":execute! ")
+	require.Contains(t, f.seen()[0], ":execute!2 ")
 	f.nodes[1].thaw()
 }
 
@@ -224,7 +272,7 @@ func TestWriteThatWasNotSentGoesElsewhere(t *testing.T) {
 	eventually(t, func() bool { return c.Stats().Retries.Load() > 0 }, "the link refuses")
 	l.state(0)
 	require.Equal(t, []string{"+OK\r\n", "+OK\r\n"}, texts(<-result))
-	require.Equal(t, []string{"2:execute! " + key, "2:execute " + key}[:1], f.seen()[:1])
+	require.Equal(t, []string{"2:execute!1 " + key, "2:execute " + key}[:1], f.seen()[:1])
 	require.Len(t, f.seen(), 2)
 }
 
@@ -240,7 +288,7 @@ func TestHomeIsSticky(t *testing.T) {
 	f.nodes[0].setDown(false)
 	f.awaitUp(c, 3)
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "w"))))
-	require.Equal(t, []string{"2:execute! " + key, "2:execute " + key}, f.seen())
+	require.Equal(t, []string{"2:execute!1 " + key, "2:execute " + key}, f.seen())
 
 	f.forget()
 	f.play(func(r *request) {
@@ -252,5 +300,5 @@ func TestHomeIsSticky(t *testing.T) {
 	})
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "x"))))
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "y"))))
-	require.Equal(t, []string{"2:execute " + key, "1:execute! " + key, "1:execute " + key}, f.seen())
+	require.Equal(t, []string{"2:execute " + key, "1:execute!2 " + key, "1:execute " + key}, f.seen())
 }

@@ -1,11 +1,14 @@
 // Package proxy is the side of Quoll that clients see. It speaks Redis' protocol,
 // knows the ring, and holds no data.
 //
-// A command passes through three layers, each with its own files:
+// A command passes through these layers, each with its own files:
 //
-//	server, session   One goroutine per connection. What one read of the socket
-//	                  delivered is cut into commands (internal/resp) and answered
-//	                  with one write.
+//	server, session   What one read of a client's socket delivered is cut into
+//	                  commands (internal/resp) and answered with one write.
+//	front, round      All clients are waited for at once, and what those that are ready
+//	                  have sent is executed as one Batch with a part for each. What
+//	                  takes time for one of them is done in a goroutine, as everything
+//	                  is where clients cannot be waited for together (poller_other.go).
 //	plan, assemble    Commands on keys become operations on one key each, which are
 //	                  collected in a Batch: GET is one operation, MGET one per key.
 //	                  When they are done their replies are put together again, in the
@@ -15,7 +18,7 @@
 //	coordinator       Executes a Batch on the nodes: routes each operation to the
 //	                  replicas of its key and counts their votes (see Cluster).
 //
-// The upper two layers need nothing of the coordinator but the Cluster interface,
+// The upper layers need nothing of the coordinator but the Cluster interface,
 // and are tested with one in memory.
 //
 // An error says whether the command had no effect or whether its outcome is

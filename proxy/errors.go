@@ -42,6 +42,10 @@ var (
 	ErrRingChanged = noEffect("TRYAGAIN the ring is changing; nothing was done. Try again")
 	// ErrOverloaded: too much waits for the node already.
 	ErrOverloaded = noEffect("TRYAGAIN too many operations are waiting for this key's node; nothing was done. Try again more slowly")
+	// ErrStorageFull: the replicas that answer have no room. Its word is the one that
+	// Redis has for a disk that takes no writes, on which no client repeats a command by itself.
+	ErrStorageFull = noEffect("MISCONF no space left on the disks of this key's nodes; nothing was done, and reads go on. " +
+		"Free space or enlarge the disks; see 'quoll ring status'")
 	// ErrUnknownOutcome: a write was sent and nobody can say yet what becomes of it.
 	ErrUnknownOutcome = &ReplyError{Outcome: Unknown, text: "UNKNOWN the write was sent but its outcome is not known: " +
 		"it may have taken effect, or not, or take effect yet. Read the key before repeating it"}
@@ -148,6 +152,7 @@ const (
 	reasonStorageFailed = 8
 	reasonNotVoting     = 9
 	reasonTooLarge      = 10
+	reasonStorageFull   = 11
 )
 
 // unable reports whether a node that refused for this reason will refuse the next
@@ -172,6 +177,8 @@ func refusal(reason uint8) (err *ReplyError, final bool) {
 		return ErrOverloaded, true
 	case reasonNoQuorum:
 		return ErrNoMajority, false
+	case reasonStorageFull:
+		return ErrStorageFull, false
 	case reasonTooLarge:
 		return errTooLarge, true
 	}

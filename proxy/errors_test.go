@@ -25,6 +25,14 @@ func TestRetryWords(t *testing.T) {
 	}
 }
 
+// TestTheWordForAFullDisk is Redis', and none on which clients repeat by themselves: they
+// would do so for hours.
+func TestTheWordForAFullDisk(t *testing.T) {
+	require.True(t, strings.HasPrefix(ErrStorageFull.Error(), "MISCONF "))
+	require.Contains(t, ErrStorageFull.Error(), "nothing was done")
+	require.Equal(t, NoEffect, ErrStorageFull.Outcome)
+}
+
 func TestAppendReply(t *testing.T) {
 	detailed := fmt.Errorf("%w (slot 7)", ErrNoMajority)
 	require.Equal(t, "-"+ErrNoMajority.Error()+" (slot 7)\r\n", string(AppendReply(nil, detailed)))

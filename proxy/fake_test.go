@@ -143,12 +143,55 @@ func (f *fakeCluster) RandomKey(context.Context) ([]byte, error) {
 	return nil, f.err
 }
 
+// way is how a server serves connections.
+type way struct {
+	name     string
+	listener func(net.Listener) net.Listener
+}
+
+var (
+	// byFront: all clients together, where the system has what that needs.
+	byFront = way{"front", func(l net.Listener) net.Listener { return l }}
+	// byGoroutines: each client by a goroutine, as anything that is not a plain socket is.
+	byGoroutines = way{"goroutines", func(l net.Listener) net.Listener { return plainListener{l} }}
+)
+
+// eachWay runs a test with each way of serving.
+func eachWay(t *testing.T, test func(t *testing.T, w way)) {
+	for _, w := range []way{byFront, byGoroutines} {
+		t.Run(w.name, func(t *testing.T) { test(t, w) })
+	}
+}
+
+// plainListener hides that its connections are sockets.
+type plainListener struct{ net.Listener }
+
+type plainConn struct{ net.Conn }
+
+func (c plainConn) CloseWrite() error { return c.Conn.(*net.TCPConn).CloseWrite() }
+
+func (l plainListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return plainConn{conn}, err
+}
+
+func (w way) listen(t testing.TB) net.Listener {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	return w.listener(listener)
+}
+
 // startServer serves the cluster on loopback until the test ends.
 func startServer(t testing.TB, cfg ServerConfig, cluster Cluster) (*Server, string) {
 	t.Helper()
+	return byFront.serve(t, cfg, cluster)
+}
+
+func (w way) serve(t testing.TB, cfg ServerConfig, cluster Cluster) (*Server, string) {
+	t.Helper()
 	server := NewServer(cfg, cluster)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := w.listen(t)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {

@@ -122,11 +122,11 @@ func (s *session) clientReply(dst []byte, args [][]byte) []byte {
 
 // clientUnblock is CLIENT UNBLOCK: no command blocks, so there is nobody to unblock.
 func (s *session) clientUnblock(dst []byte, args [][]byte) []byte {
-	if _, ok := resp.ParseInt(args[2]); !ok {
-		return AppendReply(dst, errNotInteger)
-	}
 	if len(args) > 4 || len(args) == 4 && !is(args[3], "TIMEOUT") && !is(args[3], "ERROR") {
 		return AppendReply(dst, noEffect("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"))
+	}
+	if _, ok := resp.ParseInt(args[2]); !ok {
+		return AppendReply(dst, errNotInteger)
 	}
 	return resp.AppendInt(dst, 0)
 }

@@ -83,7 +83,7 @@ func (s *session) clientKill(dst []byte, args [][]byte) []byte {
 		if client == s {
 			s.quit = true
 		} else {
-			client.conn.Close()
+			client.hangUp()
 		}
 	}
 	switch {

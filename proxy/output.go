@@ -46,28 +46,37 @@ func (s *session) write(reply []byte) {
 	if s.broken {
 		return
 	}
-	if s.waiting+len(reply) > flushSize {
+	if len(s.out)+len(reply) > flushSize && !s.conn.stuck {
 		s.flush()
 	}
-	if len(reply) < flushSize {
-		s.out.WriteRaw(reply)
-		s.waiting += len(reply)
-		return
+	if len(reply) >= flushSize && len(s.out) == 0 {
+		reply = reply[s.send(reply):]
 	}
-	if _, err := s.conn.Write(reply); err != nil {
-		s.broken = true
-	}
-	s.server.stats.BytesOut.Add(uint64(len(reply)))
+	s.out = append(s.out, reply...)
 }
 
 // flush sends what waits. A client that does not take it in time is lost.
 func (s *session) flush() {
-	if s.waiting == 0 || s.broken {
+	if len(s.out) == 0 || s.broken {
 		return
 	}
-	if s.out.Flush() != nil {
-		s.broken = true
+	if n := s.send(s.out); n < len(s.out) {
+		s.out = s.out[:copy(s.out, s.out[n:])]
+		return
 	}
-	s.server.stats.BytesOut.Add(uint64(s.waiting))
-	s.waiting = 0
+	if s.out = s.out[:0]; cap(s.out) > 2*flushSize {
+		s.out = nil
+	}
+}
+
+// send sends bytes, and returns how many need not wait any more: all of them, unless the
+// connection is hasty.
+func (s *session) send(p []byte) int {
+	n, err := s.conn.send(p)
+	s.server.stats.BytesOut.Add(uint64(n))
+	if err != nil {
+		s.broken = true
+		return len(p)
+	}
+	return n
 }

@@ -9,6 +9,8 @@ const (
 	// maxBatchOps is the most operations of a batch, except that the operations of
 	// one command stay together.
 	maxBatchOps = resp.MaxBatch
+	// firstBatchOps is that of the first batch of a client.
+	firstBatchOps = 64
 	// maxKept is the largest plan whose memory is kept for the next one.
 	maxKept = 2 * maxBatchOps
 )
@@ -32,7 +34,7 @@ type planned struct {
 	first, count int
 }
 
-func newPlan() plan { return plan{batch: new(Batch), maxOps: maxBatchOps} }
+func newPlan() plan { return plan{batch: new(Batch), maxOps: firstBatchOps} }
 
 // one plans a command on one key.
 func (p *plan) one(cmd *command.Command, args [][]byte, write, resp3 bool) {

@@ -33,6 +33,8 @@ type Server struct {
 	nextID  atomic.Int64
 	running sync.WaitGroup // accept loops and sessions
 
+	front front
+
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
 	sessions  map[int64]*session
@@ -43,7 +45,7 @@ func NewServer(cfg ServerConfig, cluster Cluster) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	id := make([]byte, 20)
 	rand.Read(id) // never fails
-	return &Server{
+	server := &Server{
 		cfg:       cfg.withDefaults(),
 		cluster:   cluster,
 		started:   time.Now(),
@@ -53,6 +55,8 @@ func NewServer(cfg ServerConfig, cluster Cluster) *Server {
 		listeners: make(map[net.Listener]struct{}),
 		sessions:  make(map[int64]*session),
 	}
+	server.front.server = server
+	return server
 }
 
 // Stats returns the server's counters, which go on counting.
@@ -106,7 +110,9 @@ func (s *Server) accept(conn net.Conn) {
 	sess, err := s.admit(conn)
 	if err == nil {
 		s.stats.Accepted.Add(1)
-		go sess.serve()
+		if !s.front.adopt(sess) {
+			s.running.Go(sess.serve)
+		}
 		return
 	}
 	if errors.Is(err, errMaxClients) {
@@ -174,7 +180,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		listener.Close()
 	}
 	for _, sess := range s.sessions {
-		sess.conn.wake()
+		sess.wake()
 	}
 	s.mu.Unlock()
 
@@ -192,6 +198,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		s.closeAll()
 		<-done
 	}
+	s.front.close()
 	s.cancel()
 	return err
 }
@@ -200,6 +207,6 @@ func (s *Server) closeAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, sess := range s.sessions {
-		sess.conn.Close()
+		sess.hangUp()
 	}
 }

@@ -14,14 +14,15 @@ import (
 
 // TestShutdownDrains: the batch that is being executed is answered, then the
 // connections end, and no goroutine is left.
-func TestShutdownDrains(t *testing.T) {
+func TestShutdownDrains(t *testing.T) { eachWay(t, testShutdownDrains) }
+
+func testShutdownDrains(t *testing.T, w way) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	started, release := make(chan struct{}), make(chan struct{})
 	cluster := newFakeCluster()
 	cluster.before = func(*Batch) { close(started); <-release }
 	server := NewServer(ServerConfig{}, cluster)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := w.listen(t)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 
@@ -45,14 +46,15 @@ func TestShutdownDrains(t *testing.T) {
 }
 
 // TestShutdownForced: when patience ends, clients are cut off.
-func TestShutdownForced(t *testing.T) {
+func TestShutdownForced(t *testing.T) { eachWay(t, testShutdownForced) }
+
+func testShutdownForced(t *testing.T, w way) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	started := make(chan struct{})
 	cluster := newFakeCluster()
 	server := NewServer(ServerConfig{}, cluster)
 	cluster.before = func(*Batch) { close(started); <-server.ctx.Done() }
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := w.listen(t)
 	go server.Serve(listener)
 	c := dial(t, listener.Addr().String())
 	c.send("SET a 1")
@@ -62,8 +64,10 @@ func TestShutdownForced(t *testing.T) {
 	require.ErrorIs(t, server.Shutdown(ctx), context.DeadlineExceeded)
 }
 
-func TestAuthentication(t *testing.T) {
-	_, addr := startServer(t, ServerConfig{Password: "secret"}, newFakeCluster())
+func TestAuthentication(t *testing.T) { eachWay(t, testAuthentication) }
+
+func testAuthentication(t *testing.T, w way) {
+	_, addr := w.serve(t, ServerConfig{Password: "secret"}, newFakeCluster())
 	c := dial(t, addr)
 	const noAuth, wrong = "-NOAUTH Authentication required.\r\n", "-WRONGPASS invalid username-password pair or user is disabled.\r\n"
 	require.Equal(t, noAuth, c.do("GET a"))
@@ -93,8 +97,10 @@ func TestAuthentication(t *testing.T) {
 	require.Equal(t, "+OK\r\n", dial(t, addr).do("QUIT"))
 }
 
-func TestClientListAndKill(t *testing.T) {
-	_, addr := startServer(t, ServerConfig{}, newFakeCluster())
+func TestClientListAndKill(t *testing.T) { eachWay(t, testClientListAndKill) }
+
+func testClientListAndKill(t *testing.T, w way) {
+	_, addr := w.serve(t, ServerConfig{}, newFakeCluster())
 	a, b := dial(t, addr), dial(t, addr)
 	a.do("CLIENT SETNAME first")
 	a.do("HELLO 3")
@@ -116,12 +122,14 @@ func TestClientListAndKill(t *testing.T) {
 	require.Empty(t, a.rest())
 }
 
-func TestScan(t *testing.T) {
+func TestScan(t *testing.T) { eachWay(t, testScan) }
+
+func testScan(t *testing.T, w way) {
 	cluster := newFakeCluster()
 	for _, key := range []string{"a1", "a2", "b1", "{x}1", "{x}2", "{x}3"} {
 		cluster.data[key] = "v"
 	}
-	_, addr := startServer(t, ServerConfig{OutputLimit: 1000}, cluster)
+	_, addr := w.serve(t, ServerConfig{OutputLimit: 1000}, cluster)
 	c := dial(t, addr)
 	require.Equal(t, "*2\r\n$1\r\n0\r\n*2\r\n$2\r\na1\r\n$2\r\na2\r\n", c.do("SCAN 0 MATCH a* COUNT 1000 TYPE STRING"))
 	require.Equal(t, "*2\r\n$1\r\n0\r\n*0\r\n", c.do("SCAN 0 COUNT 1000 TYPE hash"))

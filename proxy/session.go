@@ -5,22 +5,25 @@ import (
 	"fmt"
 	"net"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
-
-	"github.com/tidwall/redcon"
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
 )
 
-// session serves one connection, in one goroutine. Other goroutines touch only
-// info and the methods of conn.
+// session serves one connection. At any moment it belongs to one goroutine, or to none
+// while it waits for its client (see front). Other goroutines touch only info, owned and
+// the methods of conn that say so.
 type session struct {
 	server *Server
 	id     int64
 	conn   clientConn
+	owned  atomic.Int32 // see ownership.go
+	killed atomic.Bool
 	reader *resp.Reader
 	input  resp.Batch // what the last read delivered
+	next   int        // the first command of input that is not dispatched
 	info   clientInfo
 
 	authenticated bool
@@ -30,8 +33,7 @@ type session struct {
 	quit, broken bool
 
 	plan    plan
-	out     *redcon.Writer
-	waiting int    // bytes in out
+	out     []byte // replies that are not sent
 	scratch []byte // where a reply that is not from a node is built
 }
 
@@ -47,7 +49,6 @@ func newSession(server *Server, conn net.Conn, id int64) *session {
 		},
 		plan: newPlan(),
 	}
-	s.out = redcon.NewWriter(&s.conn)
 	s.reader = resp.NewReader(&s.conn, server.cfg.Limits)
 	s.info.created = time.Now()
 	s.info.active.Store(s.info.created.UnixMilli())
@@ -66,36 +67,50 @@ func (s *session) setAuthenticated(yes bool) {
 	s.reader.SetLimits(limits)
 }
 
-// serve runs the session to its end.
+// serve runs the session to its end, or until it can be left to the front. It begins with
+// what a round has left.
 func (s *session) serve() {
-	defer s.server.leave(s)
-	defer s.conn.Close()
 	defer func() {
 		if cause := recover(); cause != nil {
 			s.crashed(cause)
 		}
 	}()
-	for s.serveOnce() {
+	s.conn.hasty, s.conn.stuck = false, false
+	s.run()
+	s.flush()
+	for !s.quit && !s.broken {
+		err := s.reader.ReadBatch(&s.input)
+		if errors.Is(err, errNotNow) && s.release() {
+			return
+		}
+		s.received(err)
 	}
+	s.end()
+}
+
+// received answers what one read delivered, with one write.
+func (s *session) received(err error) {
+	switch {
+	case err == nil:
+		s.next = 0
+		s.info.active.Store(time.Now().UnixMilli())
+		s.run()
+	case !errors.Is(err, errNotNow):
+		s.readFailed(err)
+	}
+	s.flush()
+}
+
+// end closes the connection, after what waits for the client was sent.
+func (s *session) end() {
+	defer s.server.leave(s)
+	defer s.conn.Close()
 	if s.conn.slow {
 		s.server.stats.SlowReaders.Add(1)
 	}
 	if !s.broken {
 		s.conn.linger()
 	}
-}
-
-// serveOnce answers what one read delivers, with one write. It reports whether
-// the session goes on.
-func (s *session) serveOnce() bool {
-	err := s.reader.ReadBatch(&s.input)
-	if err == nil {
-		s.run()
-	} else {
-		s.readFailed(err)
-	}
-	s.flush()
-	return !s.quit && !s.broken
 }
 
 // readFailed decides how the session ends when nothing more can be read.
@@ -113,21 +128,21 @@ func (s *session) readFailed(err error) {
 	}
 }
 
-// run executes the commands of input and leaves their replies in out.
+// run executes the commands of input that are left and puts their replies in out.
 func (s *session) run() {
-	s.info.active.Store(time.Now().UnixMilli())
-	for i := range s.input.Len() {
-		s.dispatch(s.input.Command(i))
-		if s.quit || s.broken {
-			break
+	for s.next < s.input.Len() && !s.quit && !s.broken {
+		if s.plan.full() {
+			s.finish()
 		}
+		args := s.input.Command(s.next)
+		s.next++
+		s.dispatch(command.Lookup(args[0]), args)
 	}
 	s.finish()
 }
 
 // dispatch plans the operations of a command, or answers it.
-func (s *session) dispatch(args [][]byte) {
-	cmd := command.Lookup(args[0])
+func (s *session) dispatch(cmd *command.Command, args [][]byte) {
 	s.info.command.Store(called(cmd, args))
 	if cmd == nil {
 		s.refuse(command.OpNone, unknownCommand(args))
@@ -155,10 +170,6 @@ func (s *session) route(cmd *command.Command, args [][]byte) {
 		s.plan.gather(cmd, args, s.resp3)
 	default:
 		s.answer(cmd, args)
-		return
-	}
-	if s.plan.full() {
-		s.finish()
 	}
 }
 
@@ -195,9 +206,12 @@ func (s *session) refuse(op command.Op, err error) {
 
 // crashed ends a session that ran into a bug. The other sessions go on.
 func (s *session) crashed(cause any) {
+	defer s.server.leave(s)
+	defer s.conn.Close()
 	s.server.stats.Panics.Add(1)
 	s.server.cfg.Logger.Error("a bug in quoll ended a client's connection; please report it",
 		"client", s.conn.RemoteAddr(), "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+	s.conn.hasty, s.conn.stuck = false, false
 	s.replies = replyOn
 	s.reply(command.OpNone, AppendReply(nil, errInternal))
 	s.flush()

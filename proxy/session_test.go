@@ -15,8 +15,10 @@ import (
 
 // TestPipelineKeepsOrder mixes operations, errors and commands of the proxy in one
 // write.
-func TestPipelineKeepsOrder(t *testing.T) {
-	_, addr := startServer(t, ServerConfig{}, newFakeCluster())
+func TestPipelineKeepsOrder(t *testing.T) { eachWay(t, testPipelineKeepsOrder) }
+
+func testPipelineKeepsOrder(t *testing.T, w way) {
+	_, addr := w.serve(t, ServerConfig{}, newFakeCluster())
 	c := dial(t, addr)
 	c.send("SET a 1", "GET a", "PING", "NOSUCH x", "GET", "LPUSH l 1", "MSET b 2 c 3", "MGET a b none c",
 		"INCR a", "DBSIZE", "DEL a b none", "EXISTS c c", "ECHO hi", "GET a", "QUIT", "SET late 1")
@@ -26,11 +28,13 @@ func TestPipelineKeepsOrder(t *testing.T) {
 		"*4\r\n$1\r\n1\r\n$1\r\n2\r\n$-1\r\n$1\r\n3\r\n:2\r\n:3\r\n:2\r\n:2\r\n$2\r\nhi\r\n$-1\r\n+OK\r\n", c.rest())
 }
 
-func TestPipelineIsOneBatch(t *testing.T) {
+func TestPipelineIsOneBatch(t *testing.T) { eachWay(t, testPipelineIsOneBatch) }
+
+func testPipelineIsOneBatch(t *testing.T, w way) {
 	cluster := newFakeCluster()
 	sizes := make(chan int, 10)
 	cluster.before = func(b *Batch) { sizes <- len(b.Ops) }
-	_, addr := startServer(t, ServerConfig{}, cluster)
+	_, addr := w.serve(t, ServerConfig{}, cluster)
 	c := dial(t, addr)
 	c.send("SET a 1", "MGET a b c", "DEL a b", "GET a")
 	for range 4 {
@@ -40,12 +44,14 @@ func TestPipelineIsOneBatch(t *testing.T) {
 	require.Empty(t, sizes)
 }
 
-func TestLargePipelineIsSeveralBatches(t *testing.T) {
+func TestLargePipelineIsSeveralBatches(t *testing.T) { eachWay(t, testLargePipelineIsSeveralBatches) }
+
+func testLargePipelineIsSeveralBatches(t *testing.T, w way) {
 	cluster := newFakeCluster()
 	cluster.data["k"] = strings.Repeat("v", 1000)
 	largest := 0
 	cluster.before = func(b *Batch) { largest = max(largest, len(b.Ops)) }
-	_, addr := startServer(t, ServerConfig{OutputLimit: 16 << 10}, cluster)
+	_, addr := w.serve(t, ServerConfig{OutputLimit: 16 << 10}, cluster)
 	c := dial(t, addr)
 	for round := range 3 {
 		if round == 1 {
@@ -61,7 +67,9 @@ func TestLargePipelineIsSeveralBatches(t *testing.T) {
 
 // TestPartlyDone says what a client reads when some keys of a command could not be
 // served.
-func TestPartlyDone(t *testing.T) {
+func TestPartlyDone(t *testing.T) { eachWay(t, testPartlyDone) }
+
+func testPartlyDone(t *testing.T, w way) {
 	noMajority := AppendReply(nil, ErrNoMajority)
 	unknown := AppendReply(nil, ErrUnknownOutcome)
 	cluster := newFakeCluster()
@@ -76,7 +84,7 @@ func TestPartlyDone(t *testing.T) {
 		}
 		return true
 	}
-	_, addr := startServer(t, ServerConfig{}, cluster)
+	_, addr := w.serve(t, ServerConfig{}, cluster)
 	c := dial(t, addr)
 	require.Equal(t, string(noMajority), c.do("MSET gone1 a gone2 b"))
 	require.Equal(t, string(unknown), c.do("DEL maybe1"))
@@ -91,8 +99,10 @@ func TestPartlyDone(t *testing.T) {
 	require.Equal(t, string(unknown), c.do("GET maybe1"))
 }
 
-func TestCopyAndLCS(t *testing.T) {
-	_, addr := startServer(t, ServerConfig{}, newFakeCluster())
+func TestCopyAndLCS(t *testing.T) { eachWay(t, testCopyAndLCS) }
+
+func testCopyAndLCS(t *testing.T, w way) {
+	_, addr := w.serve(t, ServerConfig{}, newFakeCluster())
 	c := dial(t, addr)
 	for _, step := range [][2]string{
 		{"SET {k}a ohmytext", "+OK\r\n"},
@@ -118,8 +128,10 @@ func TestCopyAndLCS(t *testing.T) {
 	}
 }
 
-func TestClientReply(t *testing.T) {
-	_, addr := startServer(t, ServerConfig{}, newFakeCluster())
+func TestClientReply(t *testing.T) { eachWay(t, testClientReply) }
+
+func testClientReply(t *testing.T, w way) {
+	_, addr := w.serve(t, ServerConfig{}, newFakeCluster())
 	c := dial(t, addr)
 	c.send("SET a 1", "CLIENT REPLY SKIP", "GET a", "GET a", "CLIENT REPLY OFF", "GET a", "MGET a a", "PING",
 		"NOSUCH", "CLIENT REPLY SKIP", "CLIENT REPLY ON", "MGET a")
@@ -131,8 +143,10 @@ func TestClientReply(t *testing.T) {
 
 // TestProtocolErrors: what came before is answered, then the error, then the
 // connection is closed. Other clients notice nothing.
-func TestProtocolErrors(t *testing.T) {
-	server, addr := startServer(t, ServerConfig{Limits: resp.Limits{MaxBulk: 1000, MaxArgs: 100}}, newFakeCluster())
+func TestProtocolErrors(t *testing.T) { eachWay(t, testProtocolErrors) }
+
+func testProtocolErrors(t *testing.T, w way) {
+	server, addr := w.serve(t, ServerConfig{Limits: resp.Limits{MaxBulk: 1000, MaxArgs: 100}}, newFakeCluster())
 	other := dial(t, addr)
 	require.Equal(t, "+PONG\r\n", other.do("PING"))
 	for packet, want := range map[string]string{
@@ -152,14 +166,16 @@ func TestProtocolErrors(t *testing.T) {
 	require.EqualValues(t, 6, server.Stats().ProtocolErrors.Load())
 }
 
-func TestPanicEndsOneConnection(t *testing.T) {
+func TestPanicEndsOneConnection(t *testing.T) { eachWay(t, testPanicEndsOneConnection) }
+
+func testPanicEndsOneConnection(t *testing.T, w way) {
 	cluster := newFakeCluster()
 	cluster.before = func(b *Batch) {
 		if string(b.Ops[0].Req.Args[1]) == "bug" {
 			panic("a bug")
 		}
 	}
-	server, addr := startServer(t, ServerConfig{}, cluster)
+	server, addr := w.serve(t, ServerConfig{}, cluster)
 	other := dial(t, addr)
 	c := dial(t, addr)
 	c.send("PING", "GET bug", "GET fine")
@@ -168,8 +184,10 @@ func TestPanicEndsOneConnection(t *testing.T) {
 	require.EqualValues(t, 1, server.Stats().Panics.Load())
 }
 
-func TestMaxClients(t *testing.T) {
-	server, addr := startServer(t, ServerConfig{MaxClients: 2}, newFakeCluster())
+func TestMaxClients(t *testing.T) { eachWay(t, testMaxClients) }
+
+func testMaxClients(t *testing.T, w way) {
+	server, addr := w.serve(t, ServerConfig{MaxClients: 2}, newFakeCluster())
 	a, b := dial(t, addr), dial(t, addr)
 	require.Equal(t, "+PONG\r\n", a.do("PING"))
 	require.Equal(t, "+PONG\r\n", b.do("PING"))
@@ -182,10 +200,12 @@ func TestMaxClients(t *testing.T) {
 
 // TestSlowReader: a client that asks and never reads is disconnected, and no more
 // waits for it than was asked in one batch.
-func TestSlowReader(t *testing.T) {
+func TestSlowReader(t *testing.T) { eachWay(t, testSlowReader) }
+
+func testSlowReader(t *testing.T, w way) {
 	cluster := newFakeCluster()
 	cluster.data["big"] = strings.Repeat("v", 4<<20)
-	server, addr := startServer(t, ServerConfig{WriteTimeout: 50 * time.Millisecond}, cluster)
+	server, addr := w.serve(t, ServerConfig{WriteTimeout: 50 * time.Millisecond}, cluster)
 	c := dial(t, addr)
 	for server.Stats().SlowReaders.Load() == 0 {
 		if _, err := c.Write([]byte("GET big\r\nGET big\r\n")); err != nil {
@@ -196,16 +216,20 @@ func TestSlowReader(t *testing.T) {
 		5*time.Second, time.Millisecond)
 }
 
-func TestIdleTimeout(t *testing.T) {
-	_, addr := startServer(t, ServerConfig{IdleTimeout: 20 * time.Millisecond}, newFakeCluster())
+func TestIdleTimeout(t *testing.T) { eachWay(t, testIdleTimeout) }
+
+func testIdleTimeout(t *testing.T, w way) {
+	_, addr := w.serve(t, ServerConfig{IdleTimeout: 20 * time.Millisecond}, newFakeCluster())
 	c := dial(t, addr)
 	require.Equal(t, "+PONG\r\n", c.do("PING"))
 	require.Empty(t, c.rest())
 }
 
 // TestSlowloris: many clients that each declare a lot and send little cost little.
-func TestSlowloris(t *testing.T) {
-	server, addr := startServer(t, ServerConfig{}, newFakeCluster())
+func TestSlowloris(t *testing.T) { eachWay(t, testSlowloris) }
+
+func testSlowloris(t *testing.T, w way) {
+	server, addr := w.serve(t, ServerConfig{}, newFakeCluster())
 	before := heapInUse()
 	const clients = 50
 	for range clients {
@@ -243,6 +267,12 @@ func newPipeSession(depth int) *session {
 	one := "*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$5\r\nvalue\r\n*3\r\n$4\r\nMGET\r\n$1\r\na\r\n$1\r\nb\r\n"
 	server := NewServer(ServerConfig{}, instantCluster{})
 	return newSession(server, &pipe{request: []byte(strings.Repeat(one, depth))}, 1)
+}
+
+// serveOnce reports whether the session goes on.
+func (s *session) serveOnce() bool {
+	s.received(s.reader.ReadBatch(&s.input))
+	return !s.quit && !s.broken
 }
 
 func TestNoAllocations(t *testing.T) {

@@ -60,6 +60,12 @@ func (s *Stats) Errors() map[string]uint64 {
 	return words
 }
 
+// observe counts a batch.
+func (s *Stats) observe(ops int, took time.Duration) {
+	s.BatchOps.Observe(uint64(ops))
+	s.BatchTime.Observe(uint64(took.Microseconds()))
+}
+
 // count counts a command.
 func (s *Stats) count(op command.Op, took time.Duration) {
 	s.Commands.Add(1)

@@ -31,6 +31,7 @@ type Reader struct {
 
 	request parser
 	fault   error // the protocol error that ended the stream
+	full    bool  // the last batch was, and more may have arrived
 }
 
 // NewReader returns a Reader of src within the given limits.
@@ -71,6 +72,12 @@ func (r *Reader) ReadBatch(b *Batch) error {
 	}
 }
 
+// Buffered reports whether ReadBatch may return commands, or an error, that have arrived
+// already, so that it need not wait for the source.
+func (r *Reader) Buffered() bool {
+	return r.fault != nil || r.readErr != nil || r.full && r.end > r.start
+}
+
 // parseBuffered adds the complete commands of the buffer to b, up to the first
 // fault.
 func (r *Reader) parseBuffered(b *Batch) {
@@ -78,7 +85,11 @@ func (r *Reader) parseBuffered(b *Batch) {
 	if r.limits.Unauthenticated {
 		limit = 1
 	}
-	for b.Len() < limit && r.fault == nil {
+	r.full = false
+	for r.fault == nil {
+		if r.full = b.Len() == limit; r.full {
+			return
+		}
 		data := r.buf[r.start:r.end]
 		var complete bool
 		if complete, r.fault = r.request.parse(data, &r.limits); !complete {

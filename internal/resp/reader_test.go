@@ -220,6 +220,30 @@ func (f *fed) Read(p []byte) (int, error) {
 	return f.Buffer.Read(p)
 }
 
+// TestReaderSaysWhatItHas: whoever does not read again because nothing is buffered misses
+// nothing that has arrived.
+func TestReaderSaysWhatItHas(t *testing.T) {
+	const limit = MaxBatch
+	for input, want := range map[string][]bool{ // after each batch
+		"PING\r\n":                        {false},
+		"PING\r\nPI":                      {false},
+		strings.Repeat("PING\r\n", limit): {false},
+		strings.Repeat("PING\r\n", limit) + "PING\r\n": {true, false},
+		"PING\r\n*x\r\n": {true},
+	} {
+		r := NewReader(strings.NewReader(input), Limits{})
+		var b Batch
+		for i := range want {
+			require.NoError(t, r.ReadBatch(&b))
+			require.Equal(t, want[i], r.Buffered(), "%.20q after batch %d", input, i)
+		}
+	}
+	r := NewReader(strings.NewReader("PING\r\nPING\r\n"), Limits{}.BeforeAuthentication())
+	var b Batch
+	require.NoError(t, r.ReadBatch(&b))
+	require.True(t, r.Buffered(), "one command at a time before authentication")
+}
+
 func TestReaderMemoryGrowsWithBytesReceivedOnly(t *testing.T) {
 	src := new(fed)
 	r := NewReader(src, Limits{})
