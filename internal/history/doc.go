@@ -2,7 +2,7 @@
 // answered, and decides with Porcupine whether one register per key could have
 // answered so: whether the history is linearizable.
 //
-// It is for tests. A client wraps every command:
+// It is for tests and for quoll verify. A client wraps every command:
 //
 //	client := recorder.Client()
 //	call := client.Begin(history.Command{Kind: history.Incr, Key: "k"})

@@ -1,0 +1,90 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// patience is how long a server may take to accept a connection and to answer PING.
+const patience = 3 * time.Second
+
+// connect connects, gives the password, and makes sure that a server of Redis' protocol is there. Its errors say in one line what is
+// wrong with the address.
+func connect(ctx context.Context, address, password string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, cannotConnect(address, err)
+	}
+	cut := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	err = greet(conn, address, password)
+	if !cut() && err == nil {
+		err = fmt.Errorf("%s answered too late", address)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+func cannotConnect(address string, err error) error {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("nothing listens on %s: start the server, or give its --addr", address)
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s did not accept a connection within %s", address, patience)
+	}
+	return fmt.Errorf("cannot connect to %s: %w", address, err)
+}
+
+// greet gives the password and asks for a PONG.
+func greet(conn net.Conn, address, password string) error {
+	in := reader{from: conn, buf: make([]byte, leastBuffer), onRead: func() {}}
+	if password != "" {
+		r, err := ask(conn, &in, address, command("AUTH", password))
+		if err != nil {
+			return err
+		}
+		if r.kind == '-' {
+			return fmt.Errorf("%s refused the password: %s", address, r.text)
+		}
+	}
+	r, err := ask(conn, &in, address, command("PING"))
+	switch {
+	case err != nil:
+		return err
+	case r.kind == '-' && strings.HasPrefix(string(r.text), "NOAUTH"):
+		return fmt.Errorf("%s wants a password: give --password-file", address)
+	case r.kind == '-':
+		return fmt.Errorf("%s answered PING with an error: %s", address, r.text)
+	case r.kind != '+':
+		return fmt.Errorf("%s is no server of Redis' protocol: it did not answer PING with PONG", address)
+	}
+	return nil
+}
+
+func ask(conn net.Conn, in *reader, address string, request []byte) (reply, error) {
+	_, err := conn.Write(request)
+	if err != nil {
+		return reply{}, fmt.Errorf("%s: %w", address, err)
+	}
+	r, err := in.next()
+	switch {
+	case errors.Is(err, errNotRESP):
+		return reply{}, fmt.Errorf("%s is no server of Redis' protocol: %w", address, err)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return reply{}, fmt.Errorf("%s accepted a connection, but did not answer PING within %s: is it a server of Redis' protocol, and not hung?", address, patience)
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+		return reply{}, fmt.Errorf("%s closed the connection instead of answering PING: is it a server of Redis' protocol, and not full?", address)
+	}
+	return r, err
+}

@@ -1,0 +1,123 @@
+package verify
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+)
+
+// pool holds the registers and counters that there are. One whose next value cannot be foreseen, or that was
+// found wrong, is replaced by a new one.
+type pool struct {
+	mu        sync.Mutex
+	prefix    string
+	made      int
+	registers []*register // in use
+	counters  []*counter  // in use
+	resting   []judged    // not written any more, but right as far as is known
+	blamed    []string    // keys with findings, of which there is nothing more to learn
+}
+
+// judged is what a read of a register or counter is judged by.
+type judged interface {
+	name() string
+	floor() floor
+	read(at floor, reply answer) (found *Finding, old bool)
+	older(at floor, reply answer, everywhere bool) *Finding
+}
+
+func (r *register) name() string { return r.key }
+func (c *counter) name() string  { return c.key }
+
+func (p *pool) open(prefix string, registers, counters int) {
+	p.prefix = prefix
+	for range registers {
+		p.registers = append(p.registers, &register{key: p.key("register")})
+	}
+	for range counters {
+		p.counters = append(p.counters, &counter{key: p.key("counter")})
+	}
+}
+
+func (p *pool) key(kind string) string {
+	p.made++
+	return fmt.Sprint(p.prefix, kind, ":", p.made)
+}
+
+// register returns the one that is in use at a place.
+func (p *pool) register(i int) *register {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.registers[i]
+}
+
+// counter returns one of those in use.
+func (p *pool) counter() *counter {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.counters[rand.IntN(len(p.counters))]
+}
+
+// any returns something to read: mostly what is in use.
+func (p *pool) any() judged {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch n := rand.IntN(10); {
+	case n == 0 && len(p.resting) > 0:
+		return p.resting[rand.IntN(len(p.resting))]
+	case n <= 2:
+		return p.counters[rand.IntN(len(p.counters))]
+	}
+	return p.registers[rand.IntN(len(p.registers))]
+}
+
+// retire stops the use of a register or counter, and goes on with a new one in its place. It reports whether there is something
+// to learn of it: nobody has blamed it before.
+func (p *pool) retire(j judged, blame bool) (first bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if slices.Contains(p.blamed, j.name()) {
+		return false
+	}
+	for i, r := range p.registers {
+		if judged(r) == j {
+			p.registers[i] = &register{key: p.key("register")}
+			p.resting = append(p.resting, j)
+		}
+	}
+	for i, c := range p.counters {
+		if judged(c) == j {
+			p.counters[i] = &counter{key: p.key("counter")}
+			p.resting = append(p.resting, j)
+		}
+	}
+	if blame {
+		p.blamed = append(p.blamed, j.name())
+		p.resting = slices.DeleteFunc(p.resting, func(other judged) bool { return other == j })
+	}
+	return true
+}
+
+// all returns everything that is to be read back.
+func (p *pool) all() []judged {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := slices.Clone(p.resting)
+	for _, r := range p.registers {
+		all = append(all, r)
+	}
+	for _, c := range p.counters {
+		all = append(all, c)
+	}
+	return all
+}
+
+// keys returns the names of all keys that may exist.
+func (p *pool) keys() []string {
+	keys := slices.Clone(p.blamed)
+	for _, j := range p.all() {
+		keys = append(keys, j.name())
+	}
+	return keys
+}

@@ -1,0 +1,73 @@
+package verify
+
+import (
+	"fmt"
+	"time"
+)
+
+// Report is what a run did and found.
+type Report struct {
+	Run       string   `json:"run"`
+	Addresses []string `json:"addresses"`
+	Clients   int      `json:"clients"`
+
+	// The violations, and the first of them.
+	Lost     int       `json:"lost"`
+	Stale    int       `json:"stale"`
+	Wrong    int       `json:"wrong"`
+	Findings []Finding `json:"findings"`
+
+	// Operations were answered or not. Among them are those that were Refused (an error said so, there was no connection, or a read was not
+	// answered) and the writes whose outcome is Unknown.
+	Operations int64 `json:"operations"`
+	Refused    int64 `json:"refused"`
+	Unknown    int64 `json:"unknown"`
+
+	Elapsed time.Duration `json:"elapsed_ns"`
+	Rate    float64       `json:"operations_per_second"`
+	P50     time.Duration `json:"p50_ns"`
+	P99     time.Duration `json:"p99_ns"`
+
+	// Histories of duels were checked; of Undecided ones nothing is known.
+	Histories int `json:"histories"`
+	Undecided int `json:"undecided"`
+
+	// Unread keys could not be read back at the end. Of these nothing is known.
+	Unread int `json:"unread"`
+	// Left keys could not be removed.
+	Left int `json:"left"`
+	// Interrupted: it ended early.
+	Interrupted bool `json:"interrupted"`
+	// LastError is the last answer that was an error, or what else went amiss last.
+	LastError string `json:"last_error,omitempty"`
+}
+
+// Violated reports whether anything was lost, stale or wrong.
+func (r Report) Violated() bool { return r.Lost+r.Stale+r.Wrong > 0 }
+
+// The phases of a run.
+const (
+	working     = "working"
+	checking    = "checking histories"
+	readingBack = "reading back"
+	removing    = "removing keys"
+)
+
+// Progress is how far a run is.
+type Progress struct {
+	// Phase is what it does.
+	Phase                        string
+	Elapsed, For                 time.Duration
+	Operations, Refused, Unknown int64
+	// Violations are what was lost, stale or wrong.
+	Violations int
+}
+
+// String is the progress in less than a line.
+func (p Progress) String() string {
+	where := p.Phase
+	if p.Phase == working {
+		where = fmt.Sprintf("%s/%s", min(p.Elapsed, p.For).Round(time.Second), p.For)
+	}
+	return fmt.Sprintf("%s: %d operations, %d violations, %d unknown, %d refused", where, p.Operations, p.Violations, p.Unknown, p.Refused)
+}

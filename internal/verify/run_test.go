@@ -1,0 +1,237 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/history"
+)
+
+// fake is a server behind several addresses. Its methods in lies, if they are set, make it a bad one.
+type fake struct {
+	mu     sync.Mutex
+	ends   int
+	values map[string]string
+	old    map[string]string // values before the last write
+	// lie is asked before a command is executed. It may answer instead.
+	lie   func(f *fake, address int, args []string) (reply answer, err error, done bool)
+	calls int
+}
+
+var errRefused = errors.New("CLUSTERDOWN nothing was done")
+
+func newFake() *fake { return &fake{ends: 3, values: map[string]string{}, old: map[string]string{}} }
+
+func (f *fake) addresses() int { return f.ends }
+
+func (f *fake) do(ctx context.Context, address int, args ...any) (answer, error) {
+	var words []string
+	for _, arg := range args {
+		words = append(words, fmt.Sprint(arg))
+	}
+	time.Sleep(rand.N(time.Millisecond))
+	defer time.Sleep(rand.N(time.Millisecond))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls++
+	if f.lie != nil {
+		if reply, err, done := f.lie(f, address, words); done {
+			return reply, err
+		}
+	}
+	return f.execute(words)
+}
+
+func (f *fake) execute(words []string) (answer, error) {
+	key := words[1]
+	old, live := f.values[key]
+	switch words[0] {
+	case "GET":
+		return answer{text: old, null: !live}, nil
+	case "SETNX":
+		if live {
+			return answer{text: "0"}, nil
+		}
+		f.values[key] = words[2]
+		return answer{text: "1"}, nil
+	case "SET":
+		f.values[key], f.old[key] = words[2], old
+		return answer{text: "OK"}, nil
+	case "DEL":
+		delete(f.values, key)
+		return answer{text: strconv.Itoa(map[bool]int{true: 1}[live])}, nil
+	}
+	n, err := strconv.ParseInt(old, 10, 64)
+	if live && err != nil {
+		return answer{null: true}, errors.New(history.NotInteger)
+	}
+	f.values[key] = strconv.FormatInt(n+1, 10)
+	return answer{text: f.values[key]}, nil
+}
+
+// verify runs clients against a fake for three seconds of its time.
+func verify(t *testing.T, f *fake, change func(*Options)) (report Report) {
+	synctest.Test(t, func(t *testing.T) {
+		opt := Options{For: 3 * time.Second, Clients: 8, Keys: 20}
+		if change != nil {
+			change(&opt)
+		}
+		report = newRun(opt, f).run(t.Context())
+	})
+	return report
+}
+
+func TestRightServerIsNeverBlamed(t *testing.T) {
+	f := newFake()
+	report := verify(t, f, nil)
+	require.False(t, report.Violated(), "%+v", report)
+	require.Zero(t, report.Refused+report.Unknown)
+	require.Zero(t, report.Unread+report.Left+report.Undecided)
+	require.Greater(t, report.Operations, int64(3000))
+	require.Positive(t, report.Histories)
+	require.Positive(t, report.P50)
+	require.Empty(t, f.values, "all keys are removed")
+}
+
+// TestBrokenButHonestServerIsNeverBlamed: it refuses, and does not say what it did, which may happen much later.
+func TestBrokenButHonestServerIsNeverBlamed(t *testing.T) {
+	f := newFake()
+	f.lie = func(f *fake, _ int, words []string) (answer, error, bool) {
+		switch {
+		case words[0] == "DEL" && !strings.Contains(words[1], "duel"): // removing, at the end
+			return answer{}, nil, false
+		case rand.IntN(50) == 0:
+			return answer{null: true}, errRefused, true
+		case rand.IntN(50) == 0:
+			time.AfterFunc(rand.N(2*time.Second), func() {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				_, _ = f.execute(words)
+			})
+			return answer{null: true}, errUnknown, true
+		}
+		return answer{}, nil, false
+	}
+	report := verify(t, f, nil)
+	require.False(t, report.Violated(), "%+v", report)
+	require.Positive(t, report.Refused)
+	require.Positive(t, report.Unknown)
+	require.Zero(t, report.Unread)
+}
+
+// about reports whether a command is one of those on the keys of a workload.
+func about(words []string, command, workload string) bool {
+	return words[0] == command && strings.Contains(words[1], ":"+workload+":")
+}
+
+// TestLiesAreFoundByTheirName: each server lies from the thousandth command on, once in a while.
+func TestLiesAreFoundByTheirName(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lie  func(f *fake, address int, words []string) (answer, error, bool)
+		want Class
+	}{
+		"a write is acknowledged and not done": {func(_ *fake, _ int, words []string) (answer, error, bool) {
+			return answer{text: "OK"}, nil, about(words, "SET", "register")
+		}, Lost},
+		"everything is forgotten": {func(f *fake, _ int, _ []string) (answer, error, bool) {
+			clear(f.values)
+			return answer{}, nil, false
+		}, Lost},
+		"one address answers with the value before": {func(f *fake, address int, words []string) (answer, error, bool) {
+			old := f.old[words[1]]
+			return answer{text: old, null: old == ""}, nil, address == 1 && about(words, "GET", "register")
+		}, Stale},
+		"a value is invented": {func(_ *fake, _ int, words []string) (answer, error, bool) {
+			return answer{text: "123456789"}, nil, about(words, "GET", "register")
+		}, Wrong},
+		"a refused write is done": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			if !about(words, "SET", "register") {
+				return answer{}, nil, false
+			}
+			_, _ = f.execute(words)
+			return answer{null: true}, errRefused, true
+		}, Wrong},
+		"an increment is done twice": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			if about(words, "INCR", "counter") {
+				_, _ = f.execute(words)
+			}
+			return answer{}, nil, false
+		}, Wrong},
+		"an increment is acknowledged and not done": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			n, _ := strconv.Atoi(f.values[words[1]])
+			return answer{text: strconv.Itoa(n + 1)}, nil, about(words, "INCR", "counter")
+		}, Wrong},
+		"two SETNX succeed": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			f.values[words[1]] = words[min(2, len(words)-1)]
+			return answer{text: "1"}, nil, about(words, "SETNX", "duel")
+		}, Wrong},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.lie = func(f *fake, address int, words []string) (answer, error, bool) {
+				if f.calls < 1000 || f.calls%500 > 20 {
+					return answer{}, nil, false
+				}
+				if name == "two SETNX succeed" && !about(words, "SETNX", "duel") {
+					return answer{}, nil, false
+				}
+				return tc.lie(f, address, words)
+			}
+			report := verify(t, f, nil)
+			counts := map[Class]int{Lost: report.Lost, Stale: report.Stale, Wrong: report.Wrong}
+			require.Positive(t, counts[tc.want], "%+v", report)
+			require.NotEmpty(t, report.Findings)
+			require.LessOrEqual(t, len(report.Findings), maxFindings)
+			if tc.want != Lost && name != "an increment is acknowledged and not done" { // these are seen in other ways, too
+				for class, n := range counts {
+					require.True(t, class == tc.want || n == 0, "%s: %+v", class, report.Findings)
+				}
+			}
+		})
+	}
+}
+
+// TestServerThatStaysAway: it ends all the same, in bounded time, and says what could not be read.
+func TestServerThatStaysAway(t *testing.T) {
+	f := newFake()
+	f.lie = func(f *fake, _ int, _ []string) (answer, error, bool) {
+		return answer{null: true}, errRefused, f.calls > 1000
+	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		report := newRun(Options{For: 5 * time.Second, Clients: 8, Keys: 20}, f).run(t.Context())
+		require.Less(t, time.Since(began), 5*time.Second+readBackTime+removeTime+10*time.Second)
+		require.Equal(t, 20+counters, report.Unread)
+		require.Positive(t, report.Left)
+		require.False(t, report.Violated())
+		require.Contains(t, report.LastError, errRefused.Error())
+	})
+}
+
+func TestInterruptedRunKeepsWhatItHas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var told []Progress
+		report := newRun(Options{For: time.Hour, Clients: 3, Keys: 2, Keep: true, Progress: func(p Progress) { told = append(told, p) }}, f).run(ctx)
+		require.True(t, report.Interrupted)
+		require.Positive(t, report.Operations)
+		require.Less(t, report.Elapsed, 2*time.Second)
+		require.GreaterOrEqual(t, len(told), 4)
+		require.NotEmpty(t, f.values, "keys are kept")
+		for key := range f.values {
+			require.True(t, strings.HasPrefix(key, Prefix+report.Run+":"), key)
+		}
+	})
+}
