@@ -49,9 +49,10 @@ machine, and never says that a write succeeded when it did not.
 
 Exit codes:
   0  all went well
-  1  it failed while running
+  1  it failed while running; verify: something was lost, stale or wrong;
+     bench: answers were errors, or with --check missing or wrong
   2  wrong usage or configuration
-  3  ring status: the cluster is not healthy`
+  3  ring status: the cluster is not healthy; verify: keys could not be read back`
 
 // run runs one command line and returns the exit code.
 func (a *app) run(args []string) int {
@@ -72,7 +73,7 @@ func (a *app) run(args []string) int {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return config.FlagFault(err) })
-	root.AddCommand(a.devCommand(), a.nodeCommand(), a.proxyCommand(), a.ringCommand(), a.healthCommand(), a.versionCommand())
+	root.AddCommand(a.devCommand(), a.nodeCommand(), a.proxyCommand(), a.ringCommand(), a.verifyCommand(), a.benchCommand(), a.healthCommand(), a.versionCommand())
 
 	ctx, stop := a.untilSignal(context.Background())
 	defer stop()

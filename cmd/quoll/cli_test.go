@@ -51,17 +51,28 @@ func (s *shell) run(args ...string) (code int, stdout, stderr string) {
 
 func TestWrongUsageEndsWithCode2AndOneLineEach(t *testing.T) {
 	for line, want := range map[string]string{
-		"rng":                        "quoll: unknown command \"rng\" for \"quoll\"\nSee 'quoll --help'.\n",
-		"ring stat":                  "quoll: unknown command \"stat\" for \"quoll ring\"\nSee 'quoll ring --help'.\n",
-		"ring locate":                "quoll: give one KEY; quote it if it has blanks\nSee 'quoll ring locate --help'.\n",
-		"ring locate a b":            "quoll: give one KEY; quote it if it has blanks\nSee 'quoll ring locate --help'.\n",
-		"ring status -o xml":         "quoll: output: \"xml\" is neither table nor json\n",
-		"ring status --admin x":      "quoll: admin: \"x\" is not host:port\n",
-		"dev --nods 3":               "quoll: unknown flag: --nods\nSee 'quoll dev --help'.\n",
-		"dev extra":                  "quoll: unknown command \"extra\" for \"quoll dev\"\nSee 'quoll dev --help'.\n",
-		"dev --nodes many":           "quoll: nodes: \"many\" is not a whole number\n",
-		"dev --listen :1 --admin :2": "quoll: listen: other machines can reach :1 and no password is set: give --password-file (or --password), or --insecure if the network keeps strangers out, or listen on 127.0.0.1\nquoll: admin: other machines can reach :2 and no secret is set: give --secret-file (or --secret), or --insecure if the network keeps strangers out, or listen on 127.0.0.1\n",
-		"proxy":                      "quoll: nodes: is required: the peer address of one node or more, e.g. 10.0.0.1:7000,10.0.0.2:7000\n",
+		"rng":                         "quoll: unknown command \"rng\" for \"quoll\"\nSee 'quoll --help'.\n",
+		"ring stat":                   "quoll: unknown command \"stat\" for \"quoll ring\"\nSee 'quoll ring --help'.\n",
+		"ring locate":                 "quoll: give one KEY; quote it if it has blanks\nSee 'quoll ring locate --help'.\n",
+		"ring locate a b":             "quoll: give one KEY; quote it if it has blanks\nSee 'quoll ring locate --help'.\n",
+		"ring status -o xml":          "quoll: output: \"xml\" is neither table nor json\n",
+		"ring status --admin x":       "quoll: admin: \"x\" is not host:port\n",
+		"verify --addr x --for 1ms":   "quoll: addr: \"x\" is not host:port\nquoll: for: 1ms is less than 1s\n",
+		"verify --clients 0 --keys 0": "quoll: clients: 0 is not from 1 to 1000\nquoll: keys: 0 is not from 1 to 100000\n",
+		"verify -o xml":               "quoll: output: \"xml\" is neither table nor json\n",
+		"verify --addr 127.0.0.1:1":   "quoll: addr: cannot connect to 127.0.0.1:1: connect: connection refused; is a proxy or server listening there?\n",
+		"bench --addr x --depth 0":    "quoll: addr: \"x\" is not host:port\nquoll: depth: 0 is not from 1 to 10000\n",
+		"bench --count 0 -o xml":      "quoll: count: 0 commands are nothing to measure\nquoll: output: \"xml\" is none of table, json, csv\n",
+		"bench --addr 127.0.0.1:1":    "quoll: addr: nothing listens on 127.0.0.1:1: start the server, or give its --addr\n",
+		"bench --password-file /none": "quoll: password-file: open /none: no such file or directory\n",
+		"dev --nods 3":                "quoll: unknown flag: --nods\nSee 'quoll dev --help'.\n",
+		"dev extra":                   "quoll: unknown command \"extra\" for \"quoll dev\"\nSee 'quoll dev --help'.\n",
+		"dev --nodes many":            "quoll: nodes: \"many\" is not a whole number\n",
+		"dev --listen :1 --admin :2":  "quoll: listen: other machines can reach :1 and no password is set: give --password-file (or --password), or --insecure if the network keeps strangers out, or listen on 127.0.0.1\nquoll: admin: other machines can reach :2 and no secret is set: give --secret-file (or --secret), or --insecure if the network keeps strangers out, or listen on 127.0.0.1\n",
+		"dev --engine badger":         "quoll: data: is required with --engine badger: a directory of its own, e.g. /var/lib/quoll\n",
+		"dev --data x --cache 1gb":    "quoll: data: is for --engine badger, the memory engine keeps nothing on disk: give --engine badger, or leave --data out\nquoll: cache: is for --engine badger, the memory engine keeps nothing on disk: give --engine badger, or leave --cache out\n",
+		"dev --fsync never":           "quoll: fsync: \"never\" is neither \"always\" nor \"interval=DURATION\" with a duration from 1ms to 10s, such as interval=100ms\n",
+		"proxy":                       "quoll: nodes: is required: the peer address of one node or more, e.g. 10.0.0.1:7000,10.0.0.2:7000\n",
 	} {
 		code, stdout, stderr := newShell().run(strings.Fields(line)...)
 		require.Equal(t, exitUsage, code, line)
@@ -71,7 +82,7 @@ func TestWrongUsageEndsWithCode2AndOneLineEach(t *testing.T) {
 }
 
 func TestHelpIsThereForEveryCommand(t *testing.T) {
-	for _, line := range []string{"", "dev", "node", "proxy", "ring", "ring status", "ring locate", "health", "version"} {
+	for _, line := range []string{"", "dev", "node", "proxy", "ring", "ring status", "ring locate", "ring repair", "health", "bench", "version"} {
 		code, stdout, stderr := newShell().run(append(strings.Fields(line), "--help")...)
 		require.Equal(t, exitOK, code, line)
 		require.Empty(t, stderr, line)

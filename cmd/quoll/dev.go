@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/config"
 	"github.com/quolldb/quoll/node"
-	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -28,7 +26,8 @@ func (a *app) devCommand() *cobra.Command {
 		Use:   "dev",
 		Short: "Run a whole cluster in one process, to try things out",
 		Long: `Dev runs three nodes and a proxy in one process, with nothing to set up. The nodes talk
-over real sockets on this machine and keep the data in memory: it is gone when dev ends.
+over real sockets on this machine and keep the data in memory: it is gone when dev ends,
+unless --engine badger --data DIR keeps it in that directory for the next time.
 
 It prints where to connect and what to type next. Ctrl-C stops it in order, a second
 Ctrl-C at once.
@@ -37,6 +36,7 @@ Ctrl-C at once.
   redis-cli -p 6379 set greeting hello       # in another terminal
 
   quoll dev --listen 127.0.0.1:7777          # if 6379 is taken
+  quoll dev --engine badger --data ~/quoll   # what is written is kept
   quoll dev --nodes 5 --replicas 3
   quoll dev --nodes 1 --replicas 1           # nothing replicated, least memory`,
 		Args: cobra.NoArgs,
@@ -56,7 +56,7 @@ Ctrl-C at once.
 
 // runDev runs nodes and a proxy until ctx is done. It prints to out where to connect,
 // what is running and what to type next.
-func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer) error {
+func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer) (err error) {
 	client, err := net.Listen("tcp", cfg.Listen) // first, for it is what may be taken
 	if err != nil {
 		return err
@@ -64,7 +64,9 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 	nodes, initial, err := startDevNodes(cfg, log)
 	defer func() {
 		for _, n := range nodes {
-			stop(n.Close)
+			if closing := n.store.stop(n.Node); err == nil {
+				err = closing
+			}
 		}
 	}()
 	if err != nil {
@@ -83,13 +85,16 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 	defer stop(p.close)
 	named := make(map[string]*node.Node, len(nodes))
 	for i, n := range nodes {
-		named[initial[i].Name] = n
+		named[initial[i].Name] = n.Node
 	}
 	api, err := admin.Listen(cfg.Admin, admin.NewHandler(nodes[0], serveMetrics(log, p, named), cfg.Secret.Reveal()), log)
 	if err != nil {
 		return err
 	}
-	if err := awaitReady(ctx, p.coordinator); err != nil {
+	switch err := awaitReady(ctx, p.coordinator); {
+	case ctx.Err() != nil: // told to stop before there was anything to say
+		return nil
+	case err != nil:
 		return err
 	}
 	printWelcome(out, client.Addr(), api.Addr(), cfg, initial)
@@ -98,9 +103,18 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 
 const devCluster = "dev"
 
+// devNode is one of the nodes, and what it keeps its records in.
+type devNode struct {
+	*node.Node
+	store *store
+}
+
 // startDevNodes starts the nodes. Those that it started are returned even with an
 // error.
-func startDevNodes(cfg config.Dev, log *slog.Logger) ([]*node.Node, ring.Initial, error) {
+func startDevNodes(cfg config.Dev, log *slog.Logger) ([]devNode, ring.Initial, error) {
+	if err := checkDevData(cfg); err != nil {
+		return nil, nil, err
+	}
 	var initial ring.Initial
 	var listeners []net.Listener
 	for i := range cfg.Nodes {
@@ -112,15 +126,11 @@ func startDevNodes(cfg config.Dev, log *slog.Logger) ([]*node.Node, ring.Initial
 			return nil, nil, err
 		}
 		listeners = append(listeners, listener)
-		initial = append(initial, ring.InitialMember{Name: fmt.Sprintf("n%0*d", len(strconv.Itoa(cfg.Nodes)), i+1), Peer: listener.Addr().String()})
+		initial = append(initial, ring.InitialMember{Name: devName(i, cfg.Nodes), Peer: listener.Addr().String()})
 	}
-	var nodes []*node.Node
+	var nodes []devNode
 	for i, m := range initial {
-		n, err := node.Start(node.Options{
-			Name: m.Name, ClusterName: devCluster, Initial: initial, Replicas: cfg.Replicas, Weight: 1, Listener: listeners[i],
-			GossipListen: "127.0.0.1:0", Engine: memory.New(), OperationTimeout: cfg.OperationTimeout,
-			MaxPending: int64(config.DefaultNode().MaxPending), Version: thisBuild().Version, Logger: log.With("component", "node", "node", m.Name),
-		})
+		n, err := startDevNode(cfg, m.Name, initial, listeners[i], log)
 		if err != nil {
 			for _, l := range listeners[i:] {
 				l.Close()
@@ -130,6 +140,19 @@ func startDevNodes(cfg config.Dev, log *slog.Logger) ([]*node.Node, ring.Initial
 		nodes = append(nodes, n)
 	}
 	return nodes, initial, nil
+}
+
+func startDevNode(cfg config.Dev, name string, initial ring.Initial, listener net.Listener, log *slog.Logger) (devNode, error) {
+	s, err := openDevStore(cfg, name, log)
+	if err != nil {
+		return devNode{}, err
+	}
+	n, err := s.start(node.Options{
+		Name: name, ClusterName: devCluster, Initial: initial, Replicas: cfg.Replicas, Weight: 1, Listener: listener,
+		GossipListen: "127.0.0.1:0", OperationTimeout: cfg.OperationTimeout,
+		MaxPending: int64(config.DefaultNode().MaxPending), Version: thisBuild().Version, Logger: s.log,
+	})
+	return devNode{n, s}, err
 }
 
 // awaitReady waits until the cluster has formed and the proxy knows it.
@@ -157,15 +180,20 @@ func printWelcome(out io.Writer, client net.Addr, adminAddr string, cfg config.D
 	if cfg.Password.Reveal() != "" {
 		auth = " -a PASSWORD"
 	}
-	fmt.Fprintf(out, `Quoll runs: %d nodes, every key on %d of them, in memory. Redis clients connect to %s.
+	where, end := "in memory", "The data is gone when this ends: Ctrl-C."
+	if cfg.Engine != config.Memory {
+		where = fmt.Sprintf("in %s (fsync %s)", cfg.Data, cfg.Fsync)
+		end = "The data is kept when this ends: Ctrl-C. It is there again with the same --engine and --data."
+	}
+	fmt.Fprintf(out, `Quoll runs: %d nodes, every key on %d of them, %s. Redis clients connect to %s.
 
   redis-cli -h %s -p %s%s set greeting hello
   redis-cli -h %s -p %s%s get greeting
   %s ring status --admin %s
   %s ring locate greeting --admin %s
 
-The data is gone when this ends: Ctrl-C.
-`, len(initial), cfg.Replicas, client, host, port, auth, host, port, auth, self(), adminAddr, self(), adminAddr)
+%s
+`, len(initial), cfg.Replicas, where, client, host, port, auth, host, port, auth, self(), adminAddr, self(), adminAddr, end)
 }
 
 // self is what to type to run this program again.

@@ -41,7 +41,7 @@ func explain(err error) string {
 	case errors.Is(err, syscall.ENOSPC):
 		return "the disk is full: free some space and start again: " + firstLine(err.Error())
 	}
-	return err.Error()
+	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }
 
 // firstLine drops the suggestions that cobra appends to an error.

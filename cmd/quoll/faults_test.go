@@ -13,7 +13,7 @@ import (
 // traces are strings that are in every binary that can inject faults: the path of the
 // call, and the names of its code in packages admin, wire and node.
 var traces = []string{
-	"/v1/faults", "admin.currentFaults", "admin/faults.go", "wire.InjectFaults", "wire.(*faultLine).decide", "wire/faultline.go", "node/faults.go",
+	"/v1/faults", "admin.currentFaults", "admin/faults.go", "wire.InjectFaults", "wire.(*faultLine).decide", "wire/faultline.go", "node/faults.go", "clock.Shift",
 }
 
 // TestShippedBuildsCannotInjectFaults builds the program as it is shipped.

@@ -7,9 +7,10 @@ import (
 )
 
 func TestGCPercent(t *testing.T) {
-	require.Equal(t, 400, gcPercent(0))
-	require.Equal(t, 400, gcPercent(100<<20))
-	require.Equal(t, 200, gcPercent(512<<20))
-	require.Equal(t, 100, gcPercent(1<<30))
-	require.Equal(t, 100, gcPercent(64<<30))
+	require.Equal(t, 400, gcPercent(0, gcSlack))
+	require.Equal(t, 400, gcPercent(100<<20, gcSlack))
+	require.Equal(t, 200, gcPercent(512<<20, gcSlack))
+	require.Equal(t, 100, gcPercent(1<<30, gcSlack))
+	require.Equal(t, 100, gcPercent(64<<30, gcSlack))
+	require.Equal(t, 200, gcPercent(64<<20, 128<<20), "in a container of a GiB")
 }

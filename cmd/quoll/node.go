@@ -12,7 +12,6 @@ import (
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/config"
 	"github.com/quolldb/quoll/node"
-	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -25,6 +24,10 @@ func (a *app) nodeCommand() *cobra.Command {
 which names every one of them, and each with its own --name. Clients do not talk to nodes
 but to a proxy: see quoll proxy.
 
+With --engine memory, the default, a node that ends has lost its data; the others have it. With
+--engine badger --data DIR it keeps the data in that directory, and comes back with it
+after a restart. The directory belongs to one node of one cluster.
+
 Ports that other machines can reach need a secret that all nodes and proxies share
 (--secret-file), or --insecure in a network that strangers cannot enter.
 ` + settingsHelp,
@@ -36,6 +39,7 @@ Ports that other machines can reach need a secret that all nodes and proxies sha
 
   # one of three machines
   quoll node --name a --peer :7000 --rack r1 --secret-file /etc/quoll/secret \
+    --engine badger --data /var/lib/quoll \
     --initial-cluster a=10.0.0.1:7000,b=10.0.0.2:7000,c=10.0.0.3:7000`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,6 +53,7 @@ Ports that other machines can reach need a secret that all nodes and proxies sha
 	}
 	command.Flags().SortFlags = false
 	cfg.Bind(command.Flags())
+	command.AddCommand(a.backupCommand(), a.restoreCommand())
 	return command
 }
 
@@ -56,32 +61,48 @@ Ports that other machines can reach need a secret that all nodes and proxies sha
 const stopTimeout = 5 * time.Second
 
 // runNode runs a node and its admin API until ctx is done.
-func runNode(ctx context.Context, cfg config.Node, log *slog.Logger) error {
+func runNode(ctx context.Context, cfg config.Node, log *slog.Logger) (err error) {
 	initial, err := ring.ParseInitial(cfg.InitialCluster)
+	if err != nil {
+		return err
+	}
+	s, err := openStore(cfg, log)
 	if err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", cfg.Peer)
 	if err != nil {
-		return err
+		return s.release(err)
 	}
-	n, err := node.Start(node.Options{
+	n, err := s.start(node.Options{
 		Name: cfg.Name, ClusterName: cfg.ClusterName, Initial: initial, Replicas: cfg.Replicas, Rack: cfg.Rack, Weight: cfg.Weight,
-		Listener: listener, GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip, Engine: memory.New(),
+		Listener: listener, GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip,
 		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, MaxConnections: cfg.MaxConnections,
-		MaxPending: int64(cfg.MaxPending), Version: thisBuild().Version, Logger: log.With("component", "node", "node", cfg.Name),
+		MaxPending: int64(cfg.MaxPending), RepairRate: repairRate(cfg), Version: thisBuild().Version, Logger: s.log,
 	})
 	if err != nil {
 		listener.Close()
 		return err
 	}
-	defer stop(n.Close)
+	defer func() {
+		if closing := s.stop(n); err == nil {
+			err = closing
+		}
+	}()
 	api, err := admin.Listen(cfg.Admin, admin.NewHandler(n, serveMetrics(log, nil, map[string]*node.Node{cfg.Name: n}), cfg.Secret.Reveal()), log)
 	if err != nil {
 		return err
 	}
 	log.Info("the node runs", "component", "node", "node", cfg.Name, "peer", n.Address(), "admin", api.Addr())
 	return serveAdmin(ctx, api)
+}
+
+// repairRate is what the node calls the rate: zero is its default, less is none.
+func repairRate(cfg config.Node) int64 {
+	if cfg.RepairRate == 0 {
+		return -1
+	}
+	return int64(cfg.RepairRate)
 }
 
 // serveAdmin serves the admin API, and keeps the garbage collector's pace, until ctx

@@ -13,7 +13,7 @@ func (a *app) ringCommand() *cobra.Command {
 	cfg := config.DefaultClient()
 	command := &cobra.Command{
 		Use:   "ring",
-		Short: "Look at a running cluster: its nodes, and where a key lives",
+		Short: "Look at a running cluster: its nodes, where a key lives, what replicas missed",
 		Long: `Ring asks the admin API of a running node, proxy or dev. Its address is given with
 --admin or QUOLL_ADMIN; node, proxy and dev print theirs when they start. If the cluster
 has a secret, give it with --secret-file or QUOLL_SECRET_FILE.`,
@@ -31,7 +31,7 @@ has a secret, give it with --secret-file or QUOLL_SECRET_FILE.`,
 		defer client.Close()
 		return do(client)
 	}
-	command.AddCommand(statusCommand(ask), locateCommand(ask))
+	command.AddCommand(statusCommand(ask), locateCommand(ask), a.repairCommand(ask))
 	return command
 }
 
@@ -46,6 +46,11 @@ func statusCommand(ask asker) *cobra.Command {
 		Long: `Status shows every node of the cluster. HOME and REPLICA count the slots that the ring
 gives it, of 16384; LEADS the slots that it leads at the moment. SEEN AS is what the other
 nodes' failure detectors say about it.
+
+A table of its own shows which replicas have missed writes, once there are some: in how many
+slots a node and others differed when they were compared last, since when, how long ago that
+was, what has been written again because of it since the other nodes started, and the deletions
+that wait until all replicas know of them.
 
 Exit code 3 means that the cluster is not healthy: some node does not vote.`,
 		Example: `  quoll ring status

@@ -26,7 +26,91 @@ func printStatus(w io.Writer, s admin.Status) error {
 	if err := g.write(w); err != nil {
 		return err
 	}
+	if err := printDisks(w, s); err != nil {
+		return err
+	}
+	if err := printMissed(w, s, time.Now()); err != nil {
+		return err
+	}
 	return printRemarks(w, s)
+}
+
+// printMissed writes which replicas have missed writes, if any.
+func printMissed(w io.Writer, s admin.Status, now time.Time) error {
+	g := newGrid("NODE", "REPLICA MISSED", "FOR", "COMPARED", "WRITTEN AGAIN", "HINTS", "TOMBSTONES")
+	some := false
+	for i, m := range s.Missed() {
+		some = some || m.Slots > 0 || m.Keys > 0 || m.Hints+m.HintedSlots > 0
+		tombstones := "-"
+		if n := s.Nodes[i]; n.State != admin.Unreachable {
+			tombstones = strconv.FormatUint(n.Tombstones, 10)
+		}
+		compared := age(m.Compared, now)
+		if compared != "-" {
+			compared += " ago"
+		}
+		g.add(m.Node, plural(int64(m.Slots), "slot"), age(m.Since, now), compared, plural(m.Keys, "key")+", "+humanBytes(uint64(m.Bytes)), hintsOf(m), tombstones)
+	}
+	if !some {
+		return nil
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return g.write(w)
+}
+
+// hintsOf says what waits for a node that missed it.
+func hintsOf(m admin.Missed) string {
+	text := strconv.Itoa(m.Hints)
+	if m.HintedSlots > 0 {
+		text += ", " + plural(int64(m.HintedSlots), "slot")
+	}
+	return text
+}
+
+// age is how long ago something was. Clocks of machines differ.
+func age(then, now time.Time) string {
+	if then.IsZero() {
+		return "-"
+	}
+	return max(now.Sub(then), 0).Round(time.Second).String()
+}
+
+// plural counts things in English.
+func plural(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.FormatInt(n, 10) + " " + thing + "s"
+}
+
+// printDisks writes what the nodes that have a disk take of it.
+func printDisks(w io.Writer, s admin.Status) error {
+	g := newGrid("NODE", "ENGINE", "FSYNC", "ON DISK", "LIVE", "DEAD", "JOURNAL", "FREE")
+	some := false
+	for _, n := range s.Nodes {
+		if d := n.Disk; d != nil {
+			some = true
+			g.add(n.Name, dash(n.Engine), dash(n.Fsync), humanBytes(d.Bytes), humanBytes(d.Live), deadBytes(*d), humanBytes(d.Journal), humanBytes(d.Free))
+		}
+	}
+	if !some {
+		return nil
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return g.write(w)
+}
+
+// deadBytes says how much of the records on disk is obsolete.
+func deadBytes(d admin.Disk) string {
+	text := humanBytes(d.Dead)
+	if all := d.Live + d.Dead; all > 0 {
+		text += fmt.Sprintf(" (%.0f%%)", 100*float64(d.Dead)/float64(all))
+	}
+	return text
 }
 
 func nodeCells(n admin.NodeStatus) []string {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,6 +98,42 @@ Warning: versions differ
 
 	code, _, _ = newShell().run("ring", "status", "--admin", address, "-o", "json")
 	require.Equal(t, exitUnhealthy, code)
+}
+
+func TestRingStatusWithDisks(t *testing.T) {
+	c := &cluster{status: healthy()}
+	for i := range 2 { // the third one keeps all in memory
+		n := &c.status.Nodes[i]
+		n.Engine, n.Fsync = "badger", "always"
+		n.Disk = &admin.Disk{Bytes: 3 << 30, Live: 2 << 30, Dead: 700 << 20, Journal: 256 << 20, Free: 40 << 30}
+	}
+	c.status.Nodes[1].Fsync, c.status.Nodes[1].Disk = "interval=100ms", &admin.Disk{Bytes: 4096}
+	c.status.Nodes[1].Full = "12.0MiB are free, 64.0MiB are needed"
+	c.status.Nodes[0].DamagedSlots, c.status.Nodes[0].Damage = 1, "slot 77: corrupt data"
+	c.status.Nodes[2].DamagedSlots, c.status.Nodes[2].Damage = 3, "slot 5: corrupt data"
+	address := c.serve(t, "")
+	code, stdout, _ := newShell().run("ring", "status", "--admin", address)
+	require.Equal(t, exitUnhealthy, code)
+	_, below, _ := strings.Cut(stdout, "suspect by c\n")
+	require.Equal(t, `c     voting  rc    127.0.0.1:7030  5461  16384    5461   1200  3        77.0KiB  v0.1.0   1h2m3s  -
+
+NODE  ENGINE  FSYNC           ON DISK  LIVE    DEAD            JOURNAL   FREE
+a     badger  always          3.0GiB   2.0GiB  700.0MiB (25%)  256.0MiB  40.0GiB
+b     badger  interval=100ms  4.0KiB   0B      0B              0B        0B
+
+Not healthy: node a does not vote for 1 slot, which is damaged: slot 77: corrupt data
+Not healthy: node b has no room for writes: 12.0MiB are free, 64.0MiB are needed
+Not healthy: node c does not vote for 3 slots, which are damaged: slot 5: corrupt data
+`, below)
+	for line := range strings.Lines(below) {
+		require.LessOrEqual(t, len(line), 120)
+	}
+
+	code, stdout, _ = newShell().run("ring", "status", "-o", "json", "--admin", address)
+	require.Equal(t, exitUnhealthy, code)
+	var back admin.Status
+	require.NoError(t, json.Unmarshal([]byte(stdout), &back))
+	require.Equal(t, c.status, back)
 }
 
 func TestRingLocate(t *testing.T) {

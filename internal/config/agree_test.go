@@ -43,6 +43,8 @@ func sample(t *testing.T, flag *pflag.Flag) string {
 		return "1m5s"
 	case "size":
 		return "3mb"
+	case "fsync":
+		return "interval=250ms"
 	case "level":
 		return "debug"
 	default:

@@ -27,6 +27,7 @@ func FuzzLoad(f *testing.F) {
 		{"", "", "nodes: [h:1, h:2]\nlog-level: info+3\n"},
 		{"", "", "nodes: &n [h:1]\ninitial-cluster: *n\n*n : 3\n? [a]\n: b\n<<: {}\n"},
 		{"--operation-timeout=1h", "QUOLL_=x\nQUOLL_PORT=tcp://h:1", "---\n...\n%YAML 1.1\n"},
+		{"--engine=badger\n--data=/d\n--name=a\n" + cluster, "QUOLL_FSYNC=interval=1s", "cache: 1gb\n"}, {"--data=\xff\n--engine=badger", "", ""},
 		{"--admin=http://h:1/", "", ""}, {"--admin=://", "", ""}, {"--admin=gopher://h", "", ""},
 		{"--max-pending=9223372036854775807kb", "", "a: &a [*a]\n"},
 		{"--peer=h\x00:1\n--gossip=h\u00a0:1", "", "\xff\xfe"}, {"", "", "?"}, {"", "QUOLL_\x01=x", "\"\\n\": 3"},

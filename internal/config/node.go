@@ -36,8 +36,15 @@ type Node struct {
 	Rack string
 	// Weight is the node's share of the slots relative to the others' weights, 1 to 1000.
 	Weight int
-	// Engine stores the records. Only "memory" for now.
+	// Engine stores the records: Memory or Badger.
 	Engine string
+	// Data is the directory in which Badger keeps them; required with it.
+	Data string
+	// Fsync says when Badger forces what is written to disk.
+	Fsync Fsync
+	// Cache is the memory that Badger uses for records. Load fills it: an eighth of the
+	// machine's memory.
+	Cache Size
 	// InitialCluster is "name=host:port,..." of every node, the same on all of them.
 	InitialCluster string
 	// Replicas is the number of nodes that hold each key.
@@ -54,6 +61,9 @@ type Node struct {
 	MaxConnections int
 	// MaxPending bounds the bytes of requests that are received but not answered.
 	MaxPending Size
+	// RepairRate bounds the bytes that the node has written again each second for replicas
+	// that missed them; 0 pauses that.
+	RepairRate Size
 	LogLevel   slog.Level
 	// LogFormat is "text" or "json".
 	LogFormat string
@@ -66,11 +76,12 @@ func DefaultNode() Node {
 		Peer:             "127.0.0.1:7000",
 		Admin:            DefaultAdmin,
 		Weight:           1,
-		Engine:           "memory",
+		Engine:           Memory,
 		Replicas:         3,
 		OperationTimeout: time.Second,
 		MaxConnections:   1024,
 		MaxPending:       256 * MiB,
+		RepairRate:       25 * MiB,
 		LogFormat:        "text",
 	}
 }
@@ -87,7 +98,7 @@ func (n *Node) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&n.Admin, "admin", n.Admin, "`host:port` to serve the admin API and metrics on (HTTP)")
 	fs.StringVar(&n.Rack, "rack", n.Rack, "`name` of what fails together with this node (rack, zone); replicas go to different ones")
 	fs.IntVar(&n.Weight, "weight", n.Weight, "share of the slots relative to the other nodes' weights, 1 to 1000")
-	fs.StringVar(&n.Engine, "engine", n.Engine, "store of the records: memory")
+	n.store().bind(fs, "with badger, `directory` with this node's records, made if it is not there (required)")
 	fs.Var((*clusterValue)(&n.InitialCluster), "initial-cluster", "`name=host:port,...`: the peer address of every node, the same on all nodes (required)")
 	fs.IntVar(&n.Replicas, "replicas", n.Replicas, "number of nodes that hold each key, the same on all nodes")
 	bindSecret(fs, &n.Secret, &n.SecretFile)
@@ -95,6 +106,7 @@ func (n *Node) Bind(fs *pflag.FlagSet) {
 	fs.DurationVar(&n.OperationTimeout, "operation-timeout", n.OperationTimeout, "longest time to work on one operation")
 	fs.IntVar(&n.MaxConnections, "max-connections", n.MaxConnections, "largest number of peer connections")
 	fs.Var(&n.MaxPending, "max-pending", "most bytes of requests that are received but not answered")
+	fs.Var(&n.RepairRate, "repair-rate", "most bytes to write again each second for replicas that missed them; 0 only compares")
 	bindLog(fs, &n.LogLevel, &n.LogFormat)
 }
 
@@ -118,7 +130,7 @@ func (n *Node) Validate() error {
 	if n.Weight < 1 || n.Weight > 1000 {
 		f.add("weight", "%d is out of range: from 1 to 1000", n.Weight)
 	}
-	f.engine("engine", n.Engine)
+	n.store().validate(&f)
 	n.validateCluster(&f)
 	f.protect("peer", n.Peer, "secret", n.Secret, n.Insecure)
 	f.protect("gossip", n.Gossip, "secret", n.Secret, n.Insecure)
@@ -126,6 +138,9 @@ func (n *Node) Validate() error {
 	f.timeout("operation-timeout", n.OperationTimeout)
 	f.atLeast("max-connections", n.MaxConnections, 1)
 	f.between("max-pending", n.MaxPending, MiB, TiB)
+	if n.RepairRate != 0 {
+		f.between("repair-rate", n.RepairRate, 64*KiB, TiB)
+	}
 	f.format("log-format", n.LogFormat)
 	return f.err()
 }
@@ -145,18 +160,11 @@ func (n *Node) validateCluster(f *Faults) {
 	}
 }
 
-func (f *Faults) engine(field, engine string) {
-	switch engine {
-	case "memory":
-	case "badger":
-		f.add(field, `"badger" comes with a later release: use memory`)
-	default:
-		f.add(field, "%q is not an engine: use memory", engine)
-	}
-}
+func (n *Node) store() store { return store{&n.Engine, &n.Data, &n.Fsync, &n.Cache} }
 
 // complete implements Config.
 func (n *Node) complete() {
+	n.store().complete(1)
 	if port := portOf(n.Peer); n.Gossip == "" && port < math.MaxUint16 {
 		if port > 0 {
 			port++

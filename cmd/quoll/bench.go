@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/quolldb/quoll/internal/bench"
+	"github.com/quolldb/quoll/internal/config"
+)
+
+// benchOptions are the flags of `bench`.
+type benchOptions struct {
+	bench.Options
+	passwordFile, output string
+}
+
+const aboutBench = `Bench loads a cluster, or any server that speaks Redis' protocol, with SET and GET as fast as it answers, and prints
+throughput and latency. Each connection sends a pipeline of --depth commands, waits until all are answered, and sends the next one; a
+latency is the time from sending a pipeline to the answer of the command in it.
+
+  simple   all connections write, then all read: a phase of --duration (or --count commands) each
+  mixed    writes and reads at the same time, a share of --set-fraction of them writes
+  batch    every connection writes a pipeline, then reads the same keys back with the next one
+  load     every key is written once, in order
+
+Before simple and mixed all keys are written once, which is not measured (--no-load leaves it out). Keys are numbered: zipf takes the n-th one
+with a probability proportional to n^-1.1; exponential has a density that falls by e^3.5 from the first key to the last. A key's value is a
+function of its number and of --value-size, so --check can compare every answer: missing ones found nothing, wrong ones something else.
+
+With --wait N every pipeline that has a SET ends with WAIT N 1000 (for Redis with replicas; at --depth 1 that is after every write): its SETs
+count as answered when WAIT is, and as errors if fewer replicas have acknowledged.
+
+The keys remain: about --keys keys, named key:000000000042 unless --prefix says otherwise, are overwritten on the server.
+
+Exit codes: 0 it ran, or was interrupted while it did, and every answer was as it should be; 1 answers were errors, or missing or wrong with --check, or
+the server went away or hung (what was measured until then is printed); 2 wrong usage, or there is no such server at an address.`
+
+func (a *app) benchCommand() *cobra.Command {
+	var opt benchOptions
+	command := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure throughput and latency of a cluster or server",
+		Long:  aboutBench,
+		Example: `  quoll bench                                                   # 50 connections write for 10 s, then read, at 127.0.0.1:6379
+  quoll bench --depth 16 --trials 3 --workload mixed --set-fraction 0.1 --distribution zipf
+  quoll bench --addr 10.0.0.1:6379,10.0.0.2:6379 --check -o csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := opt.complete(cmd.Flags().Changed("count"), cmd.Flags().Changed("duration")); err != nil {
+				return err
+			}
+			return a.benchServers(cmd.Context(), opt)
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&opt.Addresses, "addr", []string{"127.0.0.1:6379"}, "`host:port` of servers, separated by commas; connections take them in turns")
+	flags.StringVar(&opt.passwordFile, "password-file", "", "`file` with the password that clients give")
+	flags.StringVar(&opt.Workload, "workload", bench.Simple, "`what` to do: simple, mixed, batch or load")
+	flags.DurationVar(&opt.Duration, "duration", 10*time.Second, "`time` that a phase of a trial takes")
+	flags.IntVar(&opt.Count, "count", 0, "`number` of commands in a phase, instead of a duration")
+	flags.IntVar(&opt.Trials, "trials", 1, "`number` of trials; of more than one the median and quartiles are shown")
+	flags.IntVar(&opt.Connections, "connections", 50, "`number` of connections")
+	flags.IntVar(&opt.Depth, "depth", 1, "`number` of commands in a pipeline")
+	flags.IntVar(&opt.KeySize, "key-size", 16, "`bytes` of a key")
+	flags.IntVar(&opt.ValueSize, "value-size", 64, "`bytes` of a value")
+	flags.IntVar(&opt.Keys, "keys", 100_000, "`number` of different keys")
+	flags.StringSliceVar(&opt.Prefixes, "prefix", nil, "`text` that keys begin with; or one for each address, separated by commas")
+	flags.StringVar(&opt.Distribution, "distribution", bench.Uniform, "`how` keys are chosen: uniform, zipf or exponential")
+	flags.Float64Var(&opt.SetFraction, "set-fraction", 0.5, "`share` of writes in mixed, 0 to 1")
+	flags.BoolVar(&opt.NoLoad, "no-load", false, "do not write all keys before simple and mixed: they are there")
+	flags.IntVar(&opt.Wait, "wait", 0, "`number` of replicas that WAIT waits for after every pipeline with a SET")
+	flags.BoolVar(&opt.Check, "check", false, "compare every value with what must be there")
+	flags.StringVarP(&opt.output, "output", "o", "table", "`format`: table, json or csv")
+	return command
+}
+
+// complete checks the flags and reads the password.
+func (o *benchOptions) complete(count, duration bool) error {
+	var faults config.Faults
+	for _, fault := range o.Faults() {
+		faults = append(faults, config.Fault{Field: fault.Option, Reason: fault.Reason})
+	}
+	switch {
+	case count && duration:
+		faults = append(faults, config.Fault{Field: "count", Reason: "give either a count or a duration"})
+	case count && o.Count == 0:
+		faults = append(faults, config.Fault{Field: "count", Reason: "0 commands are nothing to measure"})
+	}
+	if o.output != "table" && o.output != "json" && o.output != "csv" {
+		faults = append(faults, config.Fault{Field: "output", Reason: fmt.Sprintf("%q is none of table, json, csv", o.output)})
+	}
+	if o.passwordFile != "" {
+		text, err := os.ReadFile(o.passwordFile)
+		o.Password = strings.TrimRight(string(text), "\r\n")
+		switch {
+		case err != nil:
+			faults = append(faults, config.Fault{Field: "password-file", Reason: err.Error()})
+		case o.Password == "":
+			faults = append(faults, config.Fault{Field: "password-file", Reason: o.passwordFile + " is empty"})
+		}
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
+// benchServers measures, and prints what was measured even if that ended early.
+func (a *app) benchServers(ctx context.Context, opt benchOptions) error {
+	p := startProgress(a.stderr, "Bench:", false)
+	p.set(benchState{bench.Progress{Phase: "connecting"}})
+	opt.Progress = func(now bench.Progress) { p.set(benchState{now}) }
+	b, err := bench.Open(ctx, opt.Options)
+	if err != nil {
+		p.stop()
+		if ctx.Err() != nil {
+			return errInterruptedEarly
+		}
+		return config.Faults{{Field: "addr", Reason: explain(err)}}
+	}
+	defer b.Close()
+	report, err := b.Run(ctx)
+	p.stop()
+	if printed := a.printBench(report, opt.output); printed != nil {
+		return printed
+	}
+	if err != nil {
+		return err
+	}
+	return verdictOfBench(report)
+}
+
+// benchState is how far a run is.
+type benchState struct{ bench.Progress }
+
+func (s benchState) bar() string { return progressState{share: s.Share}.bar() }
+
+func (s benchState) text(time.Duration) string {
+	where := s.Phase
+	if s.Trial > 0 && s.Trials > 1 {
+		where = fmt.Sprintf("trial %d of %d, %s", s.Trial, s.Trials, s.Phase)
+	}
+	if s.Elapsed == 0 {
+		return where
+	}
+	return fmt.Sprintf("%s: %d%%, %d operations, %.0f/s", where, int(s.Share*100), s.Operations, float64(s.Operations)/s.Elapsed.Seconds())
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/internal/verify"
+)
+
+// verifyOptions are the flags of `verify`.
+type verifyOptions struct {
+	verify.Options
+	passwordFile, output string
+}
+
+const aboutVerify = `Verify writes, reads and counts through one or more addresses of a cluster, or of any server that speaks Redis'
+protocol, checks every answer, and says what was wrong. Kill machines meanwhile: that is what it is for. It goes on through
+errors and lost connections, and at the end waits up to 30 seconds until everything can be read back.
+
+  lost     an acknowledged write is not there, nor a newer one, whichever address is asked
+  stale    a read returned a value older than one that was acknowledged, or read by anybody, before the read began
+  wrong    a value that nobody wrote, or whose write was refused; a counter beyond what was sent or below what was
+           acknowledged; a history of SET, GET, INCR, SETNX and DEL of a key that is not linearizable
+  unknown  a write whose outcome the server did not say: -UNKNOWN, a time-out, a connection lost meanwhile. No fault by itself
+  refused  an error said that nothing was done, there was no connection, or a read was not answered. No fault by itself
+
+A key (or the history of one) is counted once as lost, stale or wrong, and not used any more. All keys begin with
+quoll-verify:RUN: and are removed at the end; no others are touched.
+
+Exit codes: 0 nothing was lost, stale or wrong; 1 something was; 2 it could not begin: wrong usage, or an address that does not
+answer or take writes; 3 nothing was, but some keys could not be read back at the end.`
+
+func (a *app) verifyCommand() *cobra.Command {
+	var opt verifyOptions
+	command := &cobra.Command{
+		Use:   "verify",
+		Short: "Check a running cluster or server: is anything lost, stale or wrong?",
+		Long:  aboutVerify,
+		Example: `  quoll verify                                                  # for a minute, at 127.0.0.1:6379
+  quoll verify --addr 10.0.0.1:6379,10.0.0.2:6379 --for 10m     # through two proxies, while you break things
+  quoll verify --password-file /etc/quoll/password -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := opt.complete(); err != nil {
+				return err
+			}
+			return a.verifyServers(cmd.Context(), opt)
+		},
+	}
+	flags := command.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&opt.Addresses, "addr", []string{"127.0.0.1:6379"}, "`host:port` of proxies of one cluster, or of a server, separated by commas")
+	flags.DurationVar(&opt.For, "for", time.Minute, "`time` for which clients work")
+	flags.IntVar(&opt.Clients, "clients", 8, "`number` of clients that work at the same time, 1 to 1000")
+	flags.IntVar(&opt.Keys, "keys", 64, "`number` of keys that are written in turns, 1 to 100000")
+	flags.StringVar(&opt.passwordFile, "password-file", "", "`file` with the password that clients give")
+	flags.BoolVar(&opt.Keep, "keep", false, "leave the keys there, to look at them")
+	flags.StringVarP(&opt.output, "output", "o", "table", "`format`: table or json")
+	return command
+}
+
+// complete checks the flags and reads the password.
+func (o *verifyOptions) complete() error {
+	var faults config.Faults
+	fault := func(field, format string, args ...any) {
+		faults = append(faults, config.Fault{Field: field, Reason: fmt.Sprintf(format, args...)})
+	}
+	if len(o.Addresses) == 0 {
+		fault("addr", "give at least one host:port")
+	}
+	for _, address := range o.Addresses {
+		if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
+			fault("addr", "%q is not host:port", address)
+		}
+	}
+	if o.For < time.Second {
+		fault("for", "%s is less than 1s", o.For)
+	}
+	if o.Clients < 1 || o.Clients > 1000 {
+		fault("clients", "%d is not from 1 to 1000", o.Clients)
+	}
+	if o.Keys < 1 || o.Keys > 100_000 {
+		fault("keys", "%d is not from 1 to 100000", o.Keys)
+	}
+	if o.output != "table" && o.output != "json" {
+		fault("output", "%q is neither table nor json", o.output)
+	}
+	if o.passwordFile != "" {
+		text, err := os.ReadFile(o.passwordFile)
+		o.Password = strings.TrimRight(string(text), "\r\n")
+		switch {
+		case err != nil:
+			fault("password-file", "%v", err)
+		case o.Password == "":
+			fault("password-file", "%s is empty", o.passwordFile)
+		}
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
+// verifyServers runs the checker and prints what it found.
+func (a *app) verifyServers(ctx context.Context, opt verifyOptions) error {
+	p := startProgress(a.stderr, "Verifying", false)
+	p.set(verifyState{Progress: verify.Progress{Phase: "connecting"}})
+	opt.Progress = func(now verify.Progress) { p.set(verifyState{now}) }
+	report, err := verify.Run(ctx, opt.Options)
+	p.stop()
+	if err != nil {
+		return config.Faults{{Field: "addr", Reason: err.Error()}}
+	}
+	if err := a.printReport(report, opt.output); err != nil {
+		return err
+	}
+	switch {
+	case report.Violated():
+		return errViolated
+	case report.Unread > 0:
+		return errUnhealthy{}
+	}
+	return nil
+}
+
+func (a *app) printReport(report verify.Report, output string) error {
+	if output == "json" {
+		encoder := json.NewEncoder(a.stdout)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(report)
+	}
+	return writeReport(a.stdout, report)
+}
+
+// verifyState is how far a verification is.
+type verifyState struct{ verify.Progress }
+
+func (verifyState) bar() string { return "" } // the numbers need the room
+
+func (s verifyState) text(time.Duration) string { return s.String() }

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/verify"
+)
+
+func TestReportForPeople(t *testing.T) {
+	r := verify.Report{
+		Run: "0a1b2c3d", Addresses: []string{"127.0.0.1:6379", "127.0.0.1:6380"}, Clients: 8, Elapsed: 60040 * time.Millisecond,
+		Operations: 120_000, Unknown: 3, Refused: 12, Rate: 2000, P50: 412 * time.Microsecond, P99: 3456 * time.Microsecond,
+	}
+	var out strings.Builder
+	require.NoError(t, writeReport(&out, r))
+	require.Equal(t, `Verified 127.0.0.1:6379, 127.0.0.1:6380 for 1m0s with 8 clients, run 0a1b2c3d.
+
+LOST  STALE  WRONG  UNKNOWN  REFUSED  OPERATIONS  RATE    P50    P99
+0     0      0      3        12       120000      2000/s  412µs  3.46ms
+
+Nothing was lost, stale or wrong.
+`, out.String())
+
+	r.Lost, r.Unread, r.Left, r.Interrupted, r.LastError = 2, 1, 4, true, "CLUSTERDOWN"
+	r.Findings = []verify.Finding{{Class: verify.Lost, Key: "k", Text: "it is gone\nand so on\n"}}
+	out.Reset()
+	require.NoError(t, writeReport(&out, r))
+	require.Contains(t, out.String(), "for 1m0s (interrupted) with")
+	require.Contains(t, out.String(), `
+1 key could not be read back at the end: nothing is known about them.
+VIOLATED. What was found, the first 1 of 2:
+  lost: k: it is gone
+    and so on
+The last error: CLUSTERDOWN
+4 keys could not be removed: they begin with quoll-verify:0a1b2c3d:
+`)
+}
