@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/e2e/cluster"
+	"github.com/quolldb/quoll/e2e/outcome"
 	"github.com/quolldb/quoll/internal/artifact"
 	"github.com/quolldb/quoll/internal/history"
 )
@@ -77,9 +78,9 @@ func TestHomeKilledBetweenAcceptAndAnswer(t *testing.T) {
 	unknown := 0
 	for i, err := range errs {
 		// On a machine that is busy the proxy may have turned to another home before.
-		require.Contains(t, []outcome{answered, unknownOutcome}, outcomeOf(err), "%s: %v", kinds[i], err)
-		if outcomeOf(err) == unknownOutcome {
-			require.Equal(t, "UNKNOWN", wordOf(err))
+		require.Contains(t, []outcome.Outcome{outcome.Answered, outcome.Unknown}, outcome.Of(err), "%s: %v", kinds[i], err)
+		if outcome.Of(err) == outcome.Unknown {
+			require.Equal(t, "UNKNOWN", outcome.Word(err))
 			unknown++
 		}
 	}
@@ -89,7 +90,7 @@ func TestHomeKilledBetweenAcceptAndAnswer(t *testing.T) {
 			for _, client := range clients {
 				call := recorder.Client().Begin(history.Command{Kind: history.Get, Key: key})
 				require.NoError(t, finish(t, client, call))
-				seen = append(seen, replyOf(client.Get(t.Context(), key).Result()))
+				seen = append(seen, outcome.Reply(client.Get(t.Context(), key).Result()))
 			}
 			require.Equal(t, []string{resultOf(kinds[i]), resultOf(kinds[i])}, seen, "after %s: a majority held it, and nobody may forget it", kinds[i])
 		}
@@ -136,13 +137,13 @@ func resultOf(kind history.Kind) string {
 // finish executes a call that has begun, and notes how it ended.
 func finish(t testing.TB, client *redis.Client, call history.Call) error {
 	value, err := client.Do(t.Context(), call.Command().Args()...).Result()
-	switch outcomeOf(err) {
-	case answered:
-		call.Done(replyOf(value, err))
+	switch outcome.Of(err) {
+	case outcome.Answered:
+		call.Done(outcome.Reply(value, err))
 		return nil
-	case noEffect:
+	case outcome.NoEffect:
 		call.NoEffect()
-	case unknownOutcome:
+	case outcome.Unknown:
 		call.Unknown()
 	}
 	return err
@@ -188,7 +189,7 @@ func TestHomePausedBeyondEveryTimeOut(t *testing.T) {
 	unknown := 0
 	for _, err := range late {
 		if err != nil {
-			require.Equal(t, "UNKNOWN", wordOf(err))
+			require.Equal(t, "UNKNOWN", outcome.Word(err))
 			unknown++
 		}
 	}

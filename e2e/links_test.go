@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/e2e/cluster"
+	"github.com/quolldb/quoll/e2e/outcome"
 )
 
 // TestOneWayCutOfEachLink cuts every direction of every link, one after the other:
@@ -122,6 +123,6 @@ func TestClientsThatDoNotWait(t *testing.T) {
 	l.everybodyIsServed()
 	l.stop()
 	t.Logf("%d commands were sent again; errors: %v", l.repeated.Load(), l.words())
-	l.requireWords(clientTimeOut)
+	l.requireWords(outcome.ClientTimeOut)
 	l.requireNothingLost(c.Proxies[0].Client)
 }

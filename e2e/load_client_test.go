@@ -6,13 +6,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/quolldb/quoll/e2e/outcome"
 	"github.com/quolldb/quoll/internal/history"
 )
 
@@ -26,7 +26,9 @@ type loadClient struct {
 	served   atomic.Int64 // when the last command began that was answered: load.now
 	acked    int64        // increments of its counter that were acknowledged
 	unknown  int64        // increments of unknown outcome
-	written  []string     // keys of its own that hold their own name
+	written  []string     // keys of its own that hold what own says
+	churned  [4]churned   // keys of its own that it overwrites
+	refused  bool         // something was, in its last trip
 	appended int
 }
 
@@ -56,8 +58,17 @@ func (c *loadClient) work() {
 			c.journal()
 		case 3:
 			c.contendInPipeline()
+		case 4:
+			if c.load.cfg.size > 0 {
+				c.churn()
+				break
+			}
+			c.contend()
 		default:
 			c.contend()
+		}
+		if c.refused && c.load.cfg.patient {
+			time.Sleep(patience)
 		}
 		time.Sleep(pace)
 	}
@@ -65,8 +76,9 @@ func (c *loadClient) work() {
 
 // do executes commands, several of them as a pipeline, and notes the errors that are
 // no replies of Redis. ended is called for each command, in their order.
-func (c *loadClient) do(commands [][]any, ended func(i int, reply string, outcome outcome)) {
+func (c *loadClient) do(commands [][]any, ended func(i int, reply string, how outcome.Outcome)) {
 	c.trips++
+	c.refused = false
 	began := c.load.now()
 	pipe := c.redis.Pipeline()
 	for _, args := range commands {
@@ -75,14 +87,15 @@ func (c *loadClient) do(commands [][]any, ended func(i int, reply string, outcom
 	replies, _ := pipe.Exec(context.Background())
 	for i, reply := range replies {
 		value, err := reply.(*redis.Cmd).Result()
-		outcome := outcomeOf(err)
-		if outcome == answered {
+		how := outcome.Of(err)
+		if how == outcome.Answered {
 			c.served.Store(int64(began))
 			c.load.done.Add(1)
 		} else {
+			c.refused = c.refused || how == outcome.NoEffect
 			c.load.failed(failure{began, c.load.now() - began, tripID{c.id, c.trips}, strings.Trim(fmt.Sprintf("%v", commands[i]), "[]"), err})
 		}
-		ended(i, replyOf(value, err), outcome)
+		ended(i, outcome.Reply(value, err), how)
 	}
 }
 
@@ -95,11 +108,11 @@ func (l *load) failed(f failure) {
 func (c *loadClient) counter() string { return fmt.Sprint(c.load.name, ":counter:", c.id) }
 
 func (c *loadClient) count() {
-	c.do([][]any{{"incr", c.counter()}}, func(_ int, _ string, outcome outcome) {
-		switch outcome {
-		case answered:
+	c.do([][]any{{"incr", c.counter()}}, func(_ int, _ string, how outcome.Outcome) {
+		switch how {
+		case outcome.Answered:
 			c.acked++
-		case unknownOutcome:
+		case outcome.Unknown:
 			c.unknown++
 		}
 	})
@@ -107,15 +120,15 @@ func (c *loadClient) count() {
 
 func (c *loadClient) write(i int) {
 	key := fmt.Sprint(c.load.name, ":own:", c.id, ":", i)
-	c.do([][]any{{"set", key, key}}, func(_ int, _ string, outcome outcome) {
-		if outcome == answered {
+	c.do([][]any{{"set", key, c.load.own(key)}}, func(_ int, _ string, how outcome.Outcome) {
+		if how == outcome.Answered {
 			c.written = append(c.written, key)
 		}
 	})
 }
 
 // record executes recorded commands and returns how the last one ended.
-func (c *loadClient) record(commands ...history.Command) (last outcome) {
+func (c *loadClient) record(commands ...history.Command) (last outcome.Outcome) {
 	var calls []history.Call
 	if len(commands) > 1 {
 		calls = c.recorded.Pipeline(commands)
@@ -126,17 +139,17 @@ func (c *loadClient) record(commands ...history.Command) (last outcome) {
 	for _, command := range commands {
 		args = append(args, command.Args())
 	}
-	c.do(args, func(i int, reply string, outcome outcome) {
-		switch last = outcome; outcome {
-		case answered:
+	c.do(args, func(i int, reply string, how outcome.Outcome) {
+		switch last = how; how {
+		case outcome.Answered:
 			calls[i].Done(reply)
-		case noEffect:
+		case outcome.NoEffect:
 			calls[i].NoEffect()
-		case unknownOutcome:
+		case outcome.Unknown:
 			calls[i].Unknown()
 			return
 		}
-		c.load.keys.ended(commands[i].Key)
+		c.load.keys.Ended(commands[i].Key)
 	})
 	return last
 }
@@ -152,44 +165,23 @@ func (c *loadClient) journal() {
 	c.record(commands...)
 }
 
-var kinds = []history.Kind{history.Get, history.Get, history.Get, history.Get, history.Set, history.Incr, history.Incr,
-	history.Append, history.Del, history.SetNX, history.GetSet,
-	history.PSetEX, history.PSetEX, history.PExpire, history.Persist, history.GetEX, history.GetDel}
-
-// randomCommand draws a command whose value, if it has one, is unique. place tells
-// apart commands with one serial number.
-func randomCommand(key string, serial int64, place int) history.Command {
-	command := history.Command{Kind: kinds[rand.IntN(len(kinds))], Key: key}
-	switch command.Kind {
-	case history.Set, history.SetNX, history.GetSet, history.PSetEX:
-		command.Arg = strconv.FormatInt((serial*10+int64(place))*1000, 10) // Incr does not reach the next one
-	case history.Append:
-		command.Arg = strconv.FormatInt(serial*10+int64(place), 10)
-	}
-	switch command.Kind {
-	case history.PSetEX, history.PExpire, history.GetEX:
-		command.TTL = 1 + rand.Int64N(300)
-	}
-	return command
-}
-
 func (c *loadClient) contend() {
-	key, serial := c.load.keys.next(1)
-	command := randomCommand(key, serial, 0)
+	key, serial := c.load.keys.Next(1)
+	command := history.Draw(key, serial, 0)
 	for range 3 {
-		if c.record(command) != unknownOutcome || c.id >= c.load.cfg.hasty {
+		if c.record(command) != outcome.Unknown || c.id >= c.load.cfg.hasty {
 			return
 		}
 		c.load.repeated.Add(1)
-		c.load.keys.again(key)
+		c.load.keys.Again(key)
 	}
 }
 
 func (c *loadClient) contendInPipeline() {
-	key, serial := c.load.keys.next(4)
+	key, serial := c.load.keys.Next(4)
 	var commands []history.Command
 	for place := range 4 {
-		commands = append(commands, randomCommand(key, serial, place))
+		commands = append(commands, history.Draw(key, serial, place))
 	}
 	c.record(commands...)
 }

@@ -22,7 +22,7 @@ type load struct {
 	cfg      loadConfig
 	name     string // that its keys begin with
 	recorder *history.Recorder
-	keys     contended
+	keys     *history.Keys
 	journals [3]string // keys to which all clients append
 	clients  []*loadClient
 	began    time.Time
@@ -43,6 +43,12 @@ type loadConfig struct {
 	// hasty clients, the first ones, do not wait long for a reply, and send again what
 	// had none. To the history that is another operation.
 	hasty int
+	// size is about how many bytes the values have that only one client writes. With it
+	// clients also overwrite and delete keys of their own, so that what a store keeps
+	// becomes obsolete.
+	size int
+	// patient clients wait a little after a refusal: the cluster may be down for a while.
+	patient bool
 }
 
 // failure is a command that a client got an error for.
@@ -61,6 +67,8 @@ const (
 	loadClients = 16
 	// pace leaves the machine some air: a starved node looks like a dead one.
 	pace = time.Millisecond
+	// patience is the pause of patient clients.
+	patience = 20 * time.Millisecond
 )
 
 // startLoad starts clients of the given proxies, spread evenly.
@@ -68,7 +76,7 @@ func startLoad(t testing.TB, proxies []string) *load { return startLoadOf(t, pro
 
 func startLoadOf(t testing.TB, proxies []string, cfg loadConfig) *load {
 	l := &load{t: t, cfg: cfg, name: fmt.Sprint("load", loads.Add(1)), recorder: history.NewRecorder(), began: time.Now()}
-	l.keys.name = l.name
+	l.keys = history.NewKeys(l.name)
 	for i := range l.journals {
 		l.journals[i] = fmt.Sprint(l.name, ":journal:", i)
 		l.recorder.Journal(l.journals[i])
@@ -110,49 +118,3 @@ func (l *load) now() time.Duration { return time.Since(l.began) }
 
 // note records what was done to the cluster, for the artefacts of a failing run.
 func (l *load) note(format string, args ...any) { l.recorder.Note(fmt.Sprintf(format, args...)) }
-
-// contended hands out the keys whose history is recorded. To every key goes a bounded
-// number of commands, and only some of them at a time: what the checker has to do grows
-// exponentially with those that overlap, and those of unknown outcome never end.
-type contended struct {
-	name   string
-	mu     sync.Mutex
-	serial int64
-	keys   [8]contendedKey
-}
-
-type contendedKey struct{ generation, commands, open int }
-
-const (
-	commandsPerKey = 60
-	openPerKey     = 8
-)
-
-// next returns the key for some commands, and a number that no other call returns.
-func (c *contended) next(commands int) (key string, serial int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.serial++
-	i := int(c.serial) % len(c.keys)
-	k := &c.keys[i]
-	if k.commands+commands > commandsPerKey || k.open+commands > openPerKey {
-		*k = contendedKey{generation: k.generation + 1}
-	}
-	k.commands += commands
-	k.open += commands
-	return fmt.Sprint(c.name, ":h:", i, ":", k.generation), c.serial
-}
-
-// again notes that a command is sent once more, and ended that the outcome of one is
-// known.
-func (c *contended) again(key string) { c.count(key, 1) }
-func (c *contended) ended(key string) { c.count(key, -1) }
-
-func (c *contended) count(key string, open int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var i, generation int
-	if _, err := fmt.Sscanf(key, c.name+":h:%d:%d", &i, &generation); err == nil && c.keys[i].generation == generation {
-		c.keys[i].open += open
-	}
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/e2e/cluster"
+	"github.com/quolldb/quoll/e2e/outcome"
 )
 
 const majorityKeys = 60
@@ -45,7 +46,7 @@ func refused(t *testing.T, client *redis.Client) []error {
 	for i := range majorityKeys {
 		require.ErrorContains(t, reads[i], "CLUSTERDOWN ")
 		require.ErrorContains(t, reads[i], "nothing was done")
-		require.NotEqual(t, answered, outcomeOf(writes[i]), "a minority must not write: %v", writes[i])
+		require.NotEqual(t, outcome.Answered, outcome.Of(writes[i]), "a minority must not write: %v", writes[i])
 		require.Regexp(t, "^(CLUSTERDOWN|UNKNOWN) ", writes[i].Error())
 	}
 	return writes
@@ -120,7 +121,7 @@ func TestNodeThatLostItsStateDoesNotVote(t *testing.T) {
 	c, client := startSeeded(t)
 	c.Nodes[2].Kill()
 	c.Nodes[2].Start()
-	c.Nodes[2].AwaitLog("restarted without its state and does not vote")
+	c.Nodes[2].AwaitLog("this node has lost its state and does not vote")
 	cluster.Await(t, "it says that it is not ready, and why", func() bool {
 		ready, text := c.Nodes[2].Ready()
 		return !ready && strings.Contains(text, "restarted without its state")

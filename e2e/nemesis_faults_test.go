@@ -13,31 +13,53 @@ import (
 
 // faults are all that the nemesis can do.
 var faults = []fault{
-	{"node killed", (*nemesis).killNode},
-	{"proxy killed", (*nemesis).killProxy},
-	{"process hangs", (*nemesis).hang},
-	{"one-way cut", (*nemesis).cutOneWay},
-	{"partition", (*nemesis).partition},
-	{"ring of majorities", (*nemesis).ringOfMajorities},
-	{"slow process", noise((*nemesis).anybody, func(r *rand.Rand) cluster.Rule {
+	{name: "node killed", begin: (*nemesis).killNode, needs: 1},
+	{name: "node down", begin: (*nemesis).downNode, needs: many},
+	{name: "all nodes killed", begin: (*nemesis).killAllNodes, needs: many},
+	{name: "proxy killed", begin: (*nemesis).killProxy},
+	{name: "process hangs", begin: (*nemesis).hang},
+	{name: "one-way cut", begin: (*nemesis).cutOneWay},
+	{name: "partition", begin: (*nemesis).partition},
+	{name: "ring of majorities", begin: (*nemesis).ringOfMajorities},
+	{name: "slow process", begin: noise((*nemesis).anybody, func(r *rand.Rand) cluster.Rule {
 		return cluster.Rule{Delay: milliseconds(r.IntN(100)), Jitter: milliseconds(1 + r.IntN(200))}
 	})},
-	{"frames dropped", noise((*nemesis).anybody, func(r *rand.Rand) cluster.Rule { return cluster.Rule{Drop: 0.05 + 0.3*r.Float64()} })},
-	{"frames duplicated", noise((*nemesis).nodes, func(r *rand.Rand) cluster.Rule { return cluster.Rule{Duplicate: 0.1 + 0.5*r.Float64()} })},
-	{"frames reordered", noise((*nemesis).nodes, func(r *rand.Rand) cluster.Rule { return cluster.Rule{Reorder: 0.1 + 0.5*r.Float64()} })},
+	{name: "frames dropped", begin: noise((*nemesis).anybody, func(r *rand.Rand) cluster.Rule { return cluster.Rule{Drop: 0.05 + 0.3*r.Float64()} })},
+	{name: "frames duplicated", begin: noise((*nemesis).nodes, func(r *rand.Rand) cluster.Rule { return cluster.Rule{Duplicate: 0.1 + 0.5*r.Float64()} })},
+	{name: "frames reordered", begin: noise((*nemesis).nodes, func(r *rand.Rand) cluster.Rule { return cluster.Rule{Reorder: 0.1 + 0.5*r.Float64()} })},
 }
 
 func milliseconds(n int) string { return fmt.Sprint(n, "ms") }
 
-// killNode kills a node, which comes back without its state, as one that does not vote.
+// killNode kills a node, which comes back at once: without its state, as one that does not
+// vote, unless it keeps it.
 func (n *nemesis) killNode() (what string, mend func()) {
 	victim := n.one(n.c.Nodes)
-	if n.kills == 0 || n.stopped[victim] > 0 {
+	if n.stopped[victim] > 0 {
 		return "", nil
 	}
-	n.kills--
+	if n.kills < many {
+		n.kills--
+	}
 	n.restart(victim)
 	return victim.Name, nil
+}
+
+// downNode kills a node that stays away for a while.
+func (n *nemesis) downNode() (what string, mend func()) {
+	victim := n.one(n.c.Nodes)
+	if n.stopped[victim] > 0 {
+		return "", nil
+	}
+	n.stop(victim, func(m *cluster.Member) { n.c.Kill(m) })
+	return victim.Name, func() { n.goOn(victim) }
+}
+
+// killAllNodes kills all nodes at once, but for those that hang or are away.
+func (n *nemesis) killAllNodes() (what string, mend func()) {
+	victims := slices.DeleteFunc(slices.Clone(n.c.Nodes), func(m *cluster.Member) bool { return n.stopped[m] > 0 })
+	n.restart(victims...)
+	return names(victims), nil
 }
 
 // killProxy kills a proxy. Its successor serves at the same address.
@@ -50,25 +72,22 @@ func (n *nemesis) killProxy() (what string, mend func()) {
 	return victim.Name, nil
 }
 
-// restart leaves the faults of the process's links as they are.
-func (n *nemesis) restart(m *cluster.Member) {
-	m.Kill()
-	m.Start()
-	m.AwaitAlive()
-	n.apply(m)
+// restart kills processes at once. It leaves the faults of their links as they are.
+func (n *nemesis) restart(victims ...*cluster.Member) {
+	n.c.Kill(victims...)
+	for _, m := range victims {
+		m.Start()
+	}
+	for _, m := range victims {
+		m.AwaitAlive()
+	}
+	n.apply(victims...)
 }
 
 func (n *nemesis) hang() (what string, mend func()) {
 	victim := n.one(n.everybody())
-	if n.stopped[victim]++; n.stopped[victim] == 1 {
-		victim.Stop()
-	}
-	return victim.Name, func() {
-		if n.stopped[victim]--; n.stopped[victim] == 0 {
-			victim.Continue()
-			n.apply(victim)
-		}
-	}
+	n.stop(victim, func(m *cluster.Member) { m.Stop() })
+	return victim.Name, func() { n.goOn(victim) }
 }
 
 func (n *nemesis) cutOneWay() (what string, mend func()) {

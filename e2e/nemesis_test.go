@@ -17,10 +17,11 @@ type nemesis struct {
 	c      *cluster.Cluster
 	l      *load
 	random *rand.Rand
-	kills  int            // how many nodes may still die: one without its state does not vote
+	kills  int            // how many nodes may still die: one without its state does not vote; many if they keep it
 	done   map[string]int // faults by kind
 
-	// What is wrong now. Several faults may concern one process.
+	// What is wrong now. Several faults may concern one process. One that is stopped hangs,
+	// or is dead.
 	stopped map[*cluster.Member]int
 	cuts    map[link]int
 	noise   map[*cluster.Member][]*cluster.Rule
@@ -34,7 +35,12 @@ type link struct{ from, to *cluster.Member }
 type fault struct {
 	name  string
 	begin func(*nemesis) (what string, mend func())
+	// needs is how many nodes must be allowed to die.
+	needs int
 }
+
+// many nodes may die if they keep their state.
+const many = 1 << 30
 
 func newNemesis(c *cluster.Cluster, l *load, random *rand.Rand, kills int) *nemesis {
 	return &nemesis{c: c, l: l, random: random, kills: kills, done: map[string]int{},
@@ -51,12 +57,15 @@ func (n *nemesis) work(d time.Duration) {
 	}
 	var active []begun
 	var order []int
-	for end := time.Now().Add(d); time.Now().Before(end); {
+	for end := time.Now().Add(d); len(order) > 0 || time.Now().Before(end); { // no kind is left out
 		if len(order) == 0 {
 			order = n.random.Perm(len(faults))
 		}
 		f := faults[order[0]]
 		order = order[1:]
+		if n.kills < f.needs {
+			continue
+		}
 		if what, mend := f.begin(n); what != "" {
 			n.done[f.name]++
 			n.l.note("%s: %s", f.name, what)
@@ -123,6 +132,27 @@ func together(rules []*cluster.Rule) cluster.Rule {
 
 func (n *nemesis) everybody() []*cluster.Member {
 	return append(slices.Clone(n.c.Nodes), n.c.Proxies...)
+}
+
+// stop notes that a process does nothing any more, and goOn that one of the reasons
+// is gone: after the last one it works again, with the faults of its links.
+func (n *nemesis) stop(m *cluster.Member, how func(*cluster.Member)) {
+	if n.stopped[m]++; n.stopped[m] == 1 {
+		how(m)
+	}
+}
+
+func (n *nemesis) goOn(m *cluster.Member) {
+	if n.stopped[m]--; n.stopped[m] > 0 {
+		return
+	}
+	if m.Running() {
+		m.Continue()
+	} else {
+		m.Start()
+		m.AwaitAlive()
+	}
+	n.apply(m)
 }
 
 // one draws a process.

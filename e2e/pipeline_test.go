@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/e2e/cluster"
+	"github.com/quolldb/quoll/e2e/outcome"
 )
 
 const (
@@ -35,12 +36,12 @@ func (c *counters) round(done *atomic.Int64) {
 	}
 	replies, _ := pipe.Exec(context.Background())
 	for i, reply := range replies {
-		switch outcomeOf(reply.Err()) {
-		case answered:
+		switch outcome.Of(reply.Err()) {
+		case outcome.Answered:
 			c.acked[i]++
 			done.Add(1)
 			continue
-		case unknownOutcome:
+		case outcome.Unknown:
 			c.unknown[i]++
 		}
 		c.failed++

@@ -22,6 +22,7 @@ type status struct {
 	Formed   bool
 	Replicas int
 	Seen     string
+	Warnings []string
 	Nodes    []struct {
 		Name, Peer, Rack, Version, Generation, State string
 		HomeSlots                                    int `json:"home_slots"`

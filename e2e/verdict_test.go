@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/e2e/cluster"
+	"github.com/quolldb/quoll/e2e/outcome"
 	"github.com/quolldb/quoll/internal/artifact"
 	"github.com/quolldb/quoll/internal/history"
 )
@@ -48,9 +50,21 @@ func (l *load) requireNothingLost(proxy string) history.Result {
 		for keys := range slices.Chunk(c.written, 200) {
 			values := served(l.t, func() ([]any, error) { return client.MGet(l.t.Context(), keys...).Result() })
 			for i, value := range values {
-				require.Equal(l.t, keys[i], value, "an acknowledged write is lost")
+				if value != l.own(keys[i]) {
+					require.FailNow(l.t, "an acknowledged write is lost", "%s holds %.100q", keys[i], value)
+				}
 			}
 			sets += len(keys)
+		}
+		for i := range c.churned {
+			value := served(l.t, func() (string, error) {
+				value, err := client.Get(l.t.Context(), c.churnKey(i)).Result()
+				if errors.Is(err, redis.Nil) {
+					return history.Nil, nil
+				}
+				return value, err
+			})
+			require.NoError(l.t, c.churned[i].check(l, value), c.churnKey(i))
 		}
 	}
 	l.t.Logf("%d commands answered; %d acknowledged sets and %d acknowledged increments (%d unknown) are there; history: %s",
@@ -65,7 +79,7 @@ func served[T any](t testing.TB, read func() (T, error)) (value T) {
 	var err error
 	cluster.Await(t, "a read is answered", func() bool {
 		value, err = read()
-		return outcomeOf(err) == answered
+		return outcome.Of(err) == outcome.Answered
 	})
 	require.NoError(t, err)
 	return value
@@ -78,7 +92,7 @@ func (l *load) requireFewErrors(broke, reaction time.Duration) {
 	l.t.Helper()
 	trips, atTheTime, overtaken := map[tripID]bool{}, 0, 0
 	for _, f := range l.failures {
-		if f.began >= broke+reaction && wordOf(f.err) == "ERR" {
+		if f.began >= broke+reaction && outcome.Word(f.err) == "ERR" {
 			overtaken++
 			continue
 		}
@@ -104,7 +118,7 @@ func (l *load) words() map[string]int {
 	defer l.mu.Unlock()
 	words := map[string]int{}
 	for _, f := range l.failures {
-		words[wordOf(f.err)]++
+		words[outcome.Word(f.err)]++
 	}
 	return words
 }
@@ -113,6 +127,6 @@ func (l *load) words() map[string]int {
 func (l *load) requireWords(allowed ...string) {
 	l.t.Helper()
 	for _, f := range l.failures {
-		require.Contains(l.t, allowed, wordOf(f.err), "%s: %v", f.command, f.err)
+		require.Contains(l.t, allowed, outcome.Word(f.err), "%s: %v", f.command, f.err)
 	}
 }

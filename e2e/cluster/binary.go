@@ -48,7 +48,7 @@ func faultsBinary(t testing.TB) string {
 
 // build returns the binary that a variable names, or builds one.
 func build(variable, path string, flags ...string) (string, error) {
-	if given := os.Getenv(variable); given != "" {
+	if given := os.Getenv(variable); variable != "" && given != "" {
 		return given, nil
 	}
 	args := append(append([]string{"build", "-o", path}, flags...), strings.Fields(os.Getenv("E2E_BUILD_FLAGS"))...)
@@ -66,16 +66,22 @@ var sources sync.Once
 // old result as "(cached)".
 func lookAtSources(t testing.TB) {
 	sources.Do(func() {
-		root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+		root, err := moduleRoot()
 		for _, dir := range []string{"cmd", "proxy", "node", "ring", "internal"} {
 			if err == nil {
-				err = filepath.WalkDir(filepath.Join(strings.TrimSpace(string(root)), dir), look)
+				err = filepath.WalkDir(filepath.Join(root, dir), look)
 			}
 		}
 		if err != nil {
 			t.Fatalf("cluster: looking at the sources: %v", err)
 		}
 	})
+}
+
+// moduleRoot is the folder of the module's source.
+func moduleRoot() (string, error) {
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	return strings.TrimSpace(string(root)), err
 }
 
 func look(path string, _ fs.DirEntry, err error) error {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,15 @@ type Config struct {
 	Nodes, Proxies int
 	Node, Proxy    []string
 	Faults         bool
+	// Engine is the nodes' --engine, Fsync and Cache are settings of it. Empty ones are left
+	// to quoll.
+	Engine, Fsync, Cache string
+	// Data is where nodes with the engine badger keep their data, each in a directory of its
+	// own name. Without it, it is a directory of the test's; if the test fails it is kept
+	// among the artefacts.
+	Data string
+	// Binary is the quoll to run instead of the one that is built for all tests.
+	Binary string
 }
 
 // Member is a node or a proxy with its addresses.
@@ -33,14 +43,17 @@ type Member struct {
 	// Client is where a proxy serves clients; Peer and Gossip are a node's.
 	Client, Peer, Gossip string
 	Admin                string
+	// Data is a node's data directory, empty if it has none.
+	Data string
 
-	rules []Rule // in force
+	rules []Rule        // in force
+	clock time.Duration // by which it is ahead
 }
 
-// Kill ends the process with SIGKILL and waits until it is gone, and its rules with it.
+// Kill ends the process with SIGKILL and waits until it is gone, and its faults with it.
 func (m *Member) Kill() {
 	m.Process.Kill()
-	m.rules = nil
+	m.rules, m.clock = nil, 0
 }
 
 // Cluster is a number of nodes and proxies.
@@ -63,9 +76,10 @@ func New(t testing.TB, cfg Config) *Cluster {
 		initial, peers = append(initial, m.Node+"="+m.Peer), append(peers, m.Peer)
 	}
 	c.Initial = strings.Join(initial, ",")
+	store := cfg.store(t, c.Nodes)
 	for _, m := range c.Nodes {
-		m.Process = NewProcess(t, "node "+m.Node, append([]string{"node", "--name", m.Node, "--peer", m.Peer, "--gossip", m.Gossip, "--admin", m.Admin,
-			"--initial-cluster", c.Initial}, cfg.Node...)...)
+		args := []string{"node", "--name", m.Node, "--peer", m.Peer, "--gossip", m.Gossip, "--admin", m.Admin, "--initial-cluster", c.Initial}
+		m.Process = NewProcess(t, "node "+m.Node, slices.Concat(args, store(m), cfg.Node)...)
 	}
 	for i := range cfg.Proxies {
 		m := &Member{Client: FreeAddress(t), Admin: FreeAddress(t)}
@@ -75,6 +89,11 @@ func New(t testing.TB, cfg Config) *Cluster {
 	if cfg.Faults {
 		for _, m := range c.members() {
 			m.quoll, m.Env = faultsBinary(t), append(m.Env, "QUOLL_SECRET="+secret)
+		}
+	}
+	if cfg.Binary != "" {
+		for _, m := range c.members() {
+			m.quoll = cfg.Binary
 		}
 	}
 	return c

@@ -12,6 +12,12 @@
 //	c.Cut(c.Nodes[0], c.Nodes[1]) // what a sends to b vanishes
 //	c.Heal()
 //
+// Nodes with the engine badger keep their data over restarts:
+//
+//	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 1, Engine: "badger", Fsync: "always"})
+//	c.KillAll()
+//	c.StartAll()
+//
 // E2E_BINARY and E2E_FAULTS_BINARY name binaries to test instead of building them;
 // E2E_BUILD_FLAGS are given to go build, for example -race: a data race that a process
 // reports fails the test. The logs of a failing test's processes are among its artefacts

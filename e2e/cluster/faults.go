@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -48,7 +49,7 @@ func (c *Cluster) SetFaults(at *Member, seed uint64, rules ...Rule) {
 	if len(at.rules) > 0 {
 		c.injected.Add(at.injected())
 	}
-	body, err := json.Marshal(map[string]any{"seed": seed, "rules": append([]Rule{}, rules...)})
+	body, err := json.Marshal(map[string]any{"seed": seed, "clock": at.clock.String(), "rules": append([]Rule{}, rules...)})
 	require.NoError(c.t, err)
 	at.ask(http.MethodPut, "/v1/faults", body, nil)
 	at.rules = slices.Clone(rules)
@@ -61,24 +62,32 @@ func (c *Cluster) Cut(from, to *Member) {
 	c.SetFaults(from, 0, append([]Rule{CutTo(to)}, from.rules...)...)
 }
 
+// Clock sets the wall clock of a node ahead by d, or behind if that is negative; 0 sets it right. Its rules stay as they are.
+func (c *Cluster) Clock(at *Member, d time.Duration) {
+	c.t.Helper()
+	at.clock = d
+	c.SetFaults(at, 0, at.rules...)
+}
+
 // CutTo is the rule that loses what is sent to a process.
 func CutTo(to *Member) Rule {
 	name, role := to.peerName()
 	return Rule{Peer: name, Role: role, Cut: true}
 }
 
-// Heal removes all rules. The processes that have some must run.
+// Heal removes all rules, and sets clocks right. The processes that this concerns must run.
 func (c *Cluster) Heal() {
 	c.t.Helper()
 	for _, m := range c.members() {
-		if len(m.rules) > 0 {
+		if len(m.rules) > 0 || m.clock != 0 {
+			m.clock = 0
 			c.SetFaults(m, 0)
 		}
 	}
 }
 
 // Injected returns what all rules did so far. What those of a process did that was
-// killed is lost.
+// killed is lost, unless by Cluster.Kill.
 func (c *Cluster) Injected() Injected {
 	c.t.Helper()
 	sum := c.injected

@@ -5,6 +5,7 @@ package cluster
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,6 +23,8 @@ type Process struct {
 	Name string
 	// Args and Env are what it is started with.
 	Args, Env []string
+	// Under is a command that becomes the process: quoll and Args are its last arguments.
+	Under []string
 
 	t     testing.TB
 	quoll string // path of the binary
@@ -81,7 +84,8 @@ func (p *Process) Start() {
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	require.NoError(p.t, err)
 	defer log.Close()
-	cmd, done := exec.Command(p.quoll, p.Args...), make(chan struct{})
+	line := slices.Concat(p.Under, []string{p.quoll}, p.Args)
+	cmd, done := exec.Command(line[0], line[1:]...), make(chan struct{})
 	cmd.Env = append(environment(), p.Env...)
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, attributes()
 	require.NoError(p.t, cmd.Start(), p.Name)
@@ -95,9 +99,22 @@ func (p *Process) Start() {
 // Kill ends the process with SIGKILL and waits until it is gone.
 func (p *Process) Kill() {
 	if p.cmd != nil {
-		p.Signal(syscall.SIGKILL)
+		_ = p.cmd.Process.Kill()
 		<-p.done
 	}
+}
+
+// Terminate ends the process in order, with SIGTERM. The test fails if it does not end
+// well, or not soon.
+func (p *Process) Terminate() {
+	p.t.Helper()
+	p.Signal(syscall.SIGTERM)
+	p.endedWell()
+}
+
+func (p *Process) endedWell() {
+	p.t.Helper()
+	require.Equal(p.t, 0, p.ExitCode(patience), "%s: exit code after SIGTERM", p.Name)
 }
 
 // Stop makes the process hang: SIGSTOP. It must run, and not hang already.
@@ -109,14 +126,21 @@ func (p *Process) Stop() {
 // Continue ends Stop: SIGCONT.
 func (p *Process) Continue() { p.Signal(syscall.SIGCONT) }
 
-// Signal sends a signal to the process, unless it has ended.
-func (p *Process) Signal(signal syscall.Signal) { _ = p.cmd.Process.Signal(signal) }
+// Signal sends a signal to the process, unless it was never started or has ended.
+func (p *Process) Signal(signal syscall.Signal) {
+	if p.cmd != nil {
+		_ = p.cmd.Process.Signal(signal)
+	}
+}
 
 // PID is the number of the running process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Running reports whether the process has not ended.
+// Running reports whether the process was started and has not ended.
 func (p *Process) Running() bool {
+	if p.cmd == nil {
+		return false
+	}
 	select {
 	case <-p.done:
 		return false

@@ -1,6 +1,12 @@
 package cluster
 
-import "syscall"
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+)
 
 // attributes puts a process into a group of its own, which a terminal's Ctrl-C does
 // not reach, and lets it die with the tests, should they not get to clean up.
@@ -18,4 +24,17 @@ func awaitStopped(pid int) {
 			return
 		}
 	}
+}
+
+// Memory is how much memory the process occupies, in bytes: of its own, and of files that
+// it has mapped, which the system takes back when it needs it. 0 where that is not known.
+func (p *Process) Memory() (own, files int64) {
+	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.PID()))
+	if fields := bytes.Fields(statm); err == nil && len(fields) > 2 {
+		resident, _ := strconv.ParseInt(string(fields[1]), 10, 64)
+		shared, _ := strconv.ParseInt(string(fields[2]), 10, 64)
+		page := int64(os.Getpagesize())
+		return (resident - shared) * page, shared * page
+	}
+	return 0, 0
 }

@@ -1,0 +1,150 @@
+// Benchcompare does the same work with `quoll bench` against Quoll and against whatever it finds installed of what people compare it
+// with, in turns, and writes a table (Markdown) and plots (SVG) of throughput, latency and CPU time:
+//
+//	make bench-compare                          or: go run ./e2e/benchcompare
+//	make bench-compare KEYS=100000 SECONDS=2    quickly
+//
+// Every system is started afresh in each round, on free ports of 127.0.0.1 (systems.go says how), filled with all keys, measured with writes
+// and reads at each depth, and stopped before the next one begins. In each round another one is the first. CPU time is that of all server
+// processes, user and system, from /proc.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// plan is what is to be done.
+type plan struct {
+	quoll               string // the binary
+	out                 string // the directory for results
+	keys, rounds        int
+	connections, value  int
+	duration            time.Duration
+	depths              []int
+	systems             []system
+	missing             []string // why others are left out
+	date                time.Time
+	machine, procs, cmd string
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "benchcompare:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	p, err := newPlan(ctx)
+	if err != nil {
+		return err
+	}
+	results, err := p.measureAll(ctx)
+	if ctx.Err() != nil {
+		err = errors.New("interrupted; all servers are stopped")
+	}
+	if len(results) > 0 {
+		if written := p.write(results); written != nil {
+			return errors.Join(err, written)
+		}
+	}
+	return err
+}
+
+// newPlan reads the flags and looks at what is installed.
+func newPlan(ctx context.Context) (*plan, error) {
+	p := &plan{date: time.Now()}
+	seconds := flag.Float64("seconds", 10, "how long each measurement takes")
+	depths := flag.String("depths", "1,16,64", "commands in a pipeline")
+	only := flag.String("only", "", "measure only these systems besides quoll, separated by commas: redis, wait, nutcracker, cluster")
+	flag.StringVar(&p.quoll, "quoll", "bin/quoll", "the binary (make build)")
+	flag.StringVar(&p.out, "out", "bin/bench-compare", "the directory for results")
+	flag.IntVar(&p.keys, "keys", 1_000_000, "number of keys")
+	flag.IntVar(&p.rounds, "rounds", 3, "repetitions")
+	flag.IntVar(&p.connections, "connections", 50, "number of connections")
+	flag.IntVar(&p.value, "value-size", 64, "bytes of a value")
+	flag.Parse()
+	p.duration = time.Duration(*seconds * float64(time.Second))
+	for _, text := range strings.Split(*depths, ",") {
+		depth, err := strconv.Atoi(text)
+		if err != nil || depth < 1 {
+			return nil, fmt.Errorf("-depths: %q is not a number of commands", text)
+		}
+		p.depths = append(p.depths, depth)
+	}
+	switch {
+	case flag.NArg() > 0:
+		return nil, fmt.Errorf("unknown argument %q", flag.Arg(0))
+	case p.keys < 3 || p.rounds < 1 || p.connections < 3:
+		return nil, errors.New("-keys and -connections must be at least 3, -rounds at least 1")
+	case p.duration < 100*time.Millisecond:
+		return nil, errors.New("-seconds must be at least 0.1")
+	}
+	absolute, err := filepath.Abs(p.quoll)
+	if err != nil {
+		return nil, err
+	}
+	p.quoll = absolute
+	if _, err := os.Stat(p.quoll); err != nil {
+		return nil, fmt.Errorf("%s is not there: run 'make build' first", p.quoll)
+	}
+	p.cmd = fmt.Sprintf("make bench-compare KEYS=%d SECONDS=%g ROUNDS=%d%s", p.keys, *seconds, p.rounds, moreFlags())
+	if err := p.choose(ctx, *only); err != nil {
+		return nil, err
+	}
+	p.limitProcs()
+	p.machine = machine()
+	return p, nil
+}
+
+// moreFlags are those that were given and have no variable of their own in the Makefile.
+func moreFlags() string {
+	var more []string
+	flag.Visit(func(f *flag.Flag) {
+		switch f.Name {
+		case "keys", "seconds", "rounds", "out", "quoll":
+		default:
+			more = append(more, "-"+f.Name+" "+f.Value.String())
+		}
+	})
+	if more == nil {
+		return ""
+	}
+	return fmt.Sprintf(" FLAGS=%q", strings.Join(more, " "))
+}
+
+// choose takes the systems that are installed, and of these, if only names some, just them and Quoll.
+func (p *plan) choose(ctx context.Context, only string) error {
+	names := strings.FieldsFunc(only, func(r rune) bool { return r == ',' })
+	for _, name := range names {
+		if !slices.ContainsFunc(systems, func(s system) bool { return s.name == name }) {
+			return fmt.Errorf("-only: there is no system %q", name)
+		}
+	}
+	for _, s := range systems {
+		if len(names) > 0 && s.name != quollName && !slices.Contains(names, s.name) {
+			continue
+		}
+		if missing := s.missing(); missing != "" {
+			p.missing = append(p.missing, fmt.Sprintf("%s: %s is not installed", s.name, missing))
+			continue
+		}
+		s.version = s.versionOf(ctx, p)
+		p.systems = append(p.systems, s)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// measure is one measurement. Latencies and CPU time are in microseconds.
+type measure struct {
+	System     string  `json:"system"`
+	Round      int     `json:"round"`
+	Op         string  `json:"op"`
+	Depth      int     `json:"depth"`
+	Operations int64   `json:"operations"`
+	Errors     int64   `json:"errors"`
+	Missing    int64   `json:"missing"`
+	Throughput float64 `json:"operations_per_second"`
+	P50        float64 `json:"p50_us"`
+	P99        float64 `json:"p99_us"`
+	P999       float64 `json:"p99_9_us"`
+	CPU        float64 `json:"cpu_us_per_operation"`
+}
+
+// measureAll does all rounds. What one system cannot do does not keep the others from being measured.
+func (p *plan) measureAll(ctx context.Context) (all []measure, err error) {
+	for _, why := range p.missing {
+		fmt.Fprintln(os.Stderr, "left out:", why)
+	}
+	for round := 1; round <= p.rounds; round++ {
+		for i := range p.systems {
+			s := p.systems[(i+round-1)%len(p.systems)]
+			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round, p.rounds, s.title)
+			measured, failed := p.turn(ctx, s, round)
+			all = append(all, measured...)
+			if ctx.Err() != nil {
+				return all, ctx.Err()
+			}
+			if failed != nil {
+				fmt.Fprintf(os.Stderr, "  failed: %v\n", failed)
+				err = errors.Join(err, fmt.Errorf("round %d, %s: %w", round, s.name, failed))
+			}
+		}
+	}
+	return all, err
+}
+
+// turn starts a system, measures it and stops it.
+func (p *plan) turn(ctx context.Context, s system, round int) (all []measure, err error) {
+	site, err := p.newSite()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, site.close()) }()
+	to, err := s.start(ctx, site)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.bench(ctx, to, "--workload", "load", "--depth", "64"); err != nil {
+		return nil, err
+	}
+	for _, op := range []string{"SET", "GET"} {
+		if op == "GET" && s.setsOnly {
+			continue
+		}
+		for _, depth := range p.depths {
+			m, err := site.measure(ctx, to, op, depth)
+			if err != nil {
+				return all, err
+			}
+			m.System, m.Round = s.name, round
+			fmt.Fprintf(os.Stderr, "  %s, depth %d: %.0f/s, p99.9 %s, %.1f µs of CPU each\n", op, depth, m.Throughput, inUnits(m.P999), m.CPU)
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+// measure takes one measurement of a system that runs.
+func (s *site) measure(ctx context.Context, to target, op string, depth int) (measure, error) {
+	fraction := "0"
+	if op == "SET" {
+		fraction = "1"
+	}
+	before, err := s.cpu()
+	if err != nil {
+		return measure{}, err
+	}
+	m, err := s.bench(ctx, to, "--workload", "mixed", "--set-fraction", fraction, "--no-load", "--duration", s.duration.String(), "--depth", strconv.Itoa(depth))
+	if err != nil {
+		return measure{}, err
+	}
+	after, err := s.cpu()
+	m.Op, m.Depth = op, depth
+	m.CPU = float64(after-before) / float64(time.Microsecond) / float64(max(1, m.Operations))
+	return m, err
+}
+
+// bench runs quoll bench to its end. Answers that were errors do not end the comparison: they are counted and shown.
+func (p *plan) bench(ctx context.Context, to target, args ...string) (measure, error) {
+	keys := p.keys
+	if to.keys > 0 {
+		keys = to.keys
+	}
+	args = append([]string{
+		"bench", "--addr", strings.Join(to.addresses, ","), "--connections", strconv.Itoa(p.connections), "--keys", strconv.Itoa(keys),
+		"--value-size", strconv.Itoa(p.value), "-o", "json",
+	}, append(args, to.args...)...)
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, p.quoll, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
+	cmd.WaitDelay = 5 * time.Second
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), p.environment()...), &out, &errs
+	failed := cmd.Run()
+	var report struct {
+		Rows []measure `json:"rows"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil || len(report.Rows) != 1 || ctx.Err() != nil {
+		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
+		return measure{}, fmt.Errorf("quoll bench: %w: %s", errors.Join(failed, err, ctx.Err()), lines[len(lines)-1])
+	}
+	return report.Rows[0], nil
+}

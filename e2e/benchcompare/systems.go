@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+)
+
+// system is one of those that are compared.
+type system struct {
+	name, title string
+	label       string   // in plots
+	programs    []string // that must be installed
+	versionArgs []string // of the first of them
+	setsOnly    bool
+	start       func(ctx context.Context, s *site) (target, error)
+	version     string
+}
+
+// target is how a system that runs is reached.
+type target struct {
+	addresses []string
+	// args are more arguments of quoll bench.
+	args []string
+	// keys is the number of keys of each address if they have keys of their own, otherwise 0.
+	keys int
+}
+
+const quollName = "quoll"
+
+// systems are all that can be compared, in the order in which they are shown. None of them writes to a disk.
+var systems = []system{
+	{
+		name: quollName, title: "Quoll: three nodes and a proxy, majorities for writes and reads",
+		label:       "Quoll: 3 copies, majorities",
+		versionArgs: []string{"version"}, start: startQuoll,
+	},
+	{
+		name: "redis", title: "one redis-server, nothing replicated",
+		label:    "one redis-server",
+		programs: []string{"redis-server"}, versionArgs: []string{"--version"}, start: startRedis,
+	},
+	{
+		name: "wait", title: "redis-server with two replicas; each pipeline ends with WAIT 1 1000 (at depth 1: every write)", setsOnly: true,
+		label:    "redis-server, 2 replicas, WAIT 1",
+		programs: []string{"redis-server"}, versionArgs: []string{"--version"}, start: startReplicated,
+	},
+	{
+		name: "nutcracker", title: "nutcracker (twemproxy) before three redis-servers, nothing replicated",
+		label:    "nutcracker, 3 redis-servers",
+		programs: []string{"nutcracker", "redis-server"}, versionArgs: []string{"--version"}, start: startNutcracker,
+	},
+	{
+		name: "cluster", title: "Redis Cluster of three primaries, nothing replicated; a third of the connections and keys for each, without redirection",
+		label:    "Redis Cluster, 3 primaries",
+		programs: []string{"redis-server"}, versionArgs: []string{"--version"}, start: startRedisCluster,
+	},
+}
+
+// missing returns the first program that is not installed.
+func (s *system) missing() string {
+	for _, program := range s.programs {
+		if _, err := exec.LookPath(program); err != nil {
+			return program
+		}
+	}
+	return ""
+}
+
+// versionOf returns the first line of what the program says of itself.
+func (s *system) versionOf(ctx context.Context, p *plan) string {
+	program := p.quoll
+	if len(s.programs) > 0 {
+		program = s.programs[0]
+	}
+	out, _ := exec.CommandContext(ctx, program, s.versionArgs...).CombinedOutput() // what it says is all that is wanted
+	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return strings.TrimPrefix(line, "This is ") // nutcracker's
+}

@@ -1,0 +1,78 @@
+// Package outcome sorts what a Redis client gets for a command by what it knows then: for tests that
+// record histories (internal/history).
+package outcome
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/quolldb/quoll/internal/history"
+)
+
+// Outcome is what a client knows of its command.
+type Outcome int
+
+// The outcomes.
+const (
+	Answered Outcome = iota // by a reply, which may be one of Redis' own errors
+	NoEffect                // nothing was done
+	Unknown                 // it may have taken effect, or not, or will
+)
+
+// Of says what an error of go-redis, or none, means. It takes the words that client libraries repeat a command on for what they
+// must mean: nothing was done.
+func Of(err error) Outcome {
+	var reply redis.Error
+	var network *net.OpError
+	switch {
+	case err == nil, errors.Is(err, redis.Nil):
+		return Answered
+	case errors.As(err, &network) && network.Op == "dial":
+		return NoEffect
+	case !errors.As(err, &reply), strings.HasPrefix(err.Error(), "UNKNOWN "):
+		return Unknown
+	case strings.HasPrefix(err.Error(), "CLUSTERDOWN "), strings.HasPrefix(err.Error(), "TRYAGAIN "), strings.HasPrefix(err.Error(), "MISCONF "),
+		strings.HasSuffix(err.Error(), "; nothing was done"):
+		return NoEffect
+	}
+	return Answered
+}
+
+// What Word says of errors that are no replies.
+const (
+	ClientTimeOut  = "client-time-out"
+	ConnectionLost = "connection-lost"
+)
+
+// Word sorts the errors of commands: the word of the reply, or what happened to the
+// connection.
+func Word(err error) string {
+	var reply redis.Error
+	var network net.Error
+	switch {
+	case errors.As(err, &reply):
+		word, _, _ := strings.Cut(err.Error(), " ")
+		return word
+	case errors.As(err, &network) && network.Timeout():
+		return ClientTimeOut
+	case errors.As(err, &network), errors.Is(err, io.EOF):
+		return ConnectionLost
+	}
+	return err.Error()
+}
+
+// Reply is a reply as the history knows it.
+func Reply(value any, err error) string {
+	switch {
+	case errors.Is(err, redis.Nil):
+		return history.Nil
+	case err != nil:
+		return err.Error()
+	}
+	return fmt.Sprint(value)
+}

@@ -1,0 +1,139 @@
+//go:build unix
+
+package e2e
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/e2e/cluster"
+	"github.com/quolldb/quoll/internal/redistest"
+)
+
+// verified is what quoll verify prints.
+type verified struct {
+	Lost, Stale, Wrong, Unread, Left int
+	Operations, Unknown              int64
+	Histories                        int
+	Run                              string
+}
+
+// verifying runs quoll verify and, meanwhile, something that breaks what it verifies.
+func verifying(t *testing.T, breaking func(), args ...string) (report verified, stdout string, code int) {
+	t.Helper()
+	var broken sync.WaitGroup
+	var stderr string
+	broken.Go(func() {
+		stdout, stderr, code = cluster.Run(t, nil, append([]string{"verify", "--clients", "4", "-o", "json"}, args...)...)
+	})
+	breaking()
+	broken.Wait()
+	require.NoError(t, json.Unmarshal([]byte(stdout), &report), "%s%s", stdout, stderr)
+	return report, stdout, code
+}
+
+// awaitKeys waits until quoll verify is under way.
+func awaitKeys(t *testing.T, address string) {
+	client := connect(t, address)
+	cluster.Await(t, "it is under way", func() bool {
+		n, err := client.DBSize(t.Context()).Result()
+		return err == nil && n > 60
+	})
+}
+
+// TestVerifyWhileANodeIsKilledAndRestarted: nothing is lost, stale or wrong, and nothing stays behind.
+func TestVerifyWhileANodeIsKilledAndRestarted(t *testing.T) {
+	t.Parallel()
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2, Engine: "badger"})
+	report, text, code := verifying(t, func() {
+		awaitKeys(t, c.Proxies[0].Client)
+		c.Nodes[0].Kill()
+		time.Sleep(2 * time.Second) // the fault itself
+		c.Nodes[0].Start()
+		c.Nodes[0].AwaitReady()
+	}, "--for", "8s", "--addr", strings.Join(c.Clients(), ","))
+	require.Zero(t, code, text)
+	require.Positive(t, report.Operations)
+	require.Positive(t, report.Histories)
+	require.Zero(t, report.Lost+report.Stale+report.Wrong+report.Unread+report.Left, text)
+	keys, err := connect(t, c.Proxies[0].Client).Keys(t.Context(), "quoll-verify:*").Result()
+	require.NoError(t, err)
+	require.LessOrEqual(t, int64(len(keys)), report.Unknown, "only what nobody knew the outcome of may come after it was removed")
+}
+
+func TestVerifyARedisServer(t *testing.T) {
+	t.Parallel()
+	address := redistest.Start(t)
+	client := connect(t, address)
+	require.NoError(t, client.Set(t.Context(), "mine", "1", 0).Err())
+	report, text, code := verifying(t, func() {}, "--for", "2s", "--addr", address)
+	require.Zero(t, code, text)
+	require.Positive(t, report.Histories)
+	keys, err := client.Keys(t.Context(), "*").Result()
+	require.NoError(t, err)
+	require.Equal(t, []string{"mine"}, keys)
+}
+
+// TestVerifyFindsAServerThatForgets: a redis-server without a disk is killed and started again, empty.
+func TestVerifyFindsAServerThatForgets(t *testing.T) {
+	t.Parallel()
+	needs(t, "redis-server")
+	host, port, err := net.SplitHostPort(cluster.FreeAddress(t))
+	require.NoError(t, err)
+	start := func() (kill func()) {
+		server := exec.Command("redis-server", "--bind", host, "--port", port, "--dir", t.TempDir(), "--save", "", "--appendonly", "no")
+		require.NoError(t, server.Start())
+		kill = sync.OnceFunc(func() {
+			_ = server.Process.Kill()
+			_ = server.Wait()
+		})
+		t.Cleanup(kill)
+		cluster.Await(t, "redis-server answers", func() bool { return connect(t, host+":"+port).Ping(t.Context()).Err() == nil })
+		return kill
+	}
+	kill := start()
+	report, text, code := verifying(t, func() {
+		awaitKeys(t, host+":"+port)
+		kill()
+		start()
+	}, "--for", "6s", "--addr", host+":"+port)
+	require.Equal(t, 1, code, text)
+	require.Positive(t, report.Lost, text)
+	require.Contains(t, text, `"class": "lost"`)
+}
+
+// TestVerifyRefusesWhatItCannotVerify, in one line.
+func TestVerifyRefusesWhatItCannotVerify(t *testing.T) {
+	t.Parallel()
+	guarded := redistest.Start(t, "--requirepass", "sesame")
+	wrong := filepath.Join(t.TempDir(), "password")
+	require.NoError(t, os.WriteFile(wrong, []byte("guess\n"), 0o600))
+	stranger, err := net.Listen("tcp", "127.0.0.1:0") // that says something else than a Redis server would
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = stranger.Close() })
+	go func() {
+		for conn, err := stranger.Accept(); err == nil; conn, err = stranger.Accept() {
+			_, _ = conn.Write([]byte("SSH-2.0-OpenSSH_9.2\r\n"))
+		}
+	}()
+	for want, args := range map[string][]string{
+		guarded + " wants a password":             {"--addr", guarded},
+		guarded + " does not take the password":   {"--addr", guarded, "--password-file", wrong},
+		stranger.Addr().String() + " is not a Re": {"--addr", stranger.Addr().String()},
+	} {
+		stdout, stderr, code := cluster.Run(t, nil, append([]string{"verify", "--for", "1s"}, args...)...)
+		require.Equal(t, 2, code, stderr)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, "quoll: addr: "+want)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+	}
+}
