@@ -1,0 +1,231 @@
+#!/usr/bin/env bash
+# A cluster in containers: make up, make down, make logs, make status.
+#
+#   deploy/compose.sh up|down|logs|status|secret
+#
+#   CLUSTER=five              compose.five.yaml, or memory: compose.memory.yaml; else compose.yaml
+#   QUOLL_PORT, QUOLL_PORT2   the ports of the two proxies on 127.0.0.1 (default 6379, 6380)
+#   QUOLL_IMAGE=name:tag      an image that is there already, instead of one built from this tree
+#   QUOLL_PROJECT=name        what containers, network and volumes are named after (default quoll)
+#   MONITORING=1              up: with Prometheus and Grafana, whose images are pulled
+#   UP_TIMEOUT=seconds        up: how long to wait until all are healthy (default 120)
+#   VOLUMES=1                 down: remove the data too, of CLUSTER if none is up
+#   FOLLOW=1                  logs: go on until Ctrl-C
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd -P)
+project=${QUOLL_PROJECT:-quoll}
+export QUOLL_PORT=${QUOLL_PORT:-6379} QUOLL_PORT2=${QUOLL_PORT2:-6380}
+
+die() {
+	echo "$*" >&2
+	exit 1
+}
+
+# find_docker says what is missing, if something is, and finds Compose: the array compose.
+find_docker() {
+	command -v docker >/dev/null ||
+		die "Docker is not installed: install it (https://docs.docker.com/engine/install), or run a cluster without it: make cluster"
+	local answer
+	if ! answer=$(docker version --format '{{.Server.Version}}' 2>&1); then
+		case $answer in
+		*"permission denied"*)
+			die "You have no rights to the Docker daemon: join its group with 'sudo usermod -aG docker \$USER' and log in again, or use sudo" ;;
+		*"annot connect"* | *"daemon running"*)
+			die "The Docker daemon is not running, or DOCKER_HOST is wrong: start it with 'sudo systemctl start docker'" ;;
+		*) die "Docker does not answer: ${answer##*$'\n'}" ;;
+		esac
+	fi
+	if docker compose version >/dev/null 2>&1; then
+		compose=(docker compose)
+	elif command -v docker-compose >/dev/null; then
+		compose=(docker-compose)
+	else
+		die "Docker Compose is not installed: install docker-compose-plugin (https://docs.docker.com/compose/install) or docker-compose 1.29"
+	fi
+}
+
+# containers lists those of the project, running or not, one field each.
+containers() { docker ps --all --filter "label=com.docker.compose.project=$project" --format "$1"; }
+
+# find_file chooses the compose file, file: the one that the containers were made from, else CLUSTER's. A project
+# that was not made from here is somebody else's.
+find_file() {
+	local dir made
+	dir=$(containers '{{.Label "com.docker.compose.project.working_dir"}}' | grep -vxF "$here" | head -n 1 || true)
+	[ -z "$dir" ] ||
+		die "The containers of project $project were made from $dir: run 'make down' there, or take another name here with QUOLL_PROJECT=name"
+	made=$(containers '{{.Label "com.docker.compose.project.config_files"}}' | sort -u | head -n 1)
+	case ${CLUSTER:-} in
+	"") file=${made:-$here/compose.yaml} ;;
+	memory | five) file=$here/compose.$CLUSTER.yaml ;;
+	*) die "CLUSTER=$CLUSTER is not known: use CLUSTER=five, CLUSTER=memory, or leave it out for three nodes on disk" ;;
+	esac
+	[ -z "$made" ] || [ "$made" = "$file" ] ||
+		die "A cluster made from $(basename "$made") is up: run 'make down' first (it keeps the data), or leave CLUSTER out"
+}
+
+run() { "${compose[@]}" --project-name "$project" --file "$file" "$@"; }
+
+# need_cluster ends the script if there is nothing to look at.
+need_cluster() {
+	[ -n "$(containers '{{.ID}}')" ] || die "No cluster is up in project $project: start one with 'make up'"
+}
+
+# make_secret makes the secret that nodes and proxies share, once. Containers read it with a uid of their own, so
+# the file is readable for all, in a directory that only its owner can enter.
+make_secret() {
+	[ ! -s "$here/secrets/quoll" ] || return 0
+	mkdir -p "$here/secrets"
+	chmod 0700 "$here/secrets"
+	od -An -N32 -tx1 /dev/urandom | tr -d ' \n' >"$here/secrets/new"
+	chmod 0444 "$here/secrets/new"
+	mv "$here/secrets/new" "$here/secrets/quoll"
+}
+
+# check_port refuses a port that cannot be published: which setting ($1), its value ($2).
+check_port() {
+	[[ $2 =~ ^[1-9][0-9]{0,4}$ && $2 -le 65535 ]] || die "$1=$2 is not a port: use a number from 1 to 65535"
+	[ -z "$(containers '{{.Ports}}' | grep -F "127.0.0.1:$2->" || true)" ] || return 0
+	if (: <"/dev/tcp/127.0.0.1/$2") 2>/dev/null; then
+		die "Port $2 on 127.0.0.1 is taken: stop what listens there, or choose another one with $1=port, e.g. $1=$(($2 % 50000 + 10000)) make up"
+	fi
+}
+
+check_ports() {
+	[ "$QUOLL_PORT" != "$QUOLL_PORT2" ] || die "QUOLL_PORT and QUOLL_PORT2 are both $QUOLL_PORT: the two proxies need one each"
+	check_port QUOLL_PORT "$QUOLL_PORT"
+	check_port QUOLL_PORT2 "$QUOLL_PORT2"
+	[ -n "${MONITORING:-}" ] || return 0
+	check_port QUOLL_PROMETHEUS_PORT "${QUOLL_PROMETHEUS_PORT:-9090}"
+	check_port QUOLL_GRAFANA_PORT "${QUOLL_GRAFANA_PORT:-3000}"
+}
+
+# get_image builds the image of this tree, or finds the one that was given.
+get_image() {
+	if [ -n "${QUOLL_IMAGE:-}" ]; then
+		docker image inspect "$QUOLL_IMAGE" >/dev/null 2>&1 ||
+			die "The image $QUOLL_IMAGE is not here: get it with 'docker pull $QUOLL_IMAGE', or leave QUOLL_IMAGE out to build one from this tree"
+	else
+		[ "$(uname -s)" = Linux ] ||
+			die "The image is made of this machine's binary, which is not for Linux: 'docker build -f deploy/Dockerfile.build -t quoll:built .', then 'QUOLL_IMAGE=quoll:built make up'"
+		make --no-print-directory -C "$here/.." image
+		QUOLL_IMAGE=${IMAGE:-quoll:latest}
+	fi
+	export QUOLL_IMAGE
+}
+
+# check_version refuses to replace the containers of another build under their clients.
+check_version() {
+	local wanted id
+	wanted=$(docker image inspect --format '{{.Id}}' "$QUOLL_IMAGE")
+	for id in $(docker ps --all --quiet --filter "label=com.docker.compose.project=$project" --filter label=org.opencontainers.image.title=quoll); do
+		[ "$(docker inspect --format '{{.Image}}' "$id")" = "$wanted" ] ||
+			die "The cluster that is up runs another build than $QUOLL_IMAGE: run 'make down' first (it keeps the data), then 'make up'"
+	done
+}
+
+# sick lists the containers that are not healthy, or without a health check not running; and those that end again
+# and again, with "ends:" before the name.
+sick() {
+	local id
+	for id in $(containers '{{.ID}}'); do
+		docker inspect --format '{{if and .State.Restarting (gt .RestartCount 2)}}ends:{{.Name}}{{else if .State.Health}}{{if ne .State.Health.Status "healthy"}}{{.Name}}{{end}}{{else if not .State.Running}}{{.Name}}{{end}}' "$id" 2>/dev/null || true
+	done | grep . || true
+}
+
+# give_up ends the script with what is known: why ($1), what the containers log, and what their health checks say.
+give_up() {
+	local name
+	echo "The cluster did not start: $1" >&2
+	for name in $(sick); do
+		name=${name##*/}
+		echo "The last lines of $name:" >&2
+		docker logs --tail 5 "$name" 2>&1 | cut -c 1-300 >&2
+		docker inspect --format '{{with .State.Health}}{{range .Log}}health: {{.Output}}{{end}}{{end}}' "$name" | grep . | tail -n 1 >&2 || true
+	done
+	die "See 'make logs' and 'make status'; 'make down' ends it, and keeps the data"
+}
+
+# await waits until Compose ($starting) is done and all are healthy. Compose itself waits for the nodes, and would
+# for ever for one that ends again and again.
+await() {
+	local running names
+	while :; do
+		running=
+		kill -0 "$starting" 2>/dev/null && running=1
+		names=$(sick)
+		[ -n "$running" ] || wait "$starting" || give_up "$(tail -n 3 "$log" | tr '\n' ' ')"
+		[ -n "$running$names" ] || return 0
+		[[ $names != *ends:* ]] || give_up "something ends again and again"
+		[ $((SECONDS - began)) -lt "$limit" ] || give_up "not all are healthy after $limit s"
+		sleep 0.3
+	done
+}
+
+up() {
+	local limit=${UP_TIMEOUT:-120} profile=() began
+	[[ $limit =~ ^[1-9][0-9]{0,4}$ ]] || die "UP_TIMEOUT=$limit is not a number of seconds"
+	[ -z "${MONITORING:-}" ] || [ "$file" = "$here/compose.yaml" ] ||
+		die "Only compose.yaml has Prometheus and Grafana: leave MONITORING out, or CLUSTER"
+	[ -z "${MONITORING:-}" ] || profile=(--profile monitoring)
+	check_ports
+	get_image
+	check_version
+	make_secret
+	# What ended again and again the last time begins anew, not when Docker would try it next.
+	docker ps --quiet --filter "label=com.docker.compose.project=$project" --filter status=restarting | xargs -r docker rm --force >/dev/null
+	echo "Starting $QUOLL_IMAGE, as $(basename "$file") says."
+	log=$(mktemp) starting='' began=$SECONDS
+	trap 'kill $starting 2>/dev/null || true; rm -f "$log"' EXIT
+	run "${profile[@]}" up --detach >"$log" 2>&1 &
+	starting=$!
+	await
+	cat <<-END
+		All is healthy after $((SECONDS - began)) s. Redis clients connect to 127.0.0.1:$QUOLL_PORT and 127.0.0.1:$QUOLL_PORT2. Next:
+
+		  redis-cli -p $QUOLL_PORT set greeting hello
+		  redis-cli -p $QUOLL_PORT2 get greeting
+		  make status
+		  make down
+	END
+}
+
+down() {
+	run --profile monitoring down ${VOLUMES:+--volumes}
+	if [ -n "${VOLUMES:-}" ]; then
+		echo "The data is gone."
+	elif grep -q '^volumes:' "$file"; then
+		echo "The data stays in volumes, for the next 'make up'; 'make down VOLUMES=1' removes it."
+	else
+		echo "The data was in memory, and is gone."
+	fi
+}
+
+logs() {
+	need_cluster
+	run logs --tail=100 ${FOLLOW:+--follow}
+}
+
+status() {
+	local service
+	need_cluster
+	run ps
+	for service in proxy1 proxy2 a b c; do
+		if run exec -T "$service" /quoll health >/dev/null 2>&1; then
+			echo
+			run exec -T "$service" /quoll ring status
+			return
+		fi
+	done
+	die "Nothing of the cluster is ready: see 'make logs'"
+}
+
+case ${1:-} in
+secret) make_secret ;;
+up | down | logs | status)
+	find_docker
+	find_file
+	"$1"
+	;;
+*) die "usage: deploy/compose.sh up|down|logs|status|secret" ;;
+esac

@@ -1,0 +1,183 @@
+package deploy
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/quolldb/quoll/internal/config"
+)
+
+// composeFiles are the clusters, the one that others are compared with first.
+var composeFiles = []string{"compose.yaml", "compose.five.yaml", "compose.memory.yaml"}
+
+// composeFile is what the tests look at of a compose file, with its anchors resolved.
+type composeFile struct {
+	Services map[string]service
+	Volumes  map[string]any
+}
+
+type service struct {
+	Image       string
+	Command     []string
+	Environment map[string]string
+	DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
+	Ports       []string
+	Volumes     []string
+	Profiles    []string
+	// What remains is the same for nodes and proxies everywhere.
+	Common map[string]any `yaml:",inline"`
+}
+
+// quoll reports whether the service runs quoll.
+func (s service) quoll() bool { return strings.HasPrefix(s.Image, "${QUOLL_IMAGE") }
+
+func (s service) isNode() bool { return s.quoll() && s.Command[0] == "node" }
+
+func readCompose(t *testing.T, name string) composeFile {
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	var file composeFile
+	require.NoError(t, yaml.Unmarshal(text, &file))
+	require.NotEmpty(t, file.Services)
+	return file
+}
+
+// services calls check with every service of every file that runs quoll.
+func services(t *testing.T, check func(t *testing.T, file composeFile, name string, s service)) {
+	for _, name := range composeFiles {
+		file := readCompose(t, name)
+		for _, service := range slices.Sorted(maps.Keys(file.Services)) {
+			if s := file.Services[service]; s.quoll() {
+				t.Run(name+"/"+service, func(t *testing.T) { check(t, file, service, s) })
+			}
+		}
+	}
+}
+
+func TestDockerComposeAcceptsTheFiles(t *testing.T) {
+	var accepts [][]string
+	if _, err := exec.LookPath("docker-compose"); err == nil {
+		accepts = append(accepts, []string{"docker-compose"})
+	}
+	if exec.Command("docker", "compose", "version").Run() == nil {
+		accepts = append(accepts, []string{"docker", "compose"})
+	}
+	if len(accepts) == 0 {
+		t.Skip("neither docker-compose nor docker compose is installed")
+	}
+	for _, compose := range accepts {
+		for _, name := range composeFiles {
+			arguments := append(slices.Clone(compose[1:]), "-f", name, "--profile", "monitoring", "config", "-q")
+			out, err := exec.Command(compose[0], arguments...).CombinedOutput()
+			require.NoError(t, err, "%s: %s", name, out)
+			require.Empty(t, string(out), name)
+		}
+	}
+}
+
+// TestSettingsAreValid loads each service's settings as quoll does.
+func TestSettingsAreValid(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("s"), 0o600))
+	services(t, func(t *testing.T, file composeFile, name string, s service) {
+		require.Equal(t, "/run/secrets/quoll", s.Environment["QUOLL_SECRET_FILE"])
+		environ := []string{}
+		for key, value := range s.Environment {
+			environ = append(environ, key+"="+value)
+		}
+		// The later one of two counts.
+		environ = append(slices.DeleteFunc(environ, func(e string) bool { return strings.HasPrefix(e, "QUOLL_SECRET_FILE=") }),
+			"QUOLL_SECRET_FILE="+secret)
+		node, proxy := config.DefaultNode(), config.DefaultProxy()
+		cfg := map[string]config.Config{"node": &node, "proxy": &proxy}[s.Command[0]]
+		require.NotNil(t, cfg, "quoll %s", s.Command[0])
+		fs := pflag.NewFlagSet(name, pflag.ContinueOnError)
+		cfg.Bind(fs)
+		require.NoError(t, fs.Parse(s.Command[1:]))
+		require.NoError(t, config.Load(cfg, fs, environ))
+		if s.isNode() {
+			require.Equal(t, name, node.Name)
+			require.NotEmpty(t, node.Rack)
+			require.Equal(t, node.Engine == config.Badger, len(s.Volumes) == 1, "a volume for what is kept on disk")
+		}
+	})
+}
+
+func TestEveryNodeIsInTheInitialClusterAndHasItsVolume(t *testing.T) {
+	services(t, func(t *testing.T, file composeFile, name string, s service) {
+		var members []string
+		volumes := map[string]string{}
+		for other, s := range file.Services {
+			if s.isNode() {
+				members = append(members, other+"="+other+":7000")
+				for _, mount := range s.Volumes {
+					volume, _, _ := strings.Cut(mount, ":")
+					require.Empty(t, volumes[volume], "%s belongs to one node", volume)
+					require.Contains(t, file.Volumes, volume)
+					volumes[volume] = other
+				}
+			}
+		}
+		slices.Sort(members)
+		require.Equal(t, strings.Join(members, ","), s.Environment["QUOLL_INITIAL_CLUSTER"])
+	})
+}
+
+// TestStartOrder: a node becomes ready when the others are there, so none may wait for another.
+func TestStartOrder(t *testing.T) {
+	services(t, func(t *testing.T, file composeFile, _ string, s service) {
+		if s.isNode() {
+			require.Empty(t, s.DependsOn)
+			return
+		}
+		for name, other := range file.Services {
+			if other.isNode() {
+				require.Equal(t, "service_healthy", s.DependsOn[name].Condition, name)
+			}
+		}
+	})
+}
+
+// TestPortsAreOnThisMachineOnly: clients need no password in these clusters.
+func TestPortsAreOnThisMachineOnly(t *testing.T) {
+	for _, name := range composeFiles {
+		published := 0
+		for _, s := range readCompose(t, name).Services {
+			for _, port := range s.Ports {
+				require.True(t, strings.HasPrefix(port, "127.0.0.1:$"), "%s publishes %s", name, port)
+				published++
+			}
+			require.NotContains(t, s.Common, "network_mode")
+			if s.isNode() {
+				require.Empty(t, s.Ports)
+			}
+		}
+		require.GreaterOrEqual(t, published, 2)
+	}
+}
+
+// TestSameSettingsInAllFiles: the files repeat what cannot be shared between files. They differ in nodes, engine and volumes.
+func TestSameSettingsInAllFiles(t *testing.T) {
+	first := readCompose(t, composeFiles[0]).Services
+	require.NotEmpty(t, first["a"].Common["healthcheck"])
+	require.NotEmpty(t, first["a"].Common["restart"])
+	services(t, func(t *testing.T, _ composeFile, name string, s service) {
+		like := first["a"]
+		if !s.isNode() {
+			like = first[name]
+			require.Equal(t, like.Command, s.Command)
+			require.Equal(t, like.Ports, s.Ports)
+		}
+		require.Equal(t, like.Image, s.Image)
+		require.Equal(t, like.Common, s.Common)
+	})
+}
