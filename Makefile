@@ -4,19 +4,42 @@ GOLANGCI_VERSION = v2.15.0
 GOLANGCI = bin/golangci-lint-$(GOLANGCI_VERSION)
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT = $(shell git rev-parse HEAD 2>/dev/null)
+IMAGE = quoll:$(or $(VERSION),unknown)
 SEEDS = 20000
 FUZZTIME = 30s
 CHECKS = 2000
 T = 1m
+TRIALS = 5
+N = 100000
+HUNG = 20s
+KEYS = 1000000
+SECONDS = 10
+ROUNDS = 3
+OUT = bin/bench-compare
 
 .DEFAULT_GOAL := build
-.PHONY: help build dev cluster test race lint fuzz sim mutants differential chaos bench cover clean
+.PHONY: help build image up down logs status dev cluster test test-all race lint fuzz sim mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-disk bench-repair cover clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
 
 build: ## build the static binary bin/quoll
 	CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/quoll ./cmd/quoll
+
+image: build ## build the container image quoll:VERSION from bin/quoll
+	docker build --quiet --file deploy/Dockerfile --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) --tag $(IMAGE) --tag quoll:latest .
+
+up: ## start a cluster in containers (CLUSTER=five|memory: another one) and wait until it is healthy
+	@IMAGE=$(IMAGE) deploy/compose.sh up
+
+down: ## end it and keep its data (VOLUMES=1: remove it)
+	@deploy/compose.sh down
+
+logs: ## show what its containers logged last (FOLLOW=1: and go on)
+	@deploy/compose.sh logs
+
+status: ## show its containers and its nodes
+	@deploy/compose.sh status
 
 dev: ## run a whole cluster in one process
 	go run ./cmd/quoll dev
@@ -24,8 +47,11 @@ dev: ## run a whole cluster in one process
 cluster: build ## run three nodes and a proxy as processes of their own
 	deploy/cluster.sh
 
-test: ## run all tests
-	go test ./...
+test: ## run the tests that take no longer than three minutes
+	go test -short ./...
+
+test-all: ## run all tests
+	go test -timeout 15m ./...
 
 race: ## run all tests under the race detector, the end-to-end tests reduced
 	go test -race -short ./...
@@ -49,14 +75,40 @@ sim: ## check SEEDS (20000) simulated histories of the protocol under faults
 mutants: ## take each rule of the protocol out (ONLY=name: one) and show what notices
 	go test ./internal/mutation -run TestMutants -mutants -timeout 0 -v $(if $(ONLY),-only $(ONLY))
 
-differential: ## compare replies with redis-server's, for CHECKS (2000) random sequences
-	go test ./e2e/differential -run TestSameAsRedis -rapid.checks $(CHECKS) -timeout 0 -v
+differential: ## compare replies with redis-server's, for CHECKS (2000) random sequences (SEED=n: the same ones again)
+	go test ./e2e/differential -run TestSameAsRedis -rapid.checks $(CHECKS) $(if $(SEED),-rapid.seed $(SEED)) -timeout 0 -v
 
 chaos: ## break a cluster of processes at random for T (1m) and check what clients saw
 	go test ./e2e -run '^TestChaos$$' -chaos $(T) -timeout 0 -v
 
+crash: ## kill -9 all nodes of clusters on disk for T (1m), again and again, and check that nothing is lost
+	go test ./e2e -run '^TestCrashAll$$' -crash $(T) -timeout 0 -v
+
+converge: ## have a node miss N (100000) commands, and hang for HUNG (20s) under load, and check that it catches up, and what it costs
+	go test ./e2e -run '^(TestConverge|TestHungReplicaCostsBoundedMemory)$$' -converge $(N) -hung $(HUNG) -timeout 0 -v
+
+bench-repair: ## measure what clients notice while N (100000) keys are repaired, and what comparing replicas costs
+	go test ./e2e -run '^TestRepairCost$$' -repair-cost $(N) -timeout 0 -v
+
+powercut: ## take the power from disks under load, TRIALS (5) times, and look for what was acknowledged (needs root and loop mounts)
+	go test ./e2e/powercut -powercut -trials $(TRIALS) -timeout 0 -v
+
+# The long partition alone takes ten minutes. What is kept of each test is in bin/e2e.
+e2e: ## break clusters of containers (ONLY=TestName: in one way; SHORT=1: a few), and check what clients see (needs Docker and root)
+	go test ./e2e/scenarios -docker $(if $(SHORT),-short) -run '$(if $(ONLY),^$(ONLY)$$,.)' -timeout 0 -count 1 -v
+
+soak: ## break a cluster of containers at random for T (1m), and watch what must never happen (needs Docker and root)
+	go test ./e2e/scenarios -docker -run '^TestSoak$$' -soak $(T) -timeout 0 -count 1 -v
+
+bench-disk: build ## compare nodes on disk with redis-server, with and without fsync
+	e2e/bench-disk.sh
+
 bench: build ## compare with the redis-server of this machine
 	e2e/bench.sh
+
+bench-compare: build ## compare with what else is installed, KEYS (1000000), SECONDS (10), ROUNDS (3): table and plots in OUT (bin/bench-compare)
+	go build -o bin/benchcompare ./e2e/benchcompare
+	bin/benchcompare -keys $(KEYS) -seconds $(SECONDS) -rounds $(ROUNDS) -out $(OUT) $(FLAGS)
 
 bin:
 	mkdir -p bin
