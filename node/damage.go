@@ -94,6 +94,11 @@ func (s *stripe) readable(number uint16) error {
 	return nil
 }
 
+// damageReporter is what an engine may offer: to tell which slots it cannot read, when it finds that out by itself.
+type damageReporter interface {
+	ReportDamage(report func(slot uint16, err error))
+}
+
 // unreadable acts on an error that looking at all of a slot met.
 func (n *Node) unreadable(number uint16, err error) {
 	out := n.getOutbox()

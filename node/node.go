@@ -192,6 +192,9 @@ func Start(opt Options) (*Node, error) {
 	n.wait.Go(func() { every(ctx, tickInterval, n.tick) })
 	n.wait.Go(func() { every(n.life, expireStep, newExpirer(n).step) })
 	n.wait.Go(func() { n.rebuilds.run(n.life) })
+	if e, ok := opt.Engine.(damageReporter); ok {
+		e.ReportDamage(n.unreadable)
+	}
 	if opt.RepairInterval > 0 {
 		n.wait.Go(func() { n.repairs.run(n.life) })
 		counts := recounter{node: n}

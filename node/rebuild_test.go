@@ -23,7 +23,11 @@ type rotting struct {
 	engine.Engine
 	mu     sync.Mutex
 	rotten map[uint16]string
+	report func(uint16, error)
 }
+
+// ReportDamage makes rotting a damageReporter.
+func (r *rotting) ReportDamage(report func(uint16, error)) { r.report = report }
 
 func (r *rotting) rot(key string) {
 	r.mu.Lock()
@@ -92,6 +96,7 @@ func TestADamagedSlotIsRebuilt(t *testing.T) {
 			_, _ = b.versions([]protocol.SlotKey{{Slot: ring.SlotOf([]byte(key)), Key: []byte(key)}})
 		},
 		"by the background": func(b *Node, key string) { b.recount(b.life, ring.SlotOf([]byte(key))) },
+		"by its engine":     func(b *Node, key string) { b.engine.(*rotting).report(ring.SlotOf([]byte(key)), errFlipped) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, e := newRotting(t, 3, nil)

@@ -33,6 +33,7 @@ type Engine struct {
 	failed      atomic.Pointer[error]
 	lagging     atomic.Pointer[error] // why flushing does not work at the moment
 	space       space
+	damage      damage
 
 	flushNow, evictNow chan struct{} // of capacity 1
 	clock              clock         // the evictor's

@@ -51,3 +51,10 @@ func (e *Engine) LargeValues() (n int) {
 	})
 	return n
 }
+
+// Unreported returns how many slots the engine found damaged and has told nobody of.
+func (e *Engine) Unreported() int {
+	e.damage.mu.Lock()
+	defer e.damage.mu.Unlock()
+	return len(e.damage.found)
+}

@@ -3,6 +3,7 @@ package badger
 import (
 	"bytes"
 	"context"
+	"sync"
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
@@ -23,7 +24,7 @@ func (e *Engine) readSlots(ctx context.Context) {
 			done = s.reached == engine.EndPosition || err != nil
 			s.mu.Unlock()
 			if err != nil {
-				e.log.Error("a slot cannot be read", "slot", i, "err", err)
+				e.damage.add(s.number, err)
 			}
 		}
 	}
@@ -79,4 +80,40 @@ func (e *Engine) readOn(s *slot) error {
 	s.reached = next
 	s.whole = s.whole || s.loading && next == engine.EndPosition
 	return nil
+}
+
+// damage is what the background pass found out of slots that cannot be read, until somebody wants to know.
+type damage struct {
+	mu     sync.Mutex
+	found  []unreadable
+	report func(slot uint16, err error)
+}
+
+type unreadable struct {
+	slot uint16
+	err  error
+}
+
+func (d *damage) add(slot uint16, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.report == nil {
+		d.found = append(d.found, unreadable{slot, err})
+		return
+	}
+	d.report(slot, err)
+}
+
+// ReportDamage has report called for every slot that the engine finds it cannot read when it reads all of them after
+// a start: for those found already before it returns, for others later and from another goroutine, one at a time and
+// never from within a call of the engine. err wraps engine.ErrCorrupt. What Get and Scan meet they return.
+func (e *Engine) ReportDamage(report func(slot uint16, err error)) {
+	d := &e.damage
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.report = report
+	for _, u := range d.found {
+		report(u.slot, u.err)
+	}
+	d.found = nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -70,6 +71,32 @@ func TestASlotThatCannotBeReadIsReset(t *testing.T) {
 	}
 	require.LessOrEqual(t, e.LargeValues(), 3)
 	require.NoError(t, e.Close())
+}
+
+// TestDamageIsReported: whoever asks, early or late, is told what the engine found when it read everything after its
+// start.
+func TestDamageIsReported(t *testing.T) {
+	dir := t.TempDir()
+	value := bytes.Repeat([]byte("a rather long value "), 20_000)
+	e := openCalm(t, dir)
+	require.NoError(t, e.Put(3, []byte("k"), record.Record{Version: record.Version{Seq: 7}, State: record.State{Type: record.String, Value: value}}))
+	require.NoError(t, e.Close())
+	flipInside(t, dir, value[:1000])
+
+	for _, late := range []bool{false, true} {
+		e = openCalm(t, dir)
+		if late {
+			require.Eventually(t, func() bool { return e.Unreported() > 0 }, 10*time.Second, time.Millisecond)
+		}
+		found := make(chan error, 2)
+		e.ReportDamage(func(slot uint16, err error) {
+			require.EqualValues(t, 3, slot)
+			found <- err
+		})
+		require.ErrorIs(t, <-found, engine.ErrCorrupt)
+		require.NoError(t, e.Close())
+		require.Empty(t, found)
+	}
 }
 
 // flipInside flips a bit in the middle of the only place of a store in which some bytes are first found.
