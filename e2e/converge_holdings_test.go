@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -122,23 +123,32 @@ func gauges(t testing.TB, nodes []*cluster.Member) nodeGauges {
 	t.Helper()
 	all := nodeGauges{}
 	for _, m := range nodes {
-		values := map[string]float64{}
-		_ = adminGet(t, m, "/metrics", func(body io.Reader) error { // what is missing is missing
-			lines := bufio.NewScanner(body)
-			for lines.Scan() {
-				var value float64
-				name, rest, _ := strings.Cut(lines.Text(), "{")
-				if _, text, ok := strings.Cut(rest, "} "); ok && strings.HasPrefix(name, "quoll_node_") {
-					if _, err := fmt.Sscan(text, &value); err == nil {
-						values[strings.TrimPrefix(name, "quoll_node_")] += value
-					}
-				}
-			}
-			return lines.Err()
-		})
-		all[m.Node] = values
+		all[m.Node], _ = metricsOf(t, m) // what is missing is missing
 	}
 	return all
+}
+
+// metricsOf returns a process' metrics, added up over their labels, without the prefix that a node's have.
+func metricsOf(t testing.TB, m *cluster.Member) (map[string]float64, error) {
+	t.Helper()
+	values := map[string]float64{}
+	err := adminGet(t, m, "/metrics", func(body io.Reader) error {
+		lines := bufio.NewScanner(body)
+		for lines.Scan() {
+			if strings.HasPrefix(lines.Text(), "#") {
+				continue
+			}
+			at := strings.LastIndexByte(lines.Text(), ' ')
+			name, _, _ := strings.Cut(lines.Text()[:max(at, 0)], "{")
+			value, err := strconv.ParseFloat(lines.Text()[at+1:], 64)
+			if err != nil {
+				return err
+			}
+			values[strings.TrimPrefix(name, "quoll_node_")] += value
+		}
+		return lines.Err()
+	})
+	return values, err
 }
 
 // difference compares how much nodes hold, which costs next to nothing.

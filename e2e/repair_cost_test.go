@@ -3,11 +3,8 @@
 package e2e
 
 import (
-	"bufio"
 	"flag"
 	"fmt"
-	"io"
-	"strings"
 	"testing"
 	"time"
 
@@ -113,22 +110,11 @@ type spent struct{ seconds, sent, compared float64 }
 func spentBy(t *testing.T, nodes []*cluster.Member) (all spent) {
 	t.Helper()
 	for _, m := range nodes {
-		require.NoError(t, adminGet(t, m, "/metrics", func(body io.Reader) error {
-			lines := bufio.NewScanner(body)
-			for lines.Scan() {
-				name, text, _ := strings.Cut(lines.Text(), " ")
-				for prefix, sum := range map[string]*float64{"process_cpu_seconds_total": &all.seconds, "quoll_node_sent_bytes_total": &all.sent, "quoll_node_repair_listed_total": &all.compared} {
-					var value float64
-					if base, _, _ := strings.Cut(name, "{"); base == prefix {
-						if _, err := fmt.Sscan(text, &value); err != nil {
-							return err
-						}
-						*sum += value
-					}
-				}
-			}
-			return lines.Err()
-		}))
+		values, err := metricsOf(t, m)
+		require.NoError(t, err)
+		all.seconds += values["process_cpu_seconds_total"]
+		all.sent += values["sent_bytes_total"]
+		all.compared += values["repair_listed_total"]
 	}
 	return all
 }

@@ -149,18 +149,8 @@ const recordOverhead = 100
 
 // flush writes the batch as soon as what it shows is durable.
 func (b *backupRun) flush() error {
-	committed := make(chan error, 1)
-	b.node.engine.Commit(func(err error) { committed <- err })
-	select {
-	case err := <-committed:
-		if err != nil {
-			b.node.storageFailed(err)
-			return fmt.Errorf("the store failed: %w", err)
-		}
-	case <-b.ctx.Done():
-		return context.Cause(b.ctx)
-	case <-b.node.life.Done():
-		return errClosing
+	if err := b.node.committed(b.ctx); err != nil {
+		return err
 	}
 	for i := range b.batch {
 		if err := b.out.Write(&b.batch[i]); err != nil {

@@ -281,18 +281,3 @@ func (b *rebuild) finish() error {
 		return nil
 	})
 }
-
-// committed waits until what is staged is durable.
-func (n *Node) committed(ctx context.Context) error {
-	done := make(chan error, 1)
-	n.engine.Commit(func(err error) { done <- err })
-	select {
-	case err := <-done:
-		if err != nil {
-			n.storageFailed(err)
-		}
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

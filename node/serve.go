@@ -31,6 +31,14 @@ type session struct {
 	answer   register.Message
 }
 
+// member returns the ID of the member that is connected, 0 if it is no node or does not say which.
+func (s *session) member() uint16 {
+	if s.role != wire.RoleNode || s.hello.Member == nil {
+		return 0
+	}
+	return s.hello.Member.ID
+}
+
 // Open implements wire.Handler.
 func (n *Node) Open(c *wire.ServerConn, peer wire.Hello) {
 	props, _ := protocol.DecodeProperties(peer) // accept has checked it
@@ -66,18 +74,18 @@ func (n *Node) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, age ti
 		n.call(c, s.role, body)
 		return
 	case protocol.FrameClock:
-		if s.role == wire.RoleNode && s.hello.Member != nil {
-			n.heardClock(s.hello.Member.ID, body, age)
+		if id := s.member(); id != 0 {
+			n.heardClock(id, body, age)
 		}
 		return
 	case protocol.FrameLeading:
-		if s.role == wire.RoleNode && s.hello.Member != nil {
-			n.heardLeading(s.hello.Member.ID, body)
+		if id := s.member(); id != 0 {
+			n.heardLeading(id, body)
 		}
 		return
 	case protocol.FrameSlow:
-		if s.role == wire.RoleNode && s.hello.Member != nil {
-			n.heardSlow(s.hello.Member.ID)
+		if id := s.member(); id != 0 {
+			n.heardSlow(id)
 		}
 		return
 	}
@@ -320,7 +328,7 @@ func (n *Node) replicate(c *wire.ServerConn, s *session, body []byte) error {
 		if d.Err() != nil {
 			break
 		}
-		m.From, m.To = s.hello.Member.ID, v.self
+		m.From, m.To = s.member(), v.self
 		if s.group.add(m.Slot, m.Key) || !d.More() {
 			n.replicateGroup(c, s)
 		}

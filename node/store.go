@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -71,4 +72,22 @@ func noRoom(err error) error {
 		return fmt.Errorf("%w: %w", register.ErrNoRoom, err)
 	}
 	return err
+}
+
+// committed waits until what is staged is durable, or ctx or the node's life ends.
+func (n *Node) committed(ctx context.Context) error {
+	done := make(chan error, 1)
+	n.engine.Commit(func(err error) { done <- err })
+	select {
+	case err := <-done:
+		if err != nil {
+			n.storageFailed(err)
+			return fmt.Errorf("the store failed: %w", err)
+		}
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-n.life.Done():
+		return errClosing
+	}
 }
