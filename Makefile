@@ -18,7 +18,7 @@ ROUNDS = 3
 OUT = bin/bench-compare
 
 .DEFAULT_GOAL := build
-.PHONY: help build image up down logs status dev cluster test test-all race lint fuzz sim mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-disk bench-repair cover clean
+.PHONY: help build image up down logs status dev cluster test test-all race lint fuzz sim mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-disk bench-repair cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -109,6 +109,10 @@ bench: build ## compare with the redis-server of this machine
 bench-compare: build ## compare with what else is installed, KEYS (1000000), SECONDS (10), ROUNDS (3): table and plots in OUT (bin/bench-compare)
 	go build -o bin/benchcompare ./e2e/benchcompare
 	bin/benchcompare -keys $(KEYS) -seconds $(SECONDS) -rounds $(ROUNDS) -out $(OUT) $(FLAGS)
+
+bench-scale: build ## measure as the number of keys, of connections, of nodes, or the size of values grows, each for SECONDS (10): tables and plots in OUT
+	go build -o bin/benchcompare ./e2e/benchcompare
+	bin/benchcompare -scale -keys $(KEYS) -seconds $(SECONDS) -out $(OUT) $(FLAGS)
 
 bin:
 	mkdir -p bin

@@ -47,6 +47,36 @@ func TestEverySystemIsMeasuredAndStopped(t *testing.T) {
 	require.Empty(t, left)
 }
 
+// TestScaleMeasuresEveryPoint lets one thing grow a little, with what is installed.
+func TestScaleMeasuresEveryPoint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts servers")
+	}
+	all := sweeps
+	t.Cleanup(func() { sweeps = all })
+	sweeps = []sweep{
+		{name: "keys", title: "number of keys", values: []int{100, 300}, depths: []int{1, 16}, set: all[0].set},
+		{name: "nodes", title: "number of nodes", values: []int{5}, depths: []int{1}, onlyQuoll: true, set: all[3].set},
+	}
+	quoll := filepath.Join(t.TempDir(), "quoll")
+	out, err := exec.Command("go", "build", "-o", quoll, "github.com/quolldb/quoll/cmd/quoll").CombinedOutput()
+	require.NoError(t, err, string(out))
+	p := &plan{quoll: quoll, keys: 300, connections: 6, value: 64, duration: 200 * time.Millisecond, procs: "1", out: t.TempDir()}
+	require.NoError(t, p.choose(t.Context(), "redis"))
+	points, err := p.scaleAll(t.Context())
+	require.NoError(t, err)
+	require.Len(t, points, 2*2*2*len(p.systems)+2)
+	for _, pt := range points {
+		what := fmt.Sprintf("%+v", pt)
+		require.Positive(t, pt.Throughput, what)
+		require.Zero(t, pt.Errors, what)
+		require.Positive(t, pt.Memory, what)
+		require.GreaterOrEqual(t, pt.GC, 0.0, what)
+	}
+	require.NoError(t, p.writeScale(points))
+	require.FileExists(t, filepath.Join(p.out, "scale.svg"))
+}
+
 func TestOnlySystemsThatThereAre(t *testing.T) {
 	p := &plan{quoll: "/bin/false"}
 	require.EqualError(t, p.choose(t.Context(), "redis,ketchup"), `-only: there is no system "ketchup"`)

@@ -3,6 +3,7 @@
 //
 //	make bench-compare                          or: go run ./e2e/benchcompare
 //	make bench-compare KEYS=100000 SECONDS=2    quickly
+//	make bench-scale                            Quoll beside one redis-server, as the number of keys grows, or of connections, or ... (scale.go)
 //
 // Every system is started afresh in each round, on free ports of 127.0.0.1 (systems.go says how), filled with all keys, measured with writes
 // and reads at each depth, and stopped before the next one begins. In each round another one is the first. CPU time is that of all server
@@ -30,6 +31,8 @@ type plan struct {
 	out                 string // the directory for results
 	keys, rounds        int
 	connections, value  int
+	nodes               int // of Quoll
+	scales              bool
 	duration            time.Duration
 	depths              []int
 	systems             []system
@@ -53,14 +56,20 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	results, err := p.measureAll(ctx)
+	if p.scales {
+		return conclude(ctx, p.scaleAll, p.writeScale)
+	}
+	return conclude(ctx, p.measureAll, p.write)
+}
+
+// conclude writes what was measured, though it may not be all.
+func conclude[T any](ctx context.Context, measure func(context.Context) ([]T, error), write func([]T) error) error {
+	results, err := measure(ctx)
 	if ctx.Err() != nil {
 		err = errors.New("interrupted; all servers are stopped")
 	}
 	if len(results) > 0 {
-		if written := p.write(results); written != nil {
-			return errors.Join(err, written)
-		}
+		err = errors.Join(err, write(results))
 	}
 	return err
 }
@@ -77,7 +86,12 @@ func newPlan(ctx context.Context) (*plan, error) {
 	flag.IntVar(&p.rounds, "rounds", 3, "repetitions")
 	flag.IntVar(&p.connections, "connections", 50, "number of connections")
 	flag.IntVar(&p.value, "value-size", 64, "bytes of a value")
+	flag.BoolVar(&p.scales, "scale", false, "let one thing grow after the other (see scale.go); -depths and -rounds mean nothing then, and -only is redis")
 	flag.Parse()
+	command, rounds := "bench-compare", fmt.Sprintf(" ROUNDS=%d", p.rounds)
+	if p.scales {
+		command, rounds, *only = "bench-scale", "", "redis"
+	}
 	p.duration = time.Duration(*seconds * float64(time.Second))
 	for _, text := range strings.Split(*depths, ",") {
 		depth, err := strconv.Atoi(text)
@@ -102,7 +116,7 @@ func newPlan(ctx context.Context) (*plan, error) {
 	if _, err := os.Stat(p.quoll); err != nil {
 		return nil, fmt.Errorf("%s is not there: run 'make build' first", p.quoll)
 	}
-	p.cmd = fmt.Sprintf("make bench-compare KEYS=%d SECONDS=%g ROUNDS=%d%s", p.keys, *seconds, p.rounds, moreFlags())
+	p.cmd = fmt.Sprintf("make %s KEYS=%d SECONDS=%g%s%s", command, p.keys, *seconds, rounds, moreFlags())
 	if err := p.choose(ctx, *only); err != nil {
 		return nil, err
 	}
@@ -116,7 +130,7 @@ func moreFlags() string {
 	var more []string
 	flag.Visit(func(f *flag.Flag) {
 		switch f.Name {
-		case "keys", "seconds", "rounds", "out", "quoll":
+		case "keys", "seconds", "rounds", "out", "quoll", "scale":
 		default:
 			more = append(more, "-"+f.Name+" "+f.Value.String())
 		}

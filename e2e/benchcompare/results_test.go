@@ -74,6 +74,30 @@ func TestPlotsAreWellFormedAndTheSameEachTime(t *testing.T) {
 	}
 }
 
+func TestScaleTablesAndPlots(t *testing.T) {
+	p, _ := example()
+	var points []point
+	for _, value := range []int{10_000, 100_000} {
+		for _, system := range []string{quollName, "redis"} {
+			for _, op := range []string{"SET", "GET"} {
+				points = append(points, point{Sweep: "keys", Value: value, Memory: 150.4, GC: 0.021,
+					measure: measure{System: system, Op: op, Depth: 1, Throughput: 30_000, P999: 9000}})
+			}
+		}
+	}
+	page := p.scalePage(points)
+	require.Contains(t, page, "| 10000 | quoll | 30,000 | 9.00 ms | 30,000 | 9.00 ms | | | | | 150 B | 2.1 % |\n")
+	require.Contains(t, page, "| 100000 | redis | 30,000 | 9.00 ms | 30,000 | 9.00 ms | | | | | 150 B |  |\n")
+	picture := p.scalePlot(points)
+	require.Equal(t, picture, p.scalePlot(points))
+	require.NotContains(t, picture, "NaN")
+	require.NotContains(t, picture, "Inf")
+	require.NoError(t, xml.Unmarshal([]byte(picture), new(struct{})))
+	require.NotEmpty(t, p.scalePlot(nil))
+	require.Equal(t, "64Ki", short(64<<10))
+	require.Equal(t, "10k", short(10_000))
+}
+
 func TestTicksOf(t *testing.T) {
 	ticks, err := ticksOf("7 (a (b) c) S 1 7 7 0 -1 4194560 100 0 0 0 12 30 0 0 20 0 1 0 5 1 1")
 	require.NoError(t, err)

@@ -7,26 +7,37 @@ import (
 	"time"
 )
 
-// startQuoll starts three nodes with the memory engine and a proxy.
+// copies is how many of each key Quoll keeps.
+const copies = 3
+
+// proxyName is the process that holds no data.
+const proxyName = "proxy"
+
+// startQuoll starts nodes with the memory engine and a proxy.
 func startQuoll(ctx context.Context, s *site) (target, error) {
-	free, err := ports(11)
+	n := max(copies, s.nodes)
+	free, err := ports(3*n + 2)
 	if err != nil {
 		return target{}, err
 	}
 	env := s.environment()
-	peers, gossip, admins, client, proxyAdmin := free[0:3], free[3:6], free[6:9], free[9], free[10]
-	initial := "a=" + peers[0] + ",b=" + peers[1] + ",c=" + peers[2]
-	for i, name := range []string{"a", "b", "c"} {
-		if err := s.start("node-"+name, env, s.quoll, "node", "--name", name, "--peer", peers[i], "--gossip", gossip[i], "--admin", admins[i],
-			"--initial-cluster", initial, "--engine", "memory"); err != nil {
+	peers, gossip, admins, client, proxyAdmin := free[:n], free[n:2*n], free[2*n:3*n], free[3*n], free[3*n+1]
+	var initial, metrics []string
+	for i := range n {
+		initial = append(initial, nodeName(i)+"="+peers[i])
+		metrics = append(metrics, "http://"+admins[i]+"/metrics")
+	}
+	for i := range n {
+		if err := s.start("node-"+nodeName(i), env, s.quoll, "node", "--name", nodeName(i), "--peer", peers[i], "--gossip", gossip[i], "--admin", admins[i],
+			"--initial-cluster", strings.Join(initial, ","), "--engine", "memory"); err != nil {
 			return target{}, err
 		}
 	}
-	if err := s.start("proxy", env, s.quoll, "proxy", "--listen", client, "--admin", proxyAdmin, "--nodes", strings.Join(peers, ",")); err != nil {
+	if err := s.start(proxyName, env, s.quoll, "proxy", "--listen", client, "--admin", proxyAdmin, "--nodes", strings.Join(peers, ",")); err != nil {
 		return target{}, err
 	}
 	web := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	return target{addresses: []string{client}}, s.await(ctx, "Quoll's cluster", func() bool {
+	return target{addresses: []string{client}, copies: copies, metrics: metrics}, s.await(ctx, "Quoll's cluster", func() bool {
 		for _, admin := range append([]string{proxyAdmin}, admins...) {
 			response, err := web.Get("http://" + admin + "/readyz")
 			if err != nil || response.Body.Close() != nil || response.StatusCode != http.StatusOK {
@@ -36,3 +47,6 @@ func startQuoll(ctx context.Context, s *site) (target, error) {
 		return true
 	})
 }
+
+// nodeName is a, b, c and so on.
+func nodeName(i int) string { return string(rune('a' + i)) }

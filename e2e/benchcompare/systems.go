@@ -24,6 +24,10 @@ type target struct {
 	args []string
 	// keys is the number of keys of each address if they have keys of their own, otherwise 0.
 	keys int
+	// copies is how many of each key its servers hold, 0 for one.
+	copies int
+	// metrics are the pages on which servers in Go tell what they spend.
+	metrics []string
 }
 
 const quollName = "quoll"

@@ -3,6 +3,7 @@ package metrics
 import (
 	"log/slog"
 	"net/http"
+	"regexp"
 	"runtime"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,11 +16,14 @@ type Registry struct {
 	prometheus *prometheus.Registry
 }
 
+// collecting is the CPU time that goes into collecting garbage, as the runtime estimates it when it has collected.
+var collecting = regexp.MustCompile(`^/cpu/classes/gc/total:cpu-seconds$`)
+
 // New returns a registry with the Go runtime, the process and the build in it.
 func New(version, commit string) *Registry {
 	r := &Registry{prometheus: prometheus.NewRegistry()}
 	r.prometheus.MustRegister(
-		collectors.NewGoCollector(),
+		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: collecting})),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name:        "quoll_build_info",

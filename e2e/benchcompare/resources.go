@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// memory returns the resident memory of all processes that hold data, in bytes.
+func (s *site) memory() (total int64, err error) {
+	for _, p := range s.processes {
+		if p.name == proxyName {
+			continue
+		}
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+		if err != nil {
+			return 0, err
+		}
+		for line := range strings.Lines(string(text)) {
+			if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+				kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+				if err != nil {
+					return 0, err
+				}
+				total += kib << 10
+			}
+		}
+	}
+	return total, nil
+}
+
+// collecting is the CPU time that Go processes have taken so far, and what of it went into collecting garbage, in seconds.
+type collecting struct{ all, garbage float64 }
+
+// since returns the garbage collector's share since an earlier moment.
+func (c collecting) since(before collecting) float64 {
+	if c.all <= before.all {
+		return 0
+	}
+	return (c.garbage - before.garbage) / (c.all - before.all)
+}
+
+// collected reads it from metrics pages.
+func collected(ctx context.Context, pages []string) (sum collecting, err error) {
+	for _, page := range pages {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
+		if err != nil {
+			return sum, err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return sum, err
+		}
+		defer response.Body.Close()
+		lines := bufio.NewScanner(response.Body)
+		for lines.Scan() {
+			name, text, _ := strings.Cut(lines.Text(), " ")
+			value, err := strconv.ParseFloat(text, 64)
+			switch {
+			case err != nil: // a comment, or one with labels that have blanks
+			case name == "process_cpu_seconds_total":
+				sum.all += value
+			case name == "go_cpu_classes_gc_total_cpu_seconds_total":
+				sum.garbage += value
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return sum, err
+		}
+	}
+	return sum, nil
+}
