@@ -252,8 +252,8 @@ func (s *batchState) trim() {
 	}
 }
 
-// maxKeptBuffer bounds the buffers that a batch keeps for its next use.
-const maxKeptBuffer = 1 << 20
+// maxKeptBuffer bounds the buffers that a batch keeps for its next use: some frames of full length.
+const maxKeptBuffer = 4 << 20
 
 // done ends an operation with its reply.
 func (s *batchState) done(st *opState, reply []byte) {

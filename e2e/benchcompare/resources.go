@@ -33,27 +33,17 @@ func (s *site) memory() (total int64, err error) {
 	return total, nil
 }
 
-// collecting is the CPU time that Go processes have taken so far, and what of it went into collecting garbage, in seconds.
-type collecting struct{ all, garbage float64 }
-
-// since returns the garbage collector's share since an earlier moment.
-func (c collecting) since(before collecting) float64 {
-	if c.all <= before.all {
-		return 0
-	}
-	return (c.garbage - before.garbage) / (c.all - before.all)
-}
-
-// collected reads it from metrics pages.
-func collected(ctx context.Context, pages []string) (sum collecting, err error) {
+// collectingShare reads from metrics pages how much of the CPU time of Go processes went into collecting garbage.
+func collectingShare(ctx context.Context, pages []string) (float64, error) {
+	var all, garbage float64
 	for _, page := range pages {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
 		if err != nil {
-			return sum, err
+			return 0, err
 		}
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
-			return sum, err
+			return 0, err
 		}
 		defer response.Body.Close()
 		lines := bufio.NewScanner(response.Body)
@@ -63,14 +53,14 @@ func collected(ctx context.Context, pages []string) (sum collecting, err error) 
 			switch {
 			case err != nil: // a comment, or one with labels that have blanks
 			case name == "process_cpu_seconds_total":
-				sum.all += value
+				all += value
 			case name == "go_cpu_classes_gc_total_cpu_seconds_total":
-				sum.garbage += value
+				garbage += value
 			}
 		}
 		if err := lines.Err(); err != nil {
-			return sum, err
+			return 0, err
 		}
 	}
-	return sum, nil
+	return garbage / max(all, 0.01), nil
 }

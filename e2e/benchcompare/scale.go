@@ -40,7 +40,8 @@ type point struct {
 	measure
 	// Memory is the resident memory of all servers with data, in bytes for each copy of a key.
 	Memory float64 `json:"memory_bytes_per_copy"`
-	// GC is the garbage collector's share of the CPU time of Quoll's nodes while it was measured.
+	// GC is the garbage collector's share of the CPU time of Quoll's nodes since their start: it may not collect at all while one
+	// thing is measured.
 	GC float64 `json:"gc_share_of_cpu"`
 }
 
@@ -88,15 +89,11 @@ func (p *plan) scale(ctx context.Context, s system, sw sweep, value int) (points
 	}
 	for _, op := range []string{"SET", "GET"} {
 		for _, depth := range changed.depths {
-			before, err := collected(ctx, to.metrics)
-			if err != nil {
-				return points, err
-			}
 			m, err := site.measure(ctx, to, op, depth)
 			if err != nil {
 				return points, err
 			}
-			after, err := collected(ctx, to.metrics)
+			collecting, err := collectingShare(ctx, to.metrics)
 			if err != nil {
 				return points, err
 			}
@@ -105,7 +102,7 @@ func (p *plan) scale(ctx context.Context, s system, sw sweep, value int) (points
 			if err != nil {
 				return points, err
 			}
-			at := point{Sweep: sw.name, Value: value, measure: m, Memory: float64(memory) / float64(changed.keys*max(1, to.copies)), GC: after.since(before)}
+			at := point{Sweep: sw.name, Value: value, measure: m, Memory: float64(memory) / float64(changed.keys*max(1, to.copies)), GC: collecting}
 			fmt.Fprintf(os.Stderr, "  %s, depth %d: %.0f/s, p99.9 %s, %.0f B for a copy of a key, collecting %.1f %%\n", op, depth, m.Throughput, inUnits(m.P999), at.Memory, 100*at.GC)
 			points = append(points, at)
 		}

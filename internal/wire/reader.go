@@ -13,7 +13,7 @@ const (
 	// readSize is how much one system call reads at most as long as frames are small.
 	readSize = 64 << 10
 	// keepSize is the largest buffer that is kept for the next large frame.
-	keepSize = 1 << 20
+	keepSize = 4 << 20
 )
 
 // frame is a frame that was read. Its body is a view into the reader's buffer,
