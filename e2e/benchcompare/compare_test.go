@@ -15,9 +15,7 @@ func TestEverySystemIsMeasuredAndStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts up to twelve servers")
 	}
-	quoll := filepath.Join(t.TempDir(), "quoll")
-	out, err := exec.Command("go", "build", "-o", quoll, "github.com/quolldb/quoll/cmd/quoll").CombinedOutput()
-	require.NoError(t, err, string(out))
+	quoll := built(t)
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	p := &plan{quoll: quoll, keys: 300, rounds: 1, connections: 6, value: 64, duration: 200 * time.Millisecond, depths: []int{1, 16}, procs: "1"}
@@ -58,9 +56,7 @@ func TestScaleMeasuresEveryPoint(t *testing.T) {
 		{name: "keys", title: "number of keys", values: []int{100, 300}, depths: []int{1, 16}, set: all[0].set},
 		{name: "nodes", title: "number of nodes", values: []int{5}, depths: []int{1}, onlyQuoll: true, set: all[3].set},
 	}
-	quoll := filepath.Join(t.TempDir(), "quoll")
-	out, err := exec.Command("go", "build", "-o", quoll, "github.com/quolldb/quoll/cmd/quoll").CombinedOutput()
-	require.NoError(t, err, string(out))
+	quoll := built(t)
 	p := &plan{quoll: quoll, keys: 300, connections: 6, value: 64, duration: 200 * time.Millisecond, procs: "1", out: t.TempDir()}
 	require.NoError(t, p.choose(t.Context(), "redis"))
 	points, err := p.scaleAll(t.Context())
@@ -75,6 +71,14 @@ func TestScaleMeasuresEveryPoint(t *testing.T) {
 	}
 	require.NoError(t, p.writeScale(points))
 	require.FileExists(t, filepath.Join(p.out, "scale.svg"))
+}
+
+// built builds the binary.
+func built(t *testing.T) string {
+	quoll := filepath.Join(t.TempDir(), "quoll")
+	out, err := exec.Command("go", "build", "-o", quoll, "github.com/quolldb/quoll/cmd/quoll").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return quoll
 }
 
 func TestOnlySystemsThatThereAre(t *testing.T) {

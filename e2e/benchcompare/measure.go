@@ -53,19 +53,30 @@ func (p *plan) measureAll(ctx context.Context) (all []measure, err error) {
 	return all, err
 }
 
-// turn starts a system, measures it and stops it.
+// turn measures a system in one round.
 func (p *plan) turn(ctx context.Context, s system, round int) (all []measure, err error) {
+	err = p.visit(ctx, s, 64, func(_ *site, _ target, m measure) error {
+		m.System, m.Round = s.name, round
+		fmt.Fprintf(os.Stderr, "  %s, depth %d: %.0f/s, p99.9 %s, %.1f µs of CPU each\n", m.Op, m.Depth, m.Throughput, inUnits(m.P999), m.CPU)
+		all = append(all, m)
+		return nil
+	})
+	return all, err
+}
+
+// visit starts a system, fills it with pipelines of a depth, calls each with every measurement of it, and stops it.
+func (p *plan) visit(ctx context.Context, s system, loadDepth int, each func(*site, target, measure) error) (err error) {
 	site, err := p.newSite()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, site.close()) }()
 	to, err := s.start(ctx, site)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if _, err := p.bench(ctx, to, "--workload", "load", "--depth", "64"); err != nil {
-		return nil, err
+	if _, err := p.bench(ctx, to, "--workload", "load", "--depth", strconv.Itoa(loadDepth)); err != nil {
+		return err
 	}
 	for _, op := range []string{"SET", "GET"} {
 		if op == "GET" && s.setsOnly {
@@ -74,14 +85,14 @@ func (p *plan) turn(ctx context.Context, s system, round int) (all []measure, er
 		for _, depth := range p.depths {
 			m, err := site.measure(ctx, to, op, depth)
 			if err != nil {
-				return all, err
+				return err
 			}
-			m.System, m.Round = s.name, round
-			fmt.Fprintf(os.Stderr, "  %s, depth %d: %.0f/s, p99.9 %s, %.1f µs of CPU each\n", op, depth, m.Throughput, inUnits(m.P999), m.CPU)
-			all = append(all, m)
+			if err := each(site, to, m); err != nil {
+				return err
+			}
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // measure takes one measurement of a system that runs.

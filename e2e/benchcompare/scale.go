@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 )
 
 // sweep changes one thing and leaves all others, to show where the curve has knees.
@@ -70,44 +69,27 @@ func (p *plan) scaleAll(ctx context.Context) (all []point, err error) {
 	return all, err
 }
 
-// scale starts a system, fills it, measures it at one value of a sweep, and stops it.
+// scale measures a system at one value of a sweep.
 func (p *plan) scale(ctx context.Context, s system, sw sweep, value int) (points []point, err error) {
 	changed := *p
 	changed.depths = sw.depths
 	sw.set(&changed, value)
-	site, err := changed.newSite()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, site.close()) }()
-	to, err := s.start(ctx, site)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := changed.bench(ctx, to, "--workload", "load", "--depth", strconv.Itoa(max(1, min(64, 64<<10/changed.value)))); err != nil {
-		return nil, err
-	}
-	for _, op := range []string{"SET", "GET"} {
-		for _, depth := range changed.depths {
-			m, err := site.measure(ctx, to, op, depth)
-			if err != nil {
-				return points, err
-			}
-			collecting, err := collectingShare(ctx, to.metrics)
-			if err != nil {
-				return points, err
-			}
-			m.System, m.Round = s.name, 1
-			memory, err := site.memory()
-			if err != nil {
-				return points, err
-			}
-			at := point{Sweep: sw.name, Value: value, measure: m, Memory: float64(memory) / float64(changed.keys*max(1, to.copies)), GC: collecting}
-			fmt.Fprintf(os.Stderr, "  %s, depth %d: %.0f/s, p99.9 %s, %.0f B for a copy of a key, collecting %.1f %%\n", op, depth, m.Throughput, inUnits(m.P999), at.Memory, 100*at.GC)
-			points = append(points, at)
+	err = changed.visit(ctx, s, max(1, min(64, 64<<10/changed.value)), func(site *site, to target, m measure) error {
+		collecting, err := collectingShare(ctx, to.metrics)
+		if err != nil {
+			return err
 		}
-	}
-	return points, nil
+		memory, err := site.memory()
+		if err != nil {
+			return err
+		}
+		m.System, m.Round = s.name, 1
+		at := point{Sweep: sw.name, Value: value, measure: m, Memory: float64(memory) / float64(changed.keys*max(1, to.copies)), GC: collecting}
+		fmt.Fprintf(os.Stderr, "  %s, depth %d: %.0f/s, p99.9 %s, %.0f B for a copy of a key, collecting %.1f %%\n", m.Op, m.Depth, m.Throughput, inUnits(m.P999), at.Memory, 100*at.GC)
+		points = append(points, at)
+		return nil
+	})
+	return points, err
 }
 
 // findPoint returns a point, if it was measured.

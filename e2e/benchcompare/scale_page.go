@@ -1,33 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 )
 
 // writeScale writes what the sweeps found into the directory for results, and the tables to standard output.
 func (p *plan) writeScale(points []point) error {
-	raw, err := json.MarshalIndent(points, "", "  ")
-	if err != nil {
-		return err
-	}
-	page := p.scalePage(points)
-	if err := os.MkdirAll(p.out, 0o755); err != nil {
-		return err
-	}
-	for name, text := range map[string]string{"scale.md": page, "scale.json": string(raw) + "\n", "scale.svg": p.scalePlot(points)} {
-		if err := os.WriteFile(filepath.Join(p.out, name), []byte(text), 0o644); err != nil {
-			return err
-		}
-	}
-	fmt.Print(page)
-	fmt.Fprintf(os.Stderr, "\nTables, plots and all measurements are in %s.\n", p.out)
-	return nil
+	return p.writeFiles("scale.md", p.scalePage(points), "scale.json", points, map[string]string{"scale.svg": p.scalePlot(points)})
 }
 
 // scalePage has a table for each sweep.

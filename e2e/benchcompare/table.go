@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,23 +13,28 @@ import (
 // write writes everything into the directory for results, and the table to standard output.
 func (p *plan) write(all []measure) error {
 	cells := summarize(all)
+	return p.writeFiles("compare.md", p.markdown(cells), "measurements.json", all,
+		map[string]string{"throughput.svg": p.throughputPlot(cells), "latency.svg": p.latencyPlot(cells)})
+}
+
+// writeFiles writes a page, all measurements as JSON, and plots into the directory for results, and the page to standard output too.
+func (p *plan) writeFiles(pageName, page, rawName string, all any, plots map[string]string) error {
 	raw, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return err
 	}
-	table := p.markdown(cells)
 	if err := os.MkdirAll(p.out, 0o755); err != nil {
 		return err
 	}
-	for name, text := range map[string]string{
-		"compare.md": table, "measurements.json": string(raw) + "\n", "throughput.svg": p.throughputPlot(cells), "latency.svg": p.latencyPlot(cells),
-	} {
+	files := map[string]string{pageName: page, rawName: string(raw) + "\n"}
+	maps.Copy(files, plots)
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(p.out, name), []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
-	fmt.Print(table)
-	fmt.Fprintf(os.Stderr, "\nTable, plots and all measurements are in %s.\n", p.out)
+	fmt.Print(page)
+	fmt.Fprintf(os.Stderr, "\nTables, plots and all measurements are in %s.\n", p.out)
 	return nil
 }
 
