@@ -12,7 +12,6 @@ import (
 	"github.com/quolldb/quoll/internal/backup"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
-	"github.com/quolldb/quoll/ring"
 )
 
 // A Node can be backed up through its admin API.
@@ -73,10 +72,8 @@ func (n *Node) Backup(ctx context.Context, w io.Writer) error {
 
 func (n *Node) backupHeader(v *view) (backup.Header, error) {
 	h := backup.Header{Cluster: v.cluster, Node: n.opt.Name, Time: time.UnixMilli(n.now()).UTC(), Quoll: n.opt.Version}
-	for number := range uint16(ring.Slots) {
-		if v.table.Contains(number, v.self) {
-			h.Slots.Add(number)
-		}
+	for number := range v.slots() {
+		h.Slots.Add(number)
 	}
 	totals, err := n.engine.Totals()
 	h.Records, h.Bytes = totals.Live+totals.Tombstones, totals.Bytes
@@ -96,10 +93,7 @@ type backupRun struct {
 var errWriteBackup = errors.New("writing the backup")
 
 func (b *backupRun) run(v *view) error {
-	for number := range uint16(ring.Slots) {
-		if !v.table.Contains(number, v.self) {
-			continue
-		}
+	for number := range v.slots() {
 		for from := engine.Position(0); from < engine.EndPosition; {
 			next, err := b.read(number, from)
 			if err == nil && b.size >= backupBatch {

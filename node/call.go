@@ -200,10 +200,7 @@ func (n *Node) scanSlot(number uint16, from engine.Position, leaves uint64, limi
 // slotCounts counts the live records of every slot that has any.
 func (n *Node) slotCounts(v *view) ([]protocol.SlotCount, error) {
 	var counts []protocol.SlotCount
-	for number := uint16(0); number < ring.Slots; number++ {
-		if !v.table.Contains(number, v.self) {
-			continue
-		}
+	for number := range v.slots() {
 		stats, err := n.slotStats(number)
 		if err != nil {
 			n.unreadable(number, err)

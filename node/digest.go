@@ -11,10 +11,7 @@ import (
 // them up to date with every write, so it costs next to nothing.
 func (n *Node) slotDigests(v *view) []protocol.SlotDigest {
 	var digests []protocol.SlotDigest
-	for number := uint16(0); number < ring.Slots; number++ {
-		if !v.table.Contains(number, v.self) {
-			continue
-		}
+	for number := range v.slots() {
 		stats, err := n.slotStats(number)
 		if err != nil {
 			n.unreadable(number, err)

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"iter"
 	"slices"
 	"sync"
 
@@ -51,4 +52,15 @@ func (v *view) sameLife(m *ring.Member) bool {
 	}
 	known, ok := v.cluster.ByName(m.Name)
 	return ok && known.Generation == m.Generation
+}
+
+// slots returns the slots that this node holds, in ascending order.
+func (v *view) slots() iter.Seq[uint16] {
+	return func(yield func(uint16) bool) {
+		for number := range uint16(ring.Slots) {
+			if v.table.Contains(number, v.self) && !yield(number) {
+				return
+			}
+		}
+	}
 }
