@@ -72,10 +72,12 @@ func (n *Node) Hints() map[string]hint.Counts {
 	return counts
 }
 
-// replay lets homes write what peers have missed that are back.
+// replay lets homes write what peers have missed that are back. A restarted node waits until it is back itself, when
+// lookAtReturn wakes it: until then its homes turn away whatever others may stand in for, and hints that cannot be
+// written are spent.
 func (r *repairer) replay(ctx context.Context) {
 	v := r.node.view.Load()
-	if v == nil || r.node.failed.Load() || r.node.opt.RepairRate < 0 {
+	if v == nil || !r.node.returned.Load() || r.node.failed.Load() || r.node.opt.RepairRate < 0 {
 		return
 	}
 	if r.acquire(ctx) != nil {

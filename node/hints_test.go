@@ -129,6 +129,35 @@ func TestHintsSurviveWhoNotedThem(t *testing.T) {
 	}
 }
 
+// TestHintsWaitForWhoNotedThem to be back: a proxy has not found it yet when the replica is there again, and
+// until then it lets others stand in for it.
+func TestHintsWaitForWhoNotedThem(t *testing.T) {
+	d := newDisks("a", "b", "c")
+	dir := t.TempDir()
+	change := func(o *Options) { d.use(o); noting(o); o.HintDir = filepath.Join(dir, o.Name) }
+	c := newNoting(t, 0, change)
+	c.leave("c")
+	const keys = 60
+	var commands []string
+	for i := range keys {
+		commands = append(commands, fmt.Sprint("set key-", i, " v"))
+	}
+	c.all("a", commands...) // as one proxy, which finds it again
+	c.eventually(func() bool { return c.nodes["a"].Hints()["c"].Keys == keys })
+	c.stop("a")
+	c.dial(c.nodes["b"]) // there are two proxies, it says
+	c.dial(c.nodes["b"])
+	c.start("a", change)
+	c.connected()
+	c.start("c", change)
+	c.connected()
+	c.nodes["a"].repairs.replay(t.Context()) // waits for the one that began when the replica came, too
+	c.dial(c.nodes["a"])
+	c.eventually(c.converged)
+	c.eventually(func() bool { return c.noted("c") == hint.Counts{} })
+	require.Zero(t, c.missing("c", keys))
+}
+
 // TestTooManyHintsBecomeMarks of slots, which are compared when the replica is back.
 func TestTooManyHintsBecomeMarks(t *testing.T) {
 	d := newDisks("a", "b", "c")

@@ -19,10 +19,12 @@ import (
 // dial again at least every quarter of a second.
 const returnPatience = 3 * time.Second
 
-// lookAtReturn finds out when a restarted node is back, for good: whoever comes later was not there when it left.
+// lookAtReturn finds out when a restarted node is back, for good: whoever comes later was not there when it left. What it has
+// noted that others missed has waited for that (repairer.replay).
 func (n *Node) lookAtReturn() {
 	if !n.returned.Load() && n.returning() == nil {
 		n.returned.Store(true)
+		n.repairs.soon()
 	}
 }
 
