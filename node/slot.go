@@ -2,7 +2,7 @@ package node
 
 import (
 	"errors"
-	"slices"
+	"math/bits"
 	"sync"
 
 	"github.com/quolldb/quoll/internal/record"
@@ -22,9 +22,11 @@ type stripe struct {
 	mu   sync.Mutex
 	out  *outbox
 
+	active uint64                      // the slots whose homes need ticks, slot k*stripes + i of stripe i as bit k
 	slots  [ring.Slots / stripes]*slot // by number / stripes, nil until used
-	active []uint16                    // numbers of the slots whose homes need ticks
 }
+
+var _ [64 - ring.Slots/stripes]struct{} // each slot of a stripe has a bit of active
 
 // slot is one replica of a slot, and its home in this process, in one piece of
 // memory: what a write touches of it is near together.
@@ -32,7 +34,6 @@ type slot struct {
 	acceptor register.Acceptor
 	home     register.Home
 	err      error // what it holds cannot be read: it does not vote any more
-	listed   bool  // in stripe.active
 }
 
 // leads reports whether this node holds the term of a slot. sl is nil for a slot that was
@@ -105,11 +106,13 @@ func (s *stripe) scan(number uint16, from, end engine.Position, enough func() bo
 	return next, err
 }
 
-// touched keeps the list of homes that need ticks.
+// touched keeps account of the homes that need ticks. Whoever gives a home something to do calls it, while the
+// slot is near: most are done by the next tick, which would have to fetch them only to find that out.
 func (s *stripe) touched(number uint16, sl *slot) {
-	if !sl.listed && sl.home.Active() {
-		sl.listed = true
-		s.active = append(s.active, number)
+	if bit := uint64(1) << (number / stripes); sl.home.Active() {
+		s.active |= bit
+	} else {
+		s.active &^= bit
 	}
 	if err := sl.home.Err(); err != nil && sl.err == nil {
 		s.fail(number, sl, err)
@@ -127,15 +130,14 @@ func (n *Node) tick() {
 		s := &n.stripes[i]
 		s.mu.Lock()
 		s.out = out
-		s.active = slices.DeleteFunc(s.active, func(number uint16) bool {
-			sl := s.slots[number/stripes]
+		for left := s.active; left != 0; left &= left - 1 {
+			k := bits.TrailingZeros64(left)
+			sl := s.slots[k]
 			if sl.home.Active() {
 				sl.home.Tick()
 			}
-			s.touched(number, sl)
-			sl.listed = sl.home.Active()
-			return !sl.listed
-		})
+			s.touched(uint16(k*stripes+i), sl)
+		}
 		s.unlock()
 	}
 	out.flush()
