@@ -34,7 +34,7 @@ type expirer struct {
 	keys  [][]byte         // what the step has found
 
 	// The slot that is being looked at. Nearly all have nothing, so it is to cost little.
-	clock  time.Time // when the last one was done with
+	clock  time.Time // when the step began, or the last one that had something was done with
 	view   *view
 	stripe *stripe
 	slot   uint16
@@ -84,23 +84,22 @@ func (e *expirer) look(number uint16, out *outbox) {
 	st := e.node.lock(number, out)
 	defer st.unlock()
 	e.stripe, e.slot, e.before = st, number, len(e.keys)
-	if err := e.node.engine.Expired(number, out.wall, e.visit); err != nil {
+	looked, err := e.node.engine.Expired(number, out.wall, e.visit)
+	if err != nil {
 		st.unreadable(number, err)
 		return
 	}
-	now := time.Now()
-	if took := now.Sub(e.clock); took > time.Millisecond {
+	delete(e.rests, number)
+	if !looked { // it took next to nothing: to read the clock would be most of it
+		return
+	}
+	if took := time.Since(e.clock); took > time.Millisecond {
 		e.rests[number] = out.mono + expireShare*took.Milliseconds()
-	} else if len(e.rests) > 0 {
-		delete(e.rests, number)
 	}
-	e.clock = now
-	if found := e.keys[e.before:]; len(found) > 0 {
-		for _, key := range found {
-			e.node.chore(&e.chores, st, number, opExpire, key)
-		}
-		e.clock = time.Now()
+	for _, key := range e.keys[e.before:] {
+		e.node.chore(&e.chores, st, number, opExpire, key)
 	}
+	e.clock = time.Now()
 }
 
 // found keeps a key that has expired, and says whether to go on.

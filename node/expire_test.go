@@ -32,7 +32,7 @@ func (c *wallClock) use(o *Options) { o.Now = c.now.Load }
 // looked at.
 type keeping struct{ engine.Engine }
 
-func (keeping) Expired(uint16, int64, func([]byte) bool) error { return nil }
+func (keeping) Expired(uint16, int64, func([]byte) bool) (bool, error) { return false, nil }
 
 func (c *testCluster) live(name string) uint64 {
 	totals, err := c.nodes[name].engine.Totals()

@@ -104,9 +104,9 @@ type Engine interface {
 
 	// Expired calls visit with the keys of the live records of a slot that have expired
 	// at a time (Unix milliseconds), in any order, until it returns false. It takes
-	// constant time if there are none and the engine knows it. key is borrowed for the
-	// call. visit must not call the engine.
-	Expired(slot uint16, now int64, visit func(key []byte) bool) error
+	// constant time if there are none and the engine knows it, and reports whether it had
+	// to look at the records. key is borrowed for the call. visit must not call the engine.
+	Expired(slot uint16, now int64, visit func(key []byte) bool) (looked bool, err error)
 
 	// Stats counts what a slot holds, in constant time. After an unclean stop of a
 	// durable engine the first call may have to read the slot.

@@ -156,14 +156,14 @@ func (e *Engine) Scan(number uint16, from engine.Position, visit func(engine.Pos
 }
 
 // Expired implements engine.Engine. It reads the slot if something may have expired.
-func (e *Engine) Expired(number uint16, now int64, visit func(key []byte) bool) error {
+func (e *Engine) Expired(number uint16, now int64, visit func(key []byte) bool) (looked bool, err error) {
 	s, err := e.take(number)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer s.mu.Unlock()
 	if s.counted == engine.EndPosition && (s.expiry == 0 || s.expiry > now) {
-		return nil
+		return false, nil
 	}
 	next, complete := int64(0), true
 	err = e.scan(s, 0, func(_ engine.Position, key []byte, rec record.Record) bool {
@@ -174,7 +174,7 @@ func (e *Engine) Expired(number uint16, now int64, visit func(key []byte) bool) 
 	if err == nil && complete {
 		s.expiry = next
 	}
-	return err
+	return true, err
 }
 
 // Stats implements engine.Engine. After an unclean stop it may read the slot.

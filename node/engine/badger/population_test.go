@@ -170,7 +170,7 @@ func (p population) compare(e engine.Engine) (corrupt int, err error) {
 			wrong("slot %d: a scan shows %d records, not %d, or others", number, len(seen), len(slot.records))
 		}
 		expired, want := 0, 0
-		got = e.Expired(number, math.MaxInt64, func([]byte) bool { expired++; return true })
+		_, got = e.Expired(number, math.MaxInt64, func([]byte) bool { expired++; return true })
 		for _, rec := range slot.records {
 			if rec.State.Live() && rec.State.ExpireAt != 0 {
 				want++

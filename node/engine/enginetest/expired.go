@@ -27,12 +27,14 @@ func requireExpired(t require.TestingT, e engine.Engine, slot uint16, now int64,
 	}
 	for range 2 {
 		got := map[string]bool{}
-		require.NoError(t, e.Expired(slot, now, func(key []byte) bool {
+		looked, err := e.Expired(slot, now, func(key []byte) bool {
 			require.False(t, got[string(key)], "%q visited twice", key)
 			got[string(key)] = true
 			return true
-		}))
+		})
+		require.NoError(t, err)
 		require.Equal(t, want, got, "expired at %d", now)
+		require.True(t, looked || len(got) == 0, "found without looking")
 	}
 }
 
@@ -116,10 +118,11 @@ func testExpiredEnds(t *testing.T, e engine.Engine) {
 	}
 	for stop := 1; stop <= n; stop += 83 {
 		visited := 0
-		require.NoError(t, e.Expired(4, n, func([]byte) bool {
+		_, err := e.Expired(4, n, func([]byte) bool {
 			visited++
 			return visited < stop
-		}))
+		})
+		require.NoError(t, err)
 		require.Equal(t, stop, visited)
 		requireExpired(t, e, 4, n/2, contents)
 	}
@@ -127,10 +130,11 @@ func testExpiredEnds(t *testing.T, e engine.Engine) {
 	// As a sweeper does: a few at a time, until nothing is left.
 	for len(contents) > 0 {
 		var keys []string
-		require.NoError(t, e.Expired(4, n, func(key []byte) bool {
+		_, err := e.Expired(4, n, func(key []byte) bool {
 			keys = append(keys, string(key))
 			return len(keys) < 100
-		}))
+		})
+		require.NoError(t, err)
 		require.NotEmpty(t, keys)
 		for i, key := range keys {
 			if i%2 == 0 {

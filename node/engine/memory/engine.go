@@ -19,6 +19,10 @@ type Engine struct {
 	// slots are made when they are first written to. The pointers are atomic for
 	// Totals, which does not synchronise with the writers of the slots.
 	slots [engine.Slots]atomic.Pointer[slot]
+	// expiries are not above the first expiry of any live record of each slot, 0 if none has
+	// one. All are looked at again and again, so they are together, and not in the slots, which
+	// are far apart. The caller serialises access to a slot's.
+	expiries [engine.Slots]int64
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -84,6 +88,9 @@ func (e *Engine) Put(number uint16, key []byte, rec record.Record) error {
 		return err
 	}
 	s.put(key, rec)
+	if rec.State.ExpireAt != 0 { // few do: for others the array is not even read
+		e.expiries[number] = engine.Earlier(e.expiries[number], rec.State)
+	}
 	return nil
 }
 
@@ -104,7 +111,7 @@ func (e *Engine) Clear(number uint16, meta record.SlotMeta) error {
 	if err != nil {
 		return err
 	}
-	s.clear(meta)
+	e.expiries[number] = s.clear(meta)
 	return nil
 }
 
@@ -115,6 +122,7 @@ func (e *Engine) Reset(number uint16, meta record.SlotMeta) error {
 		return err
 	}
 	s.reset(meta)
+	e.expiries[number] = 0
 	return nil
 }
 
@@ -128,14 +136,19 @@ func (e *Engine) Scan(number uint16, from engine.Position, visit func(engine.Pos
 	return nil
 }
 
-// Expired implements engine.Engine.
-func (e *Engine) Expired(number uint16, now int64, visit func(key []byte) bool) error {
+// Expired implements engine.Engine. It touches nothing of a slot in which nothing has expired.
+func (e *Engine) Expired(number uint16, now int64, visit func(key []byte) bool) (looked bool, err error) {
 	s, err := e.lookup(number)
 	if s == nil {
-		return err
+		return false, err
 	}
-	s.expired(now, visit)
-	return nil
+	if first := e.expiries[number]; first == 0 || first > now {
+		return false, nil
+	}
+	if next, complete := s.expired(now, visit); complete {
+		e.expiries[number] = next
+	}
+	return true, nil
 }
 
 // Room implements engine.Engine: there is no limit.

@@ -17,8 +17,6 @@ type slot struct {
 	newest record.Version
 	meta   record.SlotMeta
 	last   last
-	// expiry is not above the first expiry of any live record, 0 if none has one.
-	expiry int64
 }
 
 // last remembers where the last key was found: a write looks at its key and then
@@ -62,23 +60,17 @@ func (s *slot) put(key []byte, rec record.Record) {
 	stats.Add(key, rec)
 	s.counters.Change(e.Position(), stats)
 	s.newest = record.Max(s.newest, rec.Version)
-	s.expiry = engine.Earlier(s.expiry, rec.State)
 }
 
-// expired visits what has expired. Only a complete pass knows what expires next.
-func (s *slot) expired(now int64, visit func(key []byte) bool) {
-	if s.expiry == 0 || s.expiry > now {
-		return
-	}
-	next, complete := int64(0), true
+// expired visits what has expired. Only a complete pass knows what expires next, 0 for nothing.
+func (s *slot) expired(now int64, visit func(key []byte) bool) (next int64, complete bool) {
+	complete = true
 	s.scan(0, func(_ engine.Position, key []byte, rec record.Record) bool {
 		next = engine.Earlier(next, rec.State)
 		complete = !rec.State.Live() || !rec.State.Expired(now) || visit(key)
 		return complete
 	})
-	if complete {
-		s.expiry = next
-	}
+	return next, complete
 }
 
 func (s *slot) delete(key []byte) {
@@ -93,13 +85,13 @@ func (s *slot) delete(key []byte) {
 	s.counters.Change(pos, stats)
 }
 
-func (s *slot) clear(meta record.SlotMeta) {
+// clear returns when the first record that is left expires, 0 for never.
+func (s *slot) clear(meta record.SlotMeta) (expiry int64) {
 	var (
 		kept   table.Table
 		newest record.Version
 		stats  engine.SlotStats
 		leaves engine.Leaves
-		expiry int64
 	)
 	if meta.Cleared.Less(s.newest) {
 		s.scan(0, func(pos engine.Position, key []byte, rec record.Record) bool {
@@ -114,12 +106,13 @@ func (s *slot) clear(meta record.SlotMeta) {
 			return true
 		})
 	}
-	s.meta, s.table, s.newest, s.last, s.expiry = meta, kept, newest, last{}, expiry
+	s.meta, s.table, s.newest, s.last = meta, kept, newest, last{}
 	s.counters.Replace(stats, leaves)
+	return expiry
 }
 
 func (s *slot) reset(meta record.SlotMeta) {
-	s.meta, s.table, s.newest, s.last, s.expiry = meta, table.Table{}, record.Version{}, last{}, 0
+	s.meta, s.table, s.newest, s.last = meta, table.Table{}, record.Version{}, last{}
 	s.counters.Replace(engine.SlotStats{}, engine.Leaves{})
 }
 
