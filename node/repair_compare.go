@@ -11,10 +11,28 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
+// slotLooks is how often a slot has to differ, at looks that are a tenth of settling apart.
+const slotLooks = 3
+
 // slots returns the slots of the request that this node is responsible for, the peer is a
-// replica of, and of which the two hold different records, or writes are under way; and how many were
-// compared.
+// replica of, and of which the two hold different records at every one of some looks; and how many were
+// compared. Two nodes never look at one moment. So while clients write everywhere, many slots differ of which
+// nothing was missed, and hardly ever again at the next look. One of which something was missed always
+// does, and to look at it again takes much less than to list its keys.
 func (c *comparison) slots(ctx context.Context) (differing []uint16, compared int, err error) {
+	differing, compared, err = c.lookAtSlots(ctx, c.only)
+	for look := 1; look < slotLooks && err == nil && len(differing) > 0; look++ {
+		if !sleep(ctx, c.settling/10) {
+			return nil, 0, ctx.Err()
+		}
+		differing, _, err = c.lookAtSlots(ctx, differing)
+	}
+	return differing, compared, err
+}
+
+// lookAtSlots returns which slots of the request differ now, and how many were compared: of some only, nil
+// for all.
+func (c *comparison) lookAtSlots(ctx context.Context, only []uint16) (differing []uint16, compared int, err error) {
 	theirs, err := c.peer.digests(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -22,7 +40,7 @@ func (c *comparison) slots(ctx context.Context) (differing []uint16, compared in
 	table := c.view.table
 	for i := int(c.request.First); i <= int(c.request.Last); i++ {
 		number := uint16(i)
-		if c.only != nil && !c.isOne(number) || !table.Contains(number, c.view.self) || !table.Contains(number, c.peer.id) {
+		if only != nil && !isOne(only, number) || !table.Contains(number, c.view.self) || !table.Contains(number, c.peer.id) {
 			continue
 		}
 		mine, responsible, err := c.digest(number)
@@ -43,9 +61,9 @@ func (c *comparison) slots(ctx context.Context) (differing []uint16, compared in
 	return differing, compared, nil
 }
 
-// isOne reports whether a slot is one of those that are compared.
-func (c *comparison) isOne(number uint16) bool {
-	_, found := slices.BinarySearch(c.only, number)
+// isOne reports whether a slot is one of some, which are sorted.
+func isOne(slots []uint16, number uint16) bool {
+	_, found := slices.BinarySearch(slots, number)
 	return found
 }
 

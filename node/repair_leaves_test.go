@@ -171,6 +171,42 @@ func TestASlotThatIsWrittenAllTheTime(t *testing.T) {
 	require.Zero(t, progress.Keys.Load()+progress.Differing.Load()+progress.Failed.Load())
 }
 
+// moving is an engine of which a slot is being written when somebody looks at it, some times.
+type moving struct {
+	*memory.Engine
+	slot  atomic.Int64 // 0: none
+	looks atomic.Int64 // that are left to find it so
+}
+
+func (m *moving) Stats(slot uint16) (engine.SlotStats, error) {
+	stats, err := m.Engine.Stats(slot)
+	if int64(slot) == m.slot.Load() && m.looks.Add(-1) >= 0 {
+		stats.Digest++
+	}
+	return stats, err
+}
+
+// TestASlotThatDiffersForAMomentIsNotListed, but one that does at every look.
+func TestASlotThatDiffersForAMomentIsNotListed(t *testing.T) {
+	written := &moving{Engine: memory.New()}
+	c, slot := newLarge(t, leavesFrom-1, func(o *Options) {
+		if o.Name == "c" {
+			o.Engine = written
+		}
+	})
+	require.NotZero(t, slot)
+	written.slot.Store(int64(slot))
+	written.looks.Store(slotLooks - 1)
+	_, listed := c.compareAt("a", slot, false)
+	require.Zero(t, listed)
+	require.Negative(t, written.looks.Load(), "it was looked at once more")
+
+	written.looks.Store(slotLooks)
+	progress, listed := c.compareAt("a", slot, false)
+	require.EqualValues(t, 2*(leavesFrom-1), listed)
+	require.Zero(t, progress.Keys.Load()+progress.Differing.Load()+progress.Failed.Load())
+}
+
 // TestASmallSlotIsListedAtOnce: its leaves would take more.
 func TestASmallSlotIsListedAtOnce(t *testing.T) {
 	c, slot := newLarge(t, leavesFrom-1, nil)
