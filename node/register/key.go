@@ -19,6 +19,15 @@ type keyState struct {
 	sent    int64      // when something was sent last
 	settled int64      // when a quorum held a tombstone head first, 0 before
 	place   int        // in the keySet
+	room    keyRoom
+}
+
+// keyRoom is what the slices of a keyState begin with, so that most keys are one piece of memory.
+type keyRoom struct {
+	key     [32]byte
+	held    [3]uint64
+	queue   [1]*Request
+	waiting [1]waiter
 }
 
 // syncRead collects the replies of a sync-read (R4).

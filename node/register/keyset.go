@@ -80,7 +80,11 @@ func (s *keySet) remove(ks *keyState) {
 // reset forgets all keys. Their states live on where somebody still has them.
 func (s *keySet) reset() { *s = keySet{} }
 
-var keyPool = sync.Pool{New: func() any { return new(keyState) }}
+var keyPool = sync.Pool{New: func() any {
+	ks := new(keyState)
+	ks.key, ks.held, ks.queue, ks.waiting = ks.room.key[:0], ks.room.held[:0], ks.room.queue[:0], ks.room.waiting[:0]
+	return ks
+}}
 
 // recycle gives the state back to the pool, with its buffers.
 func (ks *keyState) recycle() {

@@ -62,6 +62,7 @@ func TestKeySetIsAMap(t *testing.T) {
 // fresh is a copy in which empty slices are nil, but for those that are never.
 func fresh(ks *keyState) keyState {
 	c := *ks
+	c.room = keyRoom{}
 	if len(c.queue) == 0 {
 		c.queue = nil
 	}

@@ -56,6 +56,15 @@ type Request struct {
 	replies  []byte    // backs the attempts' replies
 	arrived  uint64    // home's round counter at arrival
 	attempts []attempt // every version ever sent that contains this command
+	room     requestRoom
+}
+
+// requestRoom is what the slices of a request begin with, so that most are one piece of memory.
+type requestRoom struct {
+	buf      [128]byte
+	args     [3][]byte
+	replies  [16]byte
+	attempts [1]attempt
 }
 
 // attempt is a version that contains the command, and what it would reply.
@@ -64,7 +73,11 @@ type attempt struct {
 	start, end int // of the reply in Request.replies
 }
 
-var requestPool = sync.Pool{New: func() any { return new(Request) }}
+var requestPool = sync.Pool{New: func() any {
+	r := new(Request)
+	r.buf, r.cmd.Args, r.replies, r.attempts = r.room.buf[:0], r.room.args[:0], r.room.replies[:0], r.room.attempts[:0]
+	return r
+}}
 
 // NewRequest returns a request with a copy of the command. It goes back to a pool
 // once it has been answered: the caller of Home keeps no reference to it.
@@ -105,13 +118,13 @@ const maxPooled = 64 << 10
 func (r *Request) free() {
 	buf, replies, args, attempts := r.buf, r.replies, r.cmd.Args, r.attempts
 	if cap(buf) > maxPooled {
-		buf = nil
+		buf = r.room.buf[:0]
 	}
 	if cap(replies) > maxPooled {
-		replies = nil
+		replies = r.room.replies[:0]
 	}
 	if argSize*cap(args) > maxPooled {
-		args = nil
+		args = r.room.args[:0]
 	}
 	clear(args)
 	*r = Request{buf: buf[:0], replies: replies[:0], attempts: attempts[:0]}
