@@ -3,6 +3,8 @@ package node
 import (
 	"fmt"
 
+	"github.com/quolldb/quoll/internal/prefetch"
+	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/ring"
 )
@@ -21,27 +23,26 @@ type group struct {
 	n       int
 	slots   [groupSize]uint16
 	keys    [groupSize][]byte
+	uses    [groupSize]engine.Use
+	homes   [groupSize]bool
 	locked  [groupSize]uint8 // stripes, ascending
 	stripes int
-	sink    uint64
 }
 
-// prefetcher is what an engine may offer: to bring near what Get of the keys will
-// touch, of all of them at the same time. The caller serialises it as Get. The
-// result means nothing.
-type prefetcher interface {
-	Prefetch(slots []uint16, keys [][]byte) uint64
+// add adds an operation on a key and reports whether the group is full. home says whether the slot's home
+// executes it.
+func (g *group) add(slot uint16, key []byte, use engine.Use, home bool) bool {
+	g.keys[g.n], g.uses[g.n], g.homes[g.n] = key, use, home
+	return g.addSlot(slot)
 }
 
-// add adds an operation and reports whether the group is full.
-func (g *group) add(slot uint16, key []byte) bool {
-	g.slots[g.n], g.keys[g.n] = slot%ring.Slots, key
+func (g *group) addSlot(slot uint16) bool {
+	g.slots[g.n] = slot % ring.Slots
 	g.n++
 	return g.n == groupSize
 }
 
-// lockGroup locks the stripes of all operations, in ascending order, and brings near
-// what they will touch. What their homes send goes to out.
+// lockGroup locks the stripes of all operations, in ascending order. What their homes send goes to out.
 func (n *Node) lockGroup(g *group, out *outbox) {
 	g.stripes = 0
 	out.full = n.full()
@@ -53,17 +54,50 @@ func (n *Node) lockGroup(g *group, out *outbox) {
 		s.mu.Lock()
 		s.out = out
 	}
-	var near [groupSize]*slot
+}
+
+// prefetcher is what an engine may offer: to bring near what it will touch of keys, of all of them at the
+// same time. The caller serialises it as Get.
+type prefetcher interface {
+	Prefetch(slots []uint16, keys [][]byte, uses []engine.Use)
+}
+
+// prefetchKeys brings near what a locked group of operations on keys will touch.
+func (n *Node) prefetchKeys(g *group) {
 	for i, number := range g.slots[:g.n] {
-		near[i] = n.stripes[number%stripes].slots[number/stripes]
-	}
-	for _, sl := range near[:g.n] {
-		if sl != nil {
-			g.sink += sl.acceptor.Touch() + sl.home.Touch()
+		if sl := n.stripes[number%stripes].slots[number/stripes]; sl != nil {
+			prefetch.Of(&sl.err)
+			sl.acceptor.Prefetch()
+			if g.homes[i] {
+				sl.home.Prefetch()
+			}
 		}
 	}
-	if n.prefetch != nil {
-		g.sink += n.prefetch.Prefetch(g.slots[:g.n], g.keys[:g.n])
+	if n.prefetcher != nil {
+		n.prefetcher.Prefetch(g.slots[:g.n], g.keys[:g.n], g.uses[:g.n])
+	}
+}
+
+// prefetchReplies brings near what a locked group of replies will touch: homes, and what they keep of what is in
+// flight.
+func (n *Node) prefetchReplies(g *group) {
+	var slots [groupSize]*slot
+	for i, number := range g.slots[:g.n] {
+		st := &n.stripes[number%stripes]
+		if sl := st.slots[number/stripes]; sl != nil && st.isActive(number) {
+			slots[i] = sl
+			sl.home.Prefetch()
+		}
+	}
+	for _, sl := range slots[:g.n] {
+		if sl != nil {
+			sl.home.PrefetchKey()
+		}
+	}
+	for _, sl := range slots[:g.n] {
+		if sl != nil {
+			sl.home.PrefetchRequest()
+		}
 	}
 }
 
@@ -97,11 +131,27 @@ func (n *Node) unlockGroup(g *group) {
 	}
 }
 
+// handleReplies hands replicas' replies, no more than a group, to the homes that asked. What these send goes to out.
+func (n *Node) handleReplies(g *group, replies []register.Message, out *outbox) {
+	for i := range replies {
+		g.addSlot(replies[i].Slot)
+	}
+	n.lockGroup(g, out)
+	defer n.unlockGroup(g)
+	n.prefetchReplies(g)
+	for i := range replies {
+		n.handleReply(&replies[i])
+	}
+}
+
 // handleReply hands a replica's reply to the home that asked. The slot's stripe is
 // locked.
 func (n *Node) handleReply(m *register.Message) {
 	st := &n.stripes[m.Slot%stripes]
-	if sl := st.slots[m.Slot/stripes]; sl != nil && sl.err == nil {
+	if m.Kind == register.Accept && m.Result == register.OK && !st.isActive(m.Slot) {
+		return // from the replica that answered last, when all was done; not even the slot is touched then
+	}
+	if sl := st.slots[m.Slot/stripes]; sl != nil {
 		sl.home.HandleReply(m)
 		st.touched(m.Slot, sl)
 	}

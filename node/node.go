@@ -91,16 +91,16 @@ type Node struct {
 	// Metrics counts what the node does.
 	Metrics metrics.Node
 
-	opt      Options
-	log      *slog.Logger
-	initial  ring.Initial
-	self     ring.Member
-	engine   engine.Engine
-	prefetch prefetcher // the engine, if it can; nil otherwise
-	started  time.Time
-	resumed  bool   // it was part of the ring before it was started
-	unique   uint64 // makes incarnations unique per process start
-	timing   register.Timing
+	opt        Options
+	log        *slog.Logger
+	initial    ring.Initial
+	self       ring.Member
+	engine     engine.Engine
+	prefetcher prefetcher // the engine, if it can; nil otherwise
+	started    time.Time
+	resumed    bool   // it was part of the ring before it was started
+	unique     uint64 // makes incarnations unique per process start
+	timing     register.Timing
 
 	peers    []*peer
 	byID     []*peer // by member ID, nil for this node
@@ -151,7 +151,7 @@ func Start(opt Options) (*Node, error) {
 	opt.setDefaults()
 	n := &Node{opt: opt, log: opt.Logger, initial: opt.Initial, engine: opt.Engine, started: time.Now(),
 		unique: rand.Uint64() >> 16, timing: register.DefaultTiming(), formed: make(chan struct{})}
-	n.prefetch, _ = opt.Engine.(prefetcher)
+	n.prefetcher, _ = opt.Engine.(prefetcher)
 	n.repairs, n.rebuilds = newRepairer(n), newRebuilder(n)
 	n.clock.Start(n.mono(), clock.UnixMilli())
 	n.timing.Request = opt.OperationTimeout.Milliseconds() * 3 / 2

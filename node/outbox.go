@@ -18,6 +18,7 @@ type outbox struct {
 	conns      []connBuffer       // replies
 	loop       []register.Message // replies of this node's own replicas
 	keys       []byte             // backs their keys
+	group      group              // of which the home handles together
 	done       func(error)        // out.committed, made once
 	waits      bool               // something waits for the commit
 }
@@ -172,10 +173,10 @@ func (o *outbox) committed(err error) {
 		return
 	}
 	next := n.getOutbox()
-	for i := range o.loop {
-		st := n.lock(o.loop[i].Slot, next)
-		n.handleReply(&o.loop[i])
-		st.unlock()
+	for replies := o.loop; len(replies) > 0; {
+		count := min(len(replies), groupSize)
+		n.handleReplies(&o.group, replies[:count], next)
+		replies = replies[count:]
 	}
 	o.recycle()
 	next.flush()

@@ -177,29 +177,30 @@ func (p *peer) frame(typ wire.FrameType, body []byte, age time.Duration) {
 func (p *peer) replies(body []byte) {
 	n := p.node
 	d := wire.NewDecoder(body)
+	count := 0
 	for d.More() {
-		m := &p.messages[p.group.n]
+		m := &p.messages[count]
 		decodeReply(&d, m)
 		if err := d.Err(); err != nil {
 			n.log.Warn("a peer sent a reply that makes no sense", "peer", p.name, "err", err)
 			break
 		}
 		m.From = p.id
-		if m.Slot < ring.Slots && p.group.add(m.Slot, nil) {
-			p.handleGroup()
+		if m.Slot >= ring.Slots {
+			continue
+		}
+		if count++; count == groupSize {
+			p.handle(count)
+			count = 0
 		}
 	}
-	p.handleGroup()
+	p.handle(count)
 }
 
-func (p *peer) handleGroup() {
-	n := p.node
-	n.lockGroup(&p.group, p.out)
-	defer n.unlockGroup(&p.group)
-	for i := range p.group.n {
-		n.handleReply(&p.messages[i])
-	}
-	clear(p.messages[:p.group.n])
+// handle hands the first messages to their homes.
+func (p *peer) handle(count int) {
+	p.node.handleReplies(&p.group, p.messages[:count], p.out)
+	clear(p.messages[:count])
 }
 
 func (p *peer) idle() {

@@ -11,6 +11,7 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/datatype"
+	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/register"
 )
 
@@ -120,7 +121,7 @@ func (n *Node) batch(c *wire.ServerConn, s *session, body []byte, age time.Durat
 		if d.Err() != nil {
 			break
 		}
-		if s.group.add(op.Slot, op.Key()) || !d.More() {
+		if s.group.add(op.Slot, op.Key(), useOf(op.Kind), op.Kind == protocol.Execute) || !d.More() {
 			n.executeGroup(c, s, epoch)
 		}
 	}
@@ -130,10 +131,22 @@ func (n *Node) batch(c *wire.ServerConn, s *session, body []byte, age time.Durat
 	return d.Err()
 }
 
+// useOf says what an operation will do with its key in the engine.
+func useOf(kind protocol.OpKind) engine.Use {
+	switch kind {
+	case protocol.ReadVersion:
+		return engine.UseRecord
+	case protocol.Execute:
+		return engine.UseWrite
+	}
+	return engine.UseValue
+}
+
 func (n *Node) executeGroup(c *wire.ServerConn, s *session, epoch uint64) {
 	s.room = maxReplies - c.Queued() - int(s.waiting.Load()) - s.out.queued(c)
 	n.lockGroup(&s.group, s.out)
 	defer n.unlockGroup(&s.group)
+	n.prefetchKeys(&s.group)
 	for i := range s.group.n {
 		op := &s.ops[i]
 		if op.Kind == protocol.Execute {
@@ -329,7 +342,7 @@ func (n *Node) replicate(c *wire.ServerConn, s *session, body []byte) error {
 			break
 		}
 		m.From, m.To = s.member(), v.self
-		if s.group.add(m.Slot, m.Key) || !d.More() {
+		if s.group.add(m.Slot, m.Key, engine.UseWrite, false) || !d.More() {
 			n.replicateGroup(c, s)
 		}
 	}
@@ -342,6 +355,7 @@ func (n *Node) replicate(c *wire.ServerConn, s *session, body []byte) error {
 func (n *Node) replicateGroup(c *wire.ServerConn, s *session) {
 	n.lockGroup(&s.group, s.out)
 	defer n.unlockGroup(&s.group)
+	n.prefetchKeys(&s.group)
 	for i := range s.group.n {
 		m := &s.messages[i]
 		st := &n.stripes[m.Slot%stripes]

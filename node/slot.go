@@ -31,9 +31,9 @@ var _ [64 - ring.Slots/stripes]struct{} // each slot of a stripe has a bit of ac
 // slot is one replica of a slot, and its home in this process, in one piece of
 // memory: what a write touches of it is near together.
 type slot struct {
+	err      error // what it holds cannot be read: it does not vote any more
 	acceptor register.Acceptor
 	home     register.Home
-	err      error // what it holds cannot be read: it does not vote any more
 }
 
 // leads reports whether this node holds the term of a slot. sl is nil for a slot that was
@@ -118,6 +118,9 @@ func (s *stripe) touched(number uint16, sl *slot) {
 		s.fail(number, sl, err)
 	}
 }
+
+// isActive reports whether the home of a slot has something to do.
+func (s *stripe) isActive(number uint16) bool { return s.active>>(number/stripes)&1 != 0 }
 
 // tick lets every active home look after what takes too long.
 func (n *Node) tick() {

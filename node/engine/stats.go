@@ -3,6 +3,7 @@ package engine
 import (
 	"sync/atomic"
 
+	"github.com/quolldb/quoll/internal/prefetch"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -100,13 +101,22 @@ func (c *Counters) Leaves() Leaves {
 	return *c.leaves
 }
 
+// Prefetch brings near what Change at a position will touch.
+func (c *Counters) Prefetch(pos Position) {
+	if c.leaves != nil {
+		prefetch.Of(&c.leaves[LeafOf(pos)])
+	}
+}
+
 // Change replaces the stats after records of one position have changed. The position's leaf changes
 // by what the digests do.
 func (c *Counters) Change(pos Position, s SlotStats) {
-	if c.leaves == nil {
-		c.leaves = new(Leaves)
+	leaves := c.leaves // of which no other line is touched, as it would be to see that the pointer is not nil
+	if leaves == nil {
+		leaves = new(Leaves)
+		c.leaves = leaves
 	}
-	c.leaves[LeafOf(pos)] += s.Root() - c.digest.Load() - c.tombstoneDigest.Load()
+	leaves[LeafOf(pos)] += s.Root() - c.digest.Load() - c.tombstoneDigest.Load()
 	if s == (SlotStats{}) {
 		c.leaves = nil
 	}

@@ -3,7 +3,9 @@ package register
 import (
 	"errors"
 	"fmt"
+	"unsafe"
 
+	"github.com/quolldb/quoll/internal/prefetch"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -30,12 +32,15 @@ type ApplyDelta func(st record.State, delta []byte) (record.State, error)
 
 // Acceptor is one replica of one slot.
 type Acceptor struct {
-	slot  uint16
-	store Store
-	apply ApplyDelta
 	meta  record.SlotMeta // as staged last
-	heard record.Ballot   // the highest of messages that there was no room for
+	store Store
+	slot  uint16
+	apply ApplyDelta
+	heard record.Ballot // the highest of messages that there was no room for
 }
+
+// Prefetch brings near what Handle and Read touch of the acceptor.
+func (a *Acceptor) Prefetch() { prefetch.Span(unsafe.Pointer(a), unsafe.Offsetof(a.apply)) }
 
 // NewAcceptor opens the replica of a slot from what the store holds. It is a value,
 // so that a slot is one piece of memory; it is not copied once it is used.
@@ -57,10 +62,6 @@ func (a *Acceptor) rival() record.Ballot {
 	}
 	return a.meta.Promised
 }
-
-// Touch reads what Handle will read first, so that it is near by then. What it
-// returns means nothing.
-func (a *Acceptor) Touch() uint64 { return a.meta.Epoch + a.meta.Cleared.Seq }
 
 // Adopt raises the replica's epoch (R1); it reports false for an older one.
 func (a *Acceptor) Adopt(epoch uint64) (bool, error) {

@@ -479,11 +479,9 @@ func TestAStoreThatFailsWhenAKeyIsLookedUp(t *testing.T) {
 	})
 }
 
-func TestTouchAndMeta(t *testing.T) {
+func TestMeta(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(1)
-	require.NotZero(t, c.home(1).Touch())
-	require.NotZero(t, c.process(1).acceptor.Touch())
 	require.Equal(t, c.process(1).store.meta, c.process(1).acceptor.Meta())
 	require.EqualValues(t, 1, c.home(1).Config().Epoch())
 	require.Equal(t, record.Ballot{Counter: 1, Incarnation: record.NewIncarnation(1, 1)}, c.home(1).ballot)

@@ -68,7 +68,7 @@ const loaders = 16
 // Prefetch reads what is not in memory of up to 16 keys, side by side: a disk is as fast
 // with many as with one. A nil key asks for nothing. The caller serialises it as Get, which
 // reports what goes wrong here.
-func (e *Engine) Prefetch(slots []uint16, keys [][]byte) uint64 {
+func (e *Engine) Prefetch(slots []uint16, keys [][]byte, _ []engine.Use) {
 	var missing [loaders]int
 	n := 0
 	for i, number := range slots[:min(len(slots), loaders)] {
@@ -78,7 +78,7 @@ func (e *Engine) Prefetch(slots []uint16, keys [][]byte) uint64 {
 		}
 	}
 	if n < 2 || e.broken() != nil {
-		return 0
+		return
 	}
 	done := make(chan struct{}, loaders)
 	for _, i := range missing[:n] {
@@ -93,7 +93,6 @@ func (e *Engine) Prefetch(slots []uint16, keys [][]byte) uint64 {
 	for range n {
 		<-done
 	}
-	return uint64(n)
 }
 
 // missing reports whether Get of the key would have to ask Badger.

@@ -3,6 +3,7 @@ package memory
 import (
 	"unsafe"
 
+	"github.com/quolldb/quoll/internal/prefetch"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/table"
@@ -11,12 +12,23 @@ import (
 // slot is one slot: its state, its records, and what they add up to. The caller
 // serialises all access, except to the counters.
 type slot struct {
-	table    table.Table
+	table table.Table
+	last  last
+
 	counters engine.Counters
 	// newest is not below the version of any record in the table.
 	newest record.Version
-	meta   record.SlotMeta
-	last   last
+
+	meta record.SlotMeta
+}
+
+// prefetch brings near what get touches of the slot, or put.
+func (s *slot) prefetch(use engine.Use) {
+	size := unsafe.Offsetof(s.counters)
+	if use == engine.UseWrite {
+		size = unsafe.Offsetof(s.meta)
+	}
+	prefetch.Span(unsafe.Pointer(s), size)
 }
 
 // last remembers where the last key was found: a write looks at its key and then

@@ -1,31 +1,37 @@
 package table
 
-import "github.com/quolldb/quoll/node/engine"
+import (
+	"unsafe"
+
+	"github.com/quolldb/quoll/internal/prefetch"
+	"github.com/quolldb/quoll/node/engine"
+)
 
 // PrefetchMax is how many keys Prefetch looks up at most.
 const PrefetchMax = 16
 
-// Prefetch brings near what Find of the keys will touch. Each step reads one thing for
-// every key before the next step: the processor waits for all of them together,
-// where one Find after the other waits for each. A nil table is left out. What it returns
-// means nothing: it keeps the compiler from leaving out the reads.
-func Prefetch(tables []*Table, keys [][]byte) (sum uint64) {
+// Prefetch brings near what Find of keys at these positions will touch, and of those that it is asked for the
+// value too. Each step asks for one thing for every key before the next step needs it. A nil table is left out.
+func Prefetch(tables []*Table, positions []engine.Position, uses []engine.Use) {
 	n := min(len(tables), PrefetchMax)
 	var (
-		pages     [PrefetchMax]*page
-		positions [PrefetchMax]engine.Position
-		entries   [PrefetchMax]*entry
+		pages   [PrefetchMax]*page
+		entries [PrefetchMax]*entry
 	)
 	for i, t := range tables[:n] {
-		if t != nil && t.size > 0 {
-			positions[i] = engine.PositionOf(keys[i])
-			pages[i] = t.page(positions[i])
-			sum += uint64(len(pages[i].places))
+		if t != nil && t.directory != nil {
+			prefetch.Of(&t.directory[positions[i]>>(positionBits-t.depth)])
 		}
 	}
-	for _, p := range pages[:n] {
+	for i, t := range tables[:n] {
+		if t != nil && t.size > 0 {
+			pages[i] = t.page(positions[i])
+			prefetch.Of(pages[i])
+		}
+	}
+	for i, p := range pages[:n] {
 		if p != nil && len(p.places) > 0 {
-			sum += uint64(p.places[0])
+			p.prefetch(p.guess(positions[i]))
 		}
 	}
 	for i, p := range pages[:n] {
@@ -34,13 +40,32 @@ func Prefetch(tables []*Table, keys [][]byte) (sum uint64) {
 		}
 		if at := p.first(positions[i]); at < len(p.entries) {
 			entries[i] = &p.entries[at]
-			sum += uint64(len(entries[i].key))
+			prefetch.Of(entries[i])
 		}
 	}
-	for _, e := range entries[:n] {
-		if e != nil && len(e.key) > 0 {
-			sum += uint64(e.key[0])
+	for i, e := range entries[:n] {
+		if e == nil {
+			continue
+		}
+		prefetchString(e.key)
+		if uses[i] == engine.UseValue {
+			prefetchString(e.value)
 		}
 	}
-	return sum
+}
+
+// around is how many places before and behind a guess are brought near: the guess is seldom farther off.
+const around = 4
+
+func (p *page) prefetch(guess int) {
+	from, to := max(guess-around, 0), min(guess+around, len(p.places))
+	places := p.places[from:to]
+	prefetch.Span(unsafe.Pointer(unsafe.SliceData(places)), uintptr(len(places))*unsafe.Sizeof(place(0)))
+}
+
+// longPrefix is how much of a string is brought near: the processor notices by itself that a long one is read.
+const longPrefix = 256
+
+func prefetchString(s string) {
+	prefetch.Span(unsafe.Pointer(unsafe.StringData(s)), uintptr(min(len(s), longPrefix)))
 }

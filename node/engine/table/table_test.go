@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 )
 
@@ -139,4 +140,56 @@ func TestTableWithHostileKeys(t *testing.T) {
 	}
 	require.LessOrEqual(t, len(table.directory), n/4)
 	requireShape(t, &table, model)
+}
+
+// TestFirst compares where a page looks with counting, for positions that are even, and clustered.
+func TestFirst(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		depth := rapid.Uint8Range(0, 20).Draw(t, "depth")
+		width := rapid.IntRange(0, positionBits-int(depth)).Draw(t, "width")
+		start := engine.Position(rapid.Uint64Range(0, 1<<depth-1).Draw(t, "start")) << (positionBits - depth)
+		position := rapid.Map(rapid.Uint64Range(0, 1<<width-1), func(n uint64) engine.Position { return start + engine.Position(n) })
+		positions := rapid.SliceOfN(position, 0, 2*pageSize).Draw(t, "positions")
+		slices.Sort(positions)
+		p := page{depth: depth}
+		for _, pos := range positions {
+			p.places = append(p.places, place(pos)<<16)
+		}
+		for _, pos := range append(positions, position.Draw(t, "another"), start+1<<(positionBits-depth)) {
+			below := 0
+			for _, other := range positions {
+				if other < pos {
+					below++
+				}
+			}
+			require.Equal(t, below, p.first(pos))
+		}
+	})
+}
+
+// TestPrefetchOfAnyTable: it finds its way in tables of all sizes, and changes nothing.
+func TestPrefetchOfAnyTable(t *testing.T) {
+	for _, n := range []int{0, 1, 10, pageSize + 1, 5000} {
+		var table Table
+		var positions []engine.Position
+		for i := range n {
+			pos := engine.PositionOf(keyAt(0, i))
+			e, _ := table.Upsert(pos, keyAt(0, i))
+			e.Set(record.Record{State: record.State{Type: record.String, Value: make([]byte, i)}})
+			positions = append(positions, pos)
+		}
+		positions = append(positions, 0, engine.EndPosition-1)
+		for len(positions) > 0 {
+			some := positions[:min(len(positions), PrefetchMax)]
+			positions = positions[len(some):]
+			tables, uses := make([]*Table, len(some)), make([]engine.Use, len(some))
+			for i := range some {
+				if tables[i], uses[i] = &table, engine.Use(i%3); i%5 == 4 {
+					tables[i] = nil
+				}
+			}
+			Prefetch(tables, some, uses)
+		}
+		require.Equal(t, n, table.Len())
+	}
 }
