@@ -15,11 +15,17 @@ import (
 // memory that there is if that is less, but no more than gcMost times as much. A node that holds
 // much gets the default, once as much. Near the end of the memory it collects more often:
 // the rest is for what the system keeps of files.
+//
+// A collection looks only at memory with pointers in it. Where that is little, as with large values,
+// collecting often costs next to nothing, and new memory, page by page, a lot: such a node gets gcWorth bytes
+// for each byte that a collection looks at, and gcSmall at least.
 const (
-	gcSlack   = 1 << 30 // bytes
-	gcLeast   = 100     // percent of what lives
+	gcSlack   = 1 << 30  // bytes
+	gcSmall   = 64 << 20 // bytes
+	gcWorth   = 8
+	gcLeast   = 100 // percent of what lives
 	gcMost    = 400
-	gcLooking = 2 * time.Second
+	gcLooking = 250 * time.Millisecond
 )
 
 // paceGC keeps the pace until ctx is done, unless the environment sets one (GOGC or
@@ -35,10 +41,14 @@ func paceGC(ctx context.Context) {
 	}
 	ticker := time.NewTicker(gcLooking)
 	defer ticker.Stop()
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	for {
-		metrics.Read(live)
-		debug.SetGCPercent(gcPercent(live[0].Value.Uint64(), slack))
+	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}}
+	for pace := 0; ; {
+		metrics.Read(heap)
+		// To set it stops the process for a moment.
+		if percent := gcPercent(heap[0].Value.Uint64(), heap[1].Value.Uint64(), slack); percent != pace {
+			pace = percent
+			debug.SetGCPercent(pace)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -47,10 +57,12 @@ func paceGC(ctx context.Context) {
 	}
 }
 
-// gcPercent is how much of what lives may be added before the next collection.
-func gcPercent(live, slack uint64) int {
+// gcPercent is how much of what lives may be added before the next collection, if so much of
+// it has to be looked at. It goes in steps, so as not to be another one all the time.
+func gcPercent(live, scanned, slack uint64) int {
 	if live == 0 {
 		return gcMost
 	}
-	return int(max(gcLeast, min(gcMost, slack*100/live)))
+	slack = min(slack, max(gcSmall, gcWorth*scanned))
+	return int(max(gcLeast, min(gcMost, slack*10/live*10)))
 }
