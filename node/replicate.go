@@ -1,6 +1,8 @@
 package node
 
 import (
+	"bytes"
+
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/register"
@@ -77,7 +79,8 @@ func own(value []byte) []byte {
 	if len(value) == 0 {
 		return nil
 	}
-	return append(make([]byte, 0, len(value)), value...)
+	c := bytes.Clone(value) // which, unlike make, does not clear it first
+	return c[:len(c):len(c)]
 }
 
 // appendReply appends a replica's reply.

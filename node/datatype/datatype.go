@@ -72,3 +72,11 @@ func clone(b []byte) []byte {
 	copy(c, b)
 	return c
 }
+
+// keep returns an argument for a state to keep: itself if it may be, or a copy.
+func keep(req *command.Request, arg []byte) []byte {
+	if req.Owned && len(arg) >= command.OwnedArg {
+		return arg
+	}
+	return clone(arg)
+}

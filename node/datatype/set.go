@@ -35,7 +35,7 @@ func setNX(dst []byte, st record.State, req *command.Request, now int64) ([]byte
 	if st.Live() {
 		return appendBool(dst, false), noEffect
 	}
-	return appendBool(dst, true), replaced(record.State{Type: record.String, Value: clone(req.Args[2])}, now)
+	return appendBool(dst, true), replaced(record.State{Type: record.String, Value: keep(req, req.Args[2])}, now)
 }
 
 // assign is SET with its options parsed. Without the option GET it replaces a
@@ -65,5 +65,5 @@ func assign(dst []byte, st record.State, req *command.Request, value []byte, opt
 	if opts.ttl == ttlKeep {
 		at = st.ExpireAt
 	}
-	return dst, replaced(record.State{Type: record.String, ExpireAt: at, Value: clone(value)}, now)
+	return dst, replaced(record.State{Type: record.String, ExpireAt: at, Value: keep(req, value)}, now)
 }

@@ -162,3 +162,21 @@ func TestAllocations(t *testing.T) {
 		require.Equal(t, c.want, got, name)
 	}
 }
+
+// Only long arguments of a request that owns them are kept, all else is copied.
+func TestSetKeepsLongArgumentsThatAreOwned(t *testing.T) {
+	for _, test := range []struct {
+		owned  bool
+		length int
+		kept   bool
+	}{{true, command.OwnedArg, true}, {true, command.OwnedArg - 1, false}, {false, command.OwnedArg, false}} {
+		for _, args := range [][]string{{"set", "k", ""}, {"setnx", "k", ""}, {"getset", "k", ""}} {
+			req := request(args...)
+			req.Owned = test.owned
+			req.Args[2] = make([]byte, test.length)
+			_, effect := Execute(nil, record.State{}, req, testNow)
+			require.Len(t, effect.State.Value, test.length)
+			require.Equal(t, test.kept, &effect.State.Value[0] == &req.Args[2][0], "%s %+v", args[0], test)
+		}
+	}
+}

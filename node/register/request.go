@@ -1,6 +1,7 @@
 package register
 
 import (
+	"bytes"
 	"sync"
 
 	"github.com/quolldb/quoll/internal/command"
@@ -52,7 +53,8 @@ type Request struct {
 	key      []byte
 	blind    bool
 	clear    bool
-	buf      []byte    // backs key and arguments
+	buf      []byte    // backs key and arguments, but for those that are long
+	size     int       // of all arguments
 	replies  []byte    // backs the attempts' replies
 	arrived  uint64    // home's round counter at arrival
 	attempts []attempt // every version ever sent that contains this command
@@ -84,20 +86,29 @@ var requestPool = sync.Pool{New: func() any {
 func NewRequest(cmd *command.Request, origin any, originID uint64, born int64) *Request {
 	r := requestPool.Get().(*Request)
 	r.Origin, r.OriginID, r.Born = origin, originID, born
-	size := 0
+	short := 0
+	r.size = 0
 	for _, arg := range cmd.Args {
-		size += len(arg)
+		r.size += len(arg)
+		if len(arg) < command.OwnedArg {
+			short += len(arg)
+		}
 	}
-	if cap(r.buf) < size {
-		r.buf = make([]byte, 0, size)
+	if cap(r.buf) < short {
+		r.buf = make([]byte, 0, short)
 	}
 	buf, args := r.buf[:0], r.cmd.Args[:0]
 	for _, arg := range cmd.Args {
+		if len(arg) >= command.OwnedArg { // it may become the key's value as it is
+			long := bytes.Clone(arg)
+			args = append(args, long[:len(long):len(long)])
+			continue
+		}
 		start := len(buf)
 		buf = append(buf, arg...)
 		args = append(args, buf[start:len(buf):len(buf)])
 	}
-	r.buf, r.cmd = buf, command.Request{Op: cmd.Op, RESP3: cmd.RESP3, Args: args}
+	r.buf, r.cmd = buf, command.Request{Op: cmd.Op, RESP3: cmd.RESP3, Args: args, Owned: true}
 	r.clear = cmd.Op == command.OpClear
 	r.key, r.blind = nil, false
 	if !r.clear && len(args) > 1 {
@@ -110,7 +121,7 @@ func NewRequest(cmd *command.Request, origin any, originID uint64, born int64) *
 const argSize = 24
 
 // Size returns how many bytes of memory the request's command takes.
-func (r *Request) Size() int { return len(r.buf) + argSize*len(r.cmd.Args) }
+func (r *Request) Size() int { return r.size + argSize*len(r.cmd.Args) }
 
 // maxPooled bounds the buffers that wait in the pool.
 const maxPooled = 64 << 10

@@ -1,6 +1,8 @@
 package register
 
 import (
+	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,4 +18,21 @@ func TestManyEmptyArgumentsHaveTheirSize(t *testing.T) {
 	require.GreaterOrEqual(t, r.Size(), argSize*many)
 	r.free()
 	require.LessOrEqual(t, argSize*cap(r.cmd.Args), maxPooled)
+}
+
+// A request has copies of all arguments, and says of its size what they take, whether they are
+// short or long.
+func TestRequestCopiesItsArguments(t *testing.T) {
+	for _, length := range []int{0, 10, command.OwnedArg - 1, command.OwnedArg, 1 << 20} {
+		args := [][]byte{[]byte("SET"), []byte("key"), bytes.Repeat([]byte("v"), length), []byte("XX")}
+		r := NewRequest(&command.Request{Op: command.OpSet, Args: args}, nil, 1, 1)
+		for _, arg := range args {
+			clear(arg)
+		}
+		require.Equal(t, "SET key XX", fmt.Sprintf("%s %s %s", r.cmd.Args[0], r.cmd.Args[1], r.cmd.Args[3]))
+		require.Equal(t, bytes.Repeat([]byte("v"), length), r.cmd.Args[2])
+		require.Equal(t, len(r.cmd.Args[2]), cap(r.cmd.Args[2]), "appending to one would change another")
+		require.Equal(t, 8+length+4*argSize, r.Size())
+		r.free()
+	}
 }
