@@ -23,6 +23,8 @@ type faultLine struct {
 	random *rand.Rand
 
 	queue faultQueue
+	// counted is how many bytes of the queue the outbox counts as waiting.
+	counted int
 }
 
 // lag is how much longer than others a frame is held at most that they may overtake.
@@ -87,18 +89,20 @@ func (l *faultLine) run(o *outbox, w io.Writer) error {
 	for {
 		l.await(o)
 		runtime.Gosched()
-		buf, ended := l.take(o)
+		pieces, ended := l.take(o)
 		if ended {
 			return nil
 		}
 		now := clock()
-		l.decide(buf, now)
+		for _, frames := range pieces {
+			l.decide(frames, now)
+		}
 		if due := l.queue.due(now); len(due) > 0 {
 			if _, err := w.Write(due); err != nil {
 				return err
 			}
 		}
-		l.give(o, buf)
+		l.give(o, pieces)
 	}
 }
 
@@ -115,35 +119,40 @@ func (l *faultLine) await(o *outbox) {
 		})
 		defer wake.Stop()
 	}
-	for len(o.waiting) == 0 && !l.ended(o) && !l.queue.ready(clock()) {
+	for !o.waits() && !l.ended(o) && !l.queue.ready(clock()) {
 		o.changed.Wait()
 	}
 }
 
 // ended reports whether nothing more is to be written. o is locked.
 func (l *faultLine) ended(o *outbox) bool {
-	return o.mode == outboxClosed || o.mode == outboxFinishing && len(o.waiting)+len(l.queue.held) == 0
+	return o.mode == outboxClosed || o.mode == outboxFinishing && !o.waits() && len(l.queue.held) == 0
 }
 
 // take takes everything that waits; what is held still counts.
-func (l *faultLine) take(o *outbox) (buf []byte, ended bool) {
+func (l *faultLine) take(o *outbox) (pieces [][]byte, ended bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if l.ended(o) {
 		return nil, true
 	}
-	buf = o.waiting
-	o.waiting, o.spare = o.spare[:0], nil
-	o.writing = len(buf) + l.queue.bytes
-	return buf, false
+	return o.takeAll(), false
 }
 
-// give returns a buffer whose frames were written, dropped, or copied to the queue.
-func (l *faultLine) give(o *outbox, buf []byte) {
-	o.give(buf)
+// give gives pieces back whose frames were written, dropped, or copied to the queue, which
+// counts as waiting.
+func (l *faultLine) give(o *outbox, pieces [][]byte) {
+	size := l.counted - l.queue.bytes
+	for _, frames := range pieces {
+		size += len(frames)
+	}
+	if len(pieces) > 0 {
+		o.give(pieces, 0)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.writing = l.queue.bytes
+	o.size -= size
+	l.counted = l.queue.bytes
 }
 
 // decide puts frames into the queue, or drops them.

@@ -125,6 +125,15 @@ func (l *Link) SendFrames(frames []byte) error {
 	return ErrDown
 }
 
+// HandFrames is SendFrames, but the frames' memory is given away if they are many bytes, which
+// saves a copy. The memory that is returned, empty, is the caller's instead.
+func (l *Link) HandFrames(frames []byte) ([]byte, error) {
+	if s := l.current.Load(); s != nil {
+		return s.hand(frames)
+	}
+	return frames[:0], ErrDown
+}
+
 // SendFramesOn is SendFrames on one certain connection: ErrDown if it is not the
 // current one any more.
 func (l *Link) SendFramesOn(generation uint64, frames []byte) error {

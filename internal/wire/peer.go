@@ -5,6 +5,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/quolldb/quoll/internal/buffer"
 )
 
 // peer is one connection, the same for both sides: a reader, which is the
@@ -61,6 +63,26 @@ func (p *peer) send(frames []byte) error {
 	}
 	return p.out.add(frames)
 }
+
+// hand is send, but that many frames are not copied: their memory is the connection's then. It
+// returns memory for the next frames.
+func (p *peer) hand(frames []byte) ([]byte, error) {
+	if len(frames) < handSize {
+		return frames[:0], p.send(frames)
+	}
+	if err := checkFrames(frames, p.limit); err != nil {
+		return frames[:0], err
+	}
+	n := len(frames)
+	if err := p.out.hand(frames); err != nil {
+		return frames[:0], err
+	}
+	return buffer.Get(min(n, replacement)), nil
+}
+
+// replacement is the most memory that is returned for what was handed over: as much as small
+// commands need, of which the next frames may be full.
+const replacement = 256 << 10
 
 // fail ends the connection because of err, without waiting for anything.
 func (p *peer) fail(err error) {

@@ -12,6 +12,8 @@ import (
 const (
 	// readSize is how much one system call reads at most as long as frames are small.
 	readSize = 64 << 10
+	// severalSize is the same for frames that are larger.
+	severalSize = 256 << 10
 	// keepSize is the largest buffer that is kept for the next large frame.
 	keepSize = 4 << 20
 )
@@ -116,7 +118,8 @@ func (r *frameReader) makeRoom(n int) {
 		r.start = 0
 	}
 	if r.end == len(r.buf) {
-		grown := make([]byte, min(2*len(r.buf), n))
+		// Of frames that are not much larger than readSize, several are read at once.
+		grown := make([]byte, min(2*len(r.buf), max(n, severalSize)))
 		copy(grown, r.buf)
 		r.buf = grown
 	}

@@ -38,6 +38,16 @@ func (c *ServerConn) SendFrames(frames []byte) error {
 	return err
 }
 
+// HandFrames is SendFrames, but the frames' memory is given away if they are many bytes, which
+// saves a copy. The memory that is returned, empty, is the caller's instead.
+func (c *ServerConn) HandFrames(frames []byte) ([]byte, error) {
+	instead, err := c.hand(frames)
+	if errors.Is(err, ErrBacklog) {
+		c.fail(err)
+	}
+	return instead, err
+}
+
 // Queued returns how many bytes wait to be written to the peer, or are being written.
 func (c *ServerConn) Queued() int { return c.out.queued() }
 
