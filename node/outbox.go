@@ -1,6 +1,7 @@
 package node
 
 import (
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/register"
@@ -46,6 +47,9 @@ const maxFrame = 1 << 20
 // anew for each round took most of a node's time with values of 64 KiB.)
 const maxKept = 4 << 20
 
+// resultSize is for what a result has beside its reply.
+const resultSize = 64
+
 func (n *Node) newOutbox() *outbox {
 	o := &outbox{node: n, peers: make([]frameBuffer, len(n.peers))}
 	o.done = o.committed
@@ -76,7 +80,7 @@ func (f *frameBuffer) open(typ wire.FrameType) []byte {
 // replicate appends a home's request to the frame for a peer.
 func (o *outbox) replicate(peer int, m *register.Message) {
 	f := &o.peers[peer]
-	f.buf = appendRequest(f.open(protocol.FrameReplicate), m)
+	f.buf = appendRequest(buffer.Reserve(f.open(protocol.FrameReplicate), m.Size()), m)
 }
 
 // conn returns the frame of replies of a type to a connection.
@@ -112,7 +116,7 @@ func (o *outbox) queued(c *wire.ServerConn) int {
 
 func (o *outbox) result(c *wire.ServerConn, r *protocol.Result) {
 	b := o.conn(c, protocol.FrameBatchReply)
-	b.buf = protocol.AppendResult(b.buf, r)
+	b.buf = protocol.AppendResult(buffer.Reserve(b.buf, len(r.Reply)+resultSize), r)
 }
 
 func (o *outbox) replicateReply(c *wire.ServerConn, m *register.Message) {
@@ -139,7 +143,7 @@ func (o *outbox) flush() {
 	}
 	for i := range o.peers {
 		if f := &o.peers[i]; len(f.buf) > 0 {
-			n.peers[i].send(wire.EndFrame(f.buf, f.start))
+			f.buf = n.peers[i].send(wire.EndFrame(f.buf, f.start))
 		}
 	}
 	if !o.waits {
@@ -166,7 +170,7 @@ func (o *outbox) committed(err error) {
 	for i := range o.conns {
 		b := &o.conns[i]
 		b.session().waiting.Add(-int64(len(b.buf)))
-		_ = b.conn.SendFrames(wire.EndFrame(b.buf, b.start)) // a lost connection is Closed's business
+		b.buf, _ = b.conn.HandFrames(wire.EndFrame(b.buf, b.start)) // a lost connection is Closed's business
 	}
 	if len(o.loop) == 0 {
 		o.recycle()

@@ -144,10 +144,12 @@ func (p *peer) inRing() bool {
 	return v != nil && h != nil && v.sameLife(h.Member) && (h.Voting || h.Cluster == nil)
 }
 
-func (p *peer) send(frames []byte) {
+// send sends frames and returns memory for the next ones: see wire.Link.HandFrames.
+func (p *peer) send(frames []byte) []byte {
 	p.node.Metrics.FramesOut.Inc()
 	p.node.Metrics.BytesOut.Add(uint64(len(frames)))
-	_ = p.link.SendFrames(frames) // the protocol sends again what is lost
+	instead, _ := p.link.HandFrames(frames) // the protocol sends again what is lost
+	return instead
 }
 
 func (p *peer) frame(typ wire.FrameType, body []byte, age time.Duration) {

@@ -69,3 +69,9 @@ type Message struct {
 	Found record.State
 	Floor record.Version
 }
+
+// Size is about how many bytes a message takes.
+func (m *Message) Size() int { return len(m.Key) + len(m.State.Value) + len(m.Delta) + fixedSize }
+
+// fixedSize is for the fields of a message that are numbers.
+const fixedSize = 128
