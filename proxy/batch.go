@@ -49,6 +49,18 @@ func (o *Op) key() []byte {
 	return o.Req.Args[1]
 }
 
+// size is about how many bytes the operation takes in a frame.
+func (o *Op) size() int {
+	n := opSize
+	for _, arg := range o.Req.Args {
+		n += len(arg) + argSize
+	}
+	return n
+}
+
+// opSize and argSize are the most that an operation, and each argument, takes beside the arguments.
+const opSize, argSize = 64, 10
+
 func (o *Op) slotOf() uint16 {
 	if o.keyless {
 		return o.slot
@@ -75,6 +87,9 @@ type Batch struct {
 func (b *Batch) Reset() {
 	clear(b.Ops)
 	b.Ops, b.ends = b.Ops[:0], b.ends[:0]
+	if b.OnPart == nil { // it may not be used again for long
+		b.state.replies.reset(maxKeptAlone)
+	}
 }
 
 // EndPart makes a part of the operations, at least one, that were added since the last: they are of

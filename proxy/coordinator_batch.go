@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/proxy/quorum"
@@ -22,9 +23,9 @@ type batchState struct {
 	// finished are the parts that are done and not yet handed out; answered is the
 	// memory of those that were before.
 	finished, answered []int32
-	ready              int    // operations that wait to be sent,
-	blocked            int    // of which so many wait for others on the same key
-	replies            []byte // what came from the nodes
+	ready              int // operations that wait to be sent,
+	blocked            int // of which so many wait for others on the same key
+	replies            replies
 	wake               chan struct{}
 	timer              *time.Timer
 	frames             []nodeFrame // by member ID
@@ -75,8 +76,7 @@ type opState struct {
 	before  int32  // the operation on the same key before this one, -1 for none
 	chain   int32  // that it is part of, -1 for none
 	votes   quorum.Votes
-	start   int // of the reply in replies, -1 while there is none
-	end     int
+	reply   []byte      // that came, nil while there is none
 	err     *ReplyError // why it was not done, if it ends now
 }
 
@@ -175,7 +175,8 @@ func (b *Batch) begin() {
 	case <-s.wake: // of an earlier execution
 	default:
 	}
-	s.pending, s.ready, s.blocked, s.replies = len(b.Ops), len(b.Ops), 0, s.replies[:0]
+	s.replies.reset(maxKeptBuffer)
+	s.pending, s.ready, s.blocked = len(b.Ops), len(b.Ops), 0
 	s.parts, s.finished, s.eager = s.parts[:0], s.finished[:0], b.OnPart != nil
 	if cap(s.ops) < len(b.Ops) {
 		s.ops = make([]opState, len(b.Ops))
@@ -196,7 +197,7 @@ func (b *Batch) beginPart(first, end int) {
 	s := &b.state
 	for i := first; i < end; i++ {
 		s.ops[i] = opState{slot: b.Ops[i].slotOf(), index: int32(i), part: int32(len(s.parts)),
-			start: -1, before: -1, chain: -1, viaHome: b.Ops[i].Write}
+			before: -1, chain: -1, viaHome: b.Ops[i].Write}
 	}
 	s.parts = append(s.parts, partState{first: first, end: end, pending: end - first})
 	if end-first > 1 {
@@ -229,43 +230,47 @@ func (b *Batch) deliver(part *partState) {
 	s := &b.state
 	for i := part.first; i < part.end; i++ {
 		op, st := &b.Ops[i], &s.ops[i]
-		if st.start >= 0 {
-			op.Outcome, op.Reply = Done, s.replies[st.start:st.end:st.end]
+		if st.reply != nil {
+			op.Outcome, op.Reply = Done, st.reply
 			continue
 		}
-		start := len(s.replies)
-		s.replies = AppendReply(s.replies, st.err)
-		op.Outcome, op.Reply = st.err.Outcome, s.replies[start:len(s.replies):len(s.replies)]
+		op.Outcome, op.Reply = st.err.Outcome, s.replies.fail(st.err)
 	}
 }
 
 // trim gives up what a large batch needed. Replies whose parts have been answered are
 // nobody's any more; others are kept for the next batch of the same client, which is like this one.
 func (s *batchState) trim() {
-	if s.eager && cap(s.replies) > maxKeptBuffer {
-		s.replies = nil
+	kept := maxKeptAlone
+	if s.eager {
+		kept = maxKeptBuffer
+		s.replies.reset(kept)
 	}
 	for i := range s.frames {
-		if cap(s.frames[i].buf) > maxKeptBuffer {
-			s.frames[i].buf = nil
+		if f := &s.frames[i]; cap(f.buf) > kept {
+			buffer.Put(f.buf)
+			f.buf = nil
 		}
 	}
 }
 
-// maxKeptBuffer bounds the buffers that a batch keeps for its next use: some frames of full length.
-const maxKeptBuffer = 4 << 20
+const (
+	// maxKeptBuffer bounds the buffers that a batch keeps for its next use, which is soon if many
+	// clients share it: some frames of full length.
+	maxKeptBuffer = 4 << 20
+	// maxKeptAlone is the same for one of the many batches of clients by themselves.
+	maxKeptAlone = 64 << 10
+)
 
 // done ends an operation with its reply.
 func (s *batchState) done(st *opState, reply []byte) {
-	st.start = len(s.replies)
-	s.replies = append(s.replies, reply...)
-	st.end = len(s.replies)
+	st.reply = s.replies.add(reply)
 	s.close(st)
 }
 
 // fail ends an operation with an error.
 func (s *batchState) fail(st *opState, err *ReplyError) {
-	st.start, st.err = -1, err
+	st.reply, st.err = nil, err
 	s.close(st)
 }
 
@@ -290,12 +295,15 @@ func (s *batchState) again(st *opState) {
 		return
 	}
 	s.left(st, false)
-	st.phase, st.waiting, st.start = opReady, 0, -1
+	st.phase, st.waiting, st.reply = opReady, 0, nil
 	if st.tries < 255 {
 		st.tries++
 	}
 	s.ready++
 }
+
+// manyOps is for how many operations a frame is begun in borrowed memory.
+const manyOps = 32
 
 // frame returns the frame for a member, begun if necessary.
 func (s *batchState) frame(id uint16, epoch uint64) *nodeFrame {
@@ -305,6 +313,9 @@ func (s *batchState) frame(id uint16, epoch uint64) *nodeFrame {
 	f := &s.frames[id]
 	if len(f.buf) > 0 && len(f.buf)-f.start < fullFrame {
 		return f
+	}
+	if f.buf == nil && len(s.ops) >= manyOps {
+		f.buf = buffer.Get(0)
 	}
 	if len(f.buf) > 0 {
 		f.buf = wire.EndFrame(f.buf, f.start)

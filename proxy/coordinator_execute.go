@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/proxy/quorum"
@@ -171,10 +172,11 @@ func (c *Coordinator) send(view *ringView, b *Batch) {
 		if len(f.buf) == 0 {
 			continue
 		}
-		if err := view.node(uint16(id)).link.SendFrames(wire.EndFrame(f.buf, f.start)); err != nil {
+		var err error
+		if f.buf, err = view.node(uint16(id)).link.HandFrames(wire.EndFrame(f.buf, f.start)); err != nil {
 			s.unsent(uint16(id), f.ops, err)
 		}
-		f.buf, f.ops = f.buf[:0], f.ops[:0]
+		f.ops = f.ops[:0]
 	}
 }
 
@@ -183,7 +185,7 @@ func (s *batchState) message(view *ringView, b *Batch, i int32, id uint16, kind 
 	op, st := &b.Ops[i], &s.ops[i]
 	f := s.frame(id, view.cluster.Epoch)
 	f.ops = append(f.ops, i)
-	f.buf = protocol.AppendOp(f.buf, &protocol.Op{ID: s.id<<opBits | uint64(i), Kind: kind, Except: st.except, Slot: st.slot, Req: op.Req})
+	f.buf = protocol.AppendOp(buffer.Reserve(f.buf, op.size()), &protocol.Op{ID: s.id<<opBits | uint64(i), Kind: kind, Except: st.except, Slot: st.slot, Req: op.Req})
 }
 
 // sendToHome sends an operation to the member that leads the slot, or should.

@@ -58,9 +58,7 @@ func (c *Coordinator) vote(s *batchState, st *opState, value bool, r *protocol.R
 	var decision quorum.Decision
 	switch {
 	case r.Status == protocol.StatusValue && value:
-		st.start = len(s.replies)
-		s.replies = append(s.replies, r.Reply...)
-		st.end = len(s.replies)
+		st.reply = s.replies.add(r.Reply)
 		decision = st.votes.AddValue(r.Version)
 	case r.Status == protocol.StatusVersion && !value:
 		decision = st.votes.Add(r.Version)

@@ -1,6 +1,9 @@
 package proxy
 
-import "github.com/quolldb/quoll/internal/command"
+import (
+	"github.com/quolldb/quoll/internal/buffer"
+	"github.com/quolldb/quoll/internal/command"
+)
 
 // replyMode is what CLIENT REPLY set.
 type replyMode uint8
@@ -52,7 +55,7 @@ func (s *session) write(reply []byte) {
 	if len(reply) >= flushSize && len(s.out) == 0 {
 		reply = reply[s.send(reply):]
 	}
-	s.out = append(s.out, reply...)
+	s.out = append(buffer.Reserve(s.out, len(reply)), reply...)
 }
 
 // flush sends what waits. A client that does not take it in time is lost.
@@ -65,6 +68,7 @@ func (s *session) flush() {
 		return
 	}
 	if s.out = s.out[:0]; cap(s.out) > 2*flushSize {
+		buffer.Put(s.out)
 		s.out = nil
 	}
 }

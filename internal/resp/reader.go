@@ -3,6 +3,8 @@ package resp
 import (
 	"errors"
 	"io"
+
+	"github.com/quolldb/quoll/internal/buffer"
 )
 
 const (
@@ -25,8 +27,9 @@ type Reader struct {
 	limits Limits
 
 	buf     []byte
-	start   int // where the first command that is not complete begins
-	end     int // behind the last byte received
+	small   []byte // the buffer while commands are small
+	start   int    // where the first command that is not complete begins
+	end     int    // behind the last byte received
 	readErr error
 
 	request parser
@@ -36,10 +39,12 @@ type Reader struct {
 
 // NewReader returns a Reader of src within the given limits.
 func NewReader(src io.Reader, limits Limits) *Reader {
+	small := make([]byte, initialBuffer)
 	return &Reader{
 		src:     src,
 		limits:  limits.withDefaults(),
-		buf:     make([]byte, initialBuffer),
+		buf:     small,
+		small:   small,
 		request: parser{bulk: -1},
 	}
 }
@@ -136,8 +141,10 @@ func (r *Reader) makeRoom() {
 	if received < size/2 || received < known && known <= size {
 		return
 	}
-	grown := make([]byte, max(2*size, min(known, 4*size)))
+	n := max(2*size, min(known, 8*received))
+	grown := buffer.Get(n)[:n]
 	copy(grown, r.buf[:received])
+	r.drop()
 	r.buf = grown
 }
 
@@ -148,8 +155,15 @@ func (r *Reader) shrink() bool {
 	if len(r.buf) <= keptBuffer || len(rest) > initialBuffer/2 {
 		return false
 	}
-	small := make([]byte, initialBuffer)
-	r.start, r.end = 0, copy(small, rest)
-	r.buf = small
+	r.start, r.end = 0, copy(r.small, rest)
+	r.drop()
+	r.buf = r.small
 	return true
+}
+
+// drop gives up a large buffer.
+func (r *Reader) drop() {
+	if len(r.buf) > initialBuffer {
+		buffer.Put(r.buf)
+	}
 }
