@@ -28,6 +28,26 @@ type outbox struct {
 type frameBuffer struct {
 	buf   []byte
 	start int
+	full  [][]byte // frames before it, of full length
+	size  int      // of these
+}
+
+// length returns how many bytes of frames there are.
+func (f *frameBuffer) length() int { return f.size + len(f.buf) }
+
+// hand ends the frame under construction and hands all of them over, to who returns memory instead.
+func (f *frameBuffer) hand(to func(frames []byte) []byte) {
+	for _, frames := range f.full {
+		buffer.Put(to(frames))
+	}
+	f.drop()
+	f.buf = to(wire.EndFrame(f.buf, f.start))
+}
+
+// drop forgets the frames before the one under construction.
+func (f *frameBuffer) drop() {
+	clear(f.full)
+	f.full, f.size = f.full[:0], 0
 }
 
 // connBuffer is a frame of replies of one type for one connection.
@@ -35,6 +55,11 @@ type connBuffer struct {
 	conn *wire.ServerConn
 	typ  wire.FrameType
 	frameBuffer
+}
+
+func (b *connBuffer) send(frames []byte) []byte {
+	instead, _ := b.conn.HandFrames(frames) // a lost connection is Closed's business
+	return instead
 }
 
 func (b *connBuffer) session() *session { return b.conn.Data.(*session) }
@@ -70,8 +95,9 @@ func (f *frameBuffer) open(typ wire.FrameType) []byte {
 	case len(f.buf)-f.start < maxFrame:
 		return f.buf
 	default:
-		f.buf = wire.EndFrame(f.buf, f.start)
-		f.start = len(f.buf)
+		f.full = append(f.full, wire.EndFrame(f.buf, f.start))
+		f.size += len(f.buf)
+		f.buf, f.start = buffer.Get(0), 0
 	}
 	f.buf = wire.BeginFrame(f.buf, typ)
 	return f.buf
@@ -108,7 +134,7 @@ func (o *outbox) queued(c *wire.ServerConn) int {
 	n := 0
 	for i := range o.conns {
 		if o.conns[i].conn == c {
-			n += len(o.conns[i].buf)
+			n += o.conns[i].length()
 		}
 	}
 	return n
@@ -143,7 +169,7 @@ func (o *outbox) flush() {
 	}
 	for i := range o.peers {
 		if f := &o.peers[i]; len(f.buf) > 0 {
-			f.buf = n.peers[i].send(wire.EndFrame(f.buf, f.start))
+			f.hand(n.peers[i].send)
 		}
 	}
 	if !o.waits {
@@ -151,7 +177,7 @@ func (o *outbox) flush() {
 		return
 	}
 	for i := range o.conns {
-		o.conns[i].session().waiting.Add(int64(len(o.conns[i].buf)))
+		o.conns[i].session().waiting.Add(int64(o.conns[i].length()))
 	}
 	o.node.engine.Commit(o.done)
 }
@@ -169,8 +195,8 @@ func (o *outbox) committed(err error) {
 	}
 	for i := range o.conns {
 		b := &o.conns[i]
-		b.session().waiting.Add(-int64(len(b.buf)))
-		b.buf, _ = b.conn.HandFrames(wire.EndFrame(b.buf, b.start)) // a lost connection is Closed's business
+		b.session().waiting.Add(-int64(b.length()))
+		b.hand(b.send)
 	}
 	if len(o.loop) == 0 {
 		o.recycle()
@@ -188,9 +214,11 @@ func (o *outbox) committed(err error) {
 
 func (o *outbox) recycle() {
 	for i := range o.peers {
+		o.peers[i].drop()
 		o.peers[i].buf = keep(o.peers[i].buf)
 	}
 	for i := range o.conns {
+		o.conns[i].drop()
 		o.conns[i].conn, o.conns[i].buf = nil, keep(o.conns[i].buf)
 	}
 	clear(o.loop)
