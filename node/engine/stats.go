@@ -111,12 +111,14 @@ func (c *Counters) Prefetch(pos Position) {
 // Change replaces the stats after records of one position have changed. The position's leaf changes
 // by what the digests do.
 func (c *Counters) Change(pos Position, s SlotStats) {
-	leaves := c.leaves // of which no other line is touched, as it would be to see that the pointer is not nil
-	if leaves == nil {
-		leaves = new(Leaves)
-		c.leaves = leaves
+	change := s.Root() - c.digest.Load() - c.tombstoneDigest.Load()
+	// Each branch knows that its pointer is not nil. Else it would be looked at first, and that is another line of memory.
+	if leaves := c.leaves; leaves != nil {
+		leaves[LeafOf(pos)] += change
+	} else {
+		c.leaves = new(Leaves)
+		c.leaves[LeafOf(pos)] = change
 	}
-	leaves[LeafOf(pos)] += s.Root() - c.digest.Load() - c.tombstoneDigest.Load()
 	if s == (SlotStats{}) {
 		c.leaves = nil
 	}
