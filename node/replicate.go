@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
@@ -79,8 +80,7 @@ func own(value []byte) []byte {
 	if len(value) == 0 {
 		return nil
 	}
-	c := bytes.Clone(value) // which, unlike make, does not clear it first
-	return c[:len(c):len(c)]
+	return slices.Clip(bytes.Clone(value)) // which, unlike make, does not clear it first
 }
 
 // appendReply appends a replica's reply.

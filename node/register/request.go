@@ -2,6 +2,7 @@ package register
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 
 	"github.com/quolldb/quoll/internal/command"
@@ -100,8 +101,7 @@ func NewRequest(cmd *command.Request, origin any, originID uint64, born int64) *
 	buf, args := r.buf[:0], r.cmd.Args[:0]
 	for _, arg := range cmd.Args {
 		if len(arg) >= command.OwnedArg { // it may become the key's value as it is
-			long := bytes.Clone(arg)
-			args = append(args, long[:len(long):len(long)])
+			args = append(args, slices.Clip(bytes.Clone(arg)))
 			continue
 		}
 		start := len(buf)

@@ -19,21 +19,13 @@ func (e *Engine) Prefetch(numbers []uint16, keys [][]byte, uses []engine.Use) {
 			continue
 		}
 		if s, err := e.lookup(number); err == nil && s != nil {
-			slots[i] = s
 			s.prefetch(uses[i])
+			slots[i], tables[i], positions[i] = s, &s.table, engine.PositionOf(keys[i])
 		}
 	}
 	for i, s := range slots[:n] {
-		if s != nil {
-			positions[i] = engine.PositionOf(keys[i])
-		}
-	}
-	for i, s := range slots[:n] {
-		if s != nil {
-			tables[i] = &s.table
-			if uses[i] == engine.UseWrite {
-				s.counters.Prefetch(positions[i])
-			}
+		if s != nil && uses[i] == engine.UseWrite {
+			s.counters.Prefetch(positions[i])
 		}
 	}
 	table.Prefetch(tables[:n], positions[:n], uses)

@@ -20,7 +20,7 @@ func Prefetch(tables []*Table, positions []engine.Position, uses []engine.Use) {
 	)
 	for i, t := range tables[:n] {
 		if t != nil && t.directory != nil {
-			prefetch.Of(&t.directory[positions[i]>>(positionBits-t.depth)])
+			prefetch.Of(&t.directory[t.index(positions[i])])
 		}
 	}
 	for i, t := range tables[:n] {

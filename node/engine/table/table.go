@@ -54,8 +54,11 @@ func (t *Table) page(pos engine.Position) *page {
 	if t.directory == nil {
 		return &t.root
 	}
-	return t.directory[pos>>(positionBits-t.depth)]
+	return t.directory[t.index(pos)]
 }
+
+// index returns the place of a position in the directory.
+func (t *Table) index(pos engine.Position) engine.Position { return pos >> (positionBits - t.depth) }
 
 // Find returns the entry of a key, if there is one. It is valid until the table
 // changes.
@@ -173,7 +176,7 @@ func (t *Table) merge(pos engine.Position) bool {
 // point makes the directory point to a page wherever it should; start is the
 // page's first position.
 func (t *Table) point(p *page, start engine.Position) {
-	first := start >> (positionBits - t.depth)
+	first := t.index(start)
 	for i := range engine.Position(1) << (t.depth - p.depth) {
 		t.directory[first+i] = p
 	}
