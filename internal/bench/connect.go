@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/quolldb/quoll/internal/quick"
 )
 
 // patience is how long a server may take to accept a connection and to answer PING.
@@ -33,7 +35,7 @@ func connect(ctx context.Context, address, password string) (net.Conn, error) {
 		_ = conn.Close()
 		return nil, err
 	}
-	return conn, nil
+	return quick.Conn(conn), nil
 }
 
 func cannotConnect(address string, err error) error {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/buffer"
+	"github.com/quolldb/quoll/internal/quick"
 )
 
 // peer is one connection, the same for both sides: a reader, which is the
@@ -39,6 +40,7 @@ type receiver interface {
 }
 
 func newPeer(conn net.Conn, o Options) *peer {
+	conn = quick.Conn(conn)
 	return &peer{
 		conn:  conn,
 		in:    newFrameReader(conn, helloLimit),

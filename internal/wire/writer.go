@@ -7,14 +7,16 @@ import (
 	"sync"
 
 	"github.com/quolldb/quoll/internal/buffer"
+	"github.com/quolldb/quoll/internal/quick"
 )
 
 const (
 	// pieceSize is how many bytes the outbox gathers in one piece of memory, unless they
-	// are added together.
-	pieceSize = 64 << 10
-	// handSize is the length from which bytes are not copied if they are handed over.
-	handSize = 16 << 10
+	// are added together: as many as are written with one quick call.
+	pieceSize = quick.Most
+	// handSize is the length from which bytes are not copied if they are handed over. To write several
+	// pieces takes a call of which the scheduler is told, which costs more than to copy less than this.
+	handSize = 64 << 10
 	// writeSize is how much is written before its memory is given back.
 	writeSize = 1 << 20
 )
