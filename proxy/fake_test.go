@@ -289,10 +289,13 @@ func readReply(in *bufio.Reader) (string, error) {
 	return all.String(), nil
 }
 
-// heapInUse returns the bytes of reachable objects.
-func heapInUse() uint64 {
+// heapInUse returns the bytes of reachable objects. It is signed: what an earlier
+// test left behind may be freed between two readings, and their difference is then
+// below zero. The second collection empties what the first left in the pools.
+func heapInUse() int64 {
+	runtime.GC()
 	runtime.GC()
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	return stats.HeapAlloc
+	return int64(stats.HeapAlloc)
 }
