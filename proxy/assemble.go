@@ -16,11 +16,20 @@ func (s *session) finish() {
 	if len(p.commands) == 0 {
 		return
 	}
-	start := time.Now()
-	s.server.cluster.Execute(p.batch)
-	took := time.Since(start)
+	took := s.executeBatch(p.batch)
 	s.server.stats.observe(len(p.batch.Ops), took)
 	s.executed(took)
+}
+
+// executeBatch executes a batch when there is room for it, and returns how long that took. One command of very many keys
+// counts as an ordinary batch, or it would shut everybody else out.
+func (s *session) executeBatch(b *Batch) time.Duration {
+	gate := s.server.alone
+	gate.enter(&s.pass, min(len(b.Ops), maxBatchOps))
+	defer gate.end(&s.pass, maxBatchOps)
+	start := time.Now()
+	s.server.cluster.Execute(b)
+	return time.Since(start)
 }
 
 // executed writes the replies of what was planned, in the order of the commands.

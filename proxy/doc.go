@@ -9,6 +9,8 @@
 //	                  have sent is executed as one Batch with a part for each. What
 //	                  takes time for one of them is done in a goroutine, as everything
 //	                  is where clients cannot be waited for together (poller_other.go).
+//	gate              How many operations are under way at a time. Others wait for their turn
+//	                  before they are read, or executed.
 //	plan, assemble    Commands on keys become operations on one key each, which are
 //	                  collected in a Batch: GET is one operation, MGET one per key.
 //	                  When they are done their replies are put together again, in the

@@ -13,7 +13,8 @@ import (
 //
 // Its workers take turns: one waits, reads what has come and plans it; while it executes
 // the round the next one waits. There are as many as there are rounds at a time, so
-// that a round which the cluster does not answer keeps nobody else waiting.
+// that a round which the cluster does not answer keeps nobody else waiting. Only when very many
+// operations are under way does the front read nothing more until some are answered (see gate).
 //
 // Whatever takes time for one client alone (a command of the proxy that asks the nodes, a
 // client that does not take its replies, more commands than fit in a round, the end
@@ -25,6 +26,7 @@ type front struct {
 	ended   sync.Once
 	poller  *poller // nil where there is none
 	stopped chan struct{}
+	gate    *gate
 	workers sync.WaitGroup
 	idle    atomic.Int32 // workers that wait
 
@@ -103,10 +105,12 @@ func (f *front) gather(r *round) bool {
 		if f.taken == len(f.ready) && !f.await() {
 			return false
 		}
+		f.gate.wait()
 		now := time.Now()
 		for ; f.taken < len(f.ready) && !r.full(); f.taken++ {
 			r.take(f.ready[f.taken], now)
 		}
+		f.gate.begin(&r.pass, len(r.batch.Ops), now)
 	}
 	if f.idle.Add(-1) == 0 {
 		f.workers.Go(f.work)

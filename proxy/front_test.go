@@ -128,10 +128,11 @@ func testManyClientsAtOnce(t *testing.T, w way) {
 // The same with the coordinator, to which rounds have parts.
 func TestManyClientsOfACoordinator(t *testing.T) {
 	f := startRing(t, 3)
-	_, addr := startServer(t, ServerConfig{}, f.coordinator(patient))
+	server, addr := startServer(t, ServerConfig{}, f.coordinator(patient))
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	playAll(t, addr, seed, false)
+	requireNothingUnderWay(t, server)
 }
 
 func playAll(t *testing.T, addr string, seed uint64, local bool) {
@@ -205,6 +206,7 @@ func stuckCluster() (cluster *fakeCluster, stuck chan struct{}, release func()) 
 			if string(b.Ops[i].Req.Args[1]) == "stuck" {
 				stuck <- struct{}{}
 				<-released
+				return
 			}
 		}
 	}
@@ -335,6 +337,7 @@ func testPanicInARound(t *testing.T, w way) {
 	}
 	require.Equal(t, ended, server.Stats().Panics.Load())
 	require.Equal(t, "$-1\r\n", dial(t, addr).do("GET fine"))
+	requireNothingUnderWay(t, server)
 }
 
 // What was executed is answered, even while the server shuts down under load.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quolldb/quoll/internal/quick"
 )
 
 // polled is what a poller watches sockets for. Edge-triggered: it tells of what has
@@ -48,7 +50,7 @@ func newPoller() (*poller, error) {
 		return nil, fmt.Errorf("proxy: making an epoll instance: %w", err)
 	}
 	p.take = func(fd uintptr) bool {
-		p.n, p.err = unix.EpollWait(int(fd), p.events[:], 0) // without waiting no signal interrupts it
+		p.n, p.err = quick.Poll(fd, p.events[:])
 		return p.n != 0 || p.err != nil
 	}
 	return p, nil

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"math"
 	"time"
 
 	"github.com/quolldb/quoll/internal/command"
@@ -27,6 +28,7 @@ type round struct {
 	batch   *Batch
 	members []*session // by part; nil once it is answered
 	begun   time.Time
+	pass    pass // at the front's gate
 }
 
 func newRound(server *Server) *round {
@@ -96,8 +98,10 @@ func (r *round) answer(part int) {
 		return
 	}
 	r.members[part] = nil
+	ops := r.batch.Part(part)
+	r.server.front.gate.end(&r.pass, len(ops))
 	defer s.guard()
-	copy(s.plan.batch.Ops, r.batch.Part(part))
+	copy(s.plan.batch.Ops, ops)
 	s.executed(time.Since(r.begun))
 	s.flush()
 	s.settle()
@@ -105,6 +109,7 @@ func (r *round) answer(part int) {
 
 // crashed ends the sessions that wait for a round which ran into a bug.
 func (r *round) crashed(cause any) {
+	r.server.front.gate.end(&r.pass, math.MaxInt)
 	for _, s := range r.members {
 		if s != nil {
 			r.server.running.Go(func() { s.crashed(cause) })

@@ -34,6 +34,7 @@ type Server struct {
 	running sync.WaitGroup // accept loops and sessions
 
 	front front
+	alone *gate // of sessions in goroutines: many small commands do not wait behind few long pipelines
 
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
@@ -56,6 +57,8 @@ func NewServer(cfg ServerConfig, cluster Cluster) *Server {
 		sessions:  make(map[int64]*session),
 	}
 	server.front.server = server
+	server.front.gate = newGate(server.cfg.patience, ctx.Done())
+	server.alone = newGate(server.cfg.patience, ctx.Done())
 	return server
 }
 

@@ -31,6 +31,8 @@ type ServerConfig struct {
 	Version string
 	// Logger gets what an operator should know (default: nothing is logged).
 	Logger *slog.Logger
+
+	patience time.Duration // gatePatience, unless a test must not depend on it
 }
 
 func (c ServerConfig) withDefaults() ServerConfig {
@@ -42,6 +44,9 @@ func (c ServerConfig) withDefaults() ServerConfig {
 	}
 	if c.WriteTimeout <= 0 {
 		c.WriteTimeout = 30 * time.Second
+	}
+	if c.patience <= 0 {
+		c.patience = gatePatience
 	}
 	if c.Version == "" {
 		c.Version = "unknown"

@@ -33,6 +33,7 @@ type session struct {
 	quit, broken bool
 
 	plan    plan
+	pass    pass   // at the gate, of what a goroutine executes
 	out     []byte // replies that are not sent
 	scratch []byte // where a reply that is not from a node is built
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net"
 	"syscall"
+
+	"github.com/quolldb/quoll/internal/quick"
 )
 
 // errNotNow says that a socket has nothing to read, or no room, at the moment.
@@ -40,23 +42,14 @@ func newSocket(conn net.Conn) *socket {
 		return nil
 	}
 	s := &socket{raw: raw, drained: true}
-	s.receive = func(fd uintptr) { s.n, s.err = retried(syscall.Read, int(fd), s.p) }
-	s.send = func(fd uintptr) { s.n, s.err = retried(syscall.Write, int(fd), s.p) }
+	s.receive = func(fd uintptr) { s.n, s.err = quick.Read(fd, s.p) }
+	s.send = func(fd uintptr) { s.n, s.err = quick.Write(fd, s.p) }
 	return s
-}
-
-// retried makes a system call again that a signal has interrupted.
-func retried(call func(int, []byte) (int, error), fd int, p []byte) (int, error) {
-	for {
-		n, err := call(fd, p)
-		if !errors.Is(err, syscall.EINTR) {
-			return max(n, 0), err
-		}
-	}
 }
 
 // read is net.Conn's Read, but for errNotNow.
 func (s *socket) read(p []byte) (int, error) {
+	p = p[:min(len(p), quick.Most)]
 	n, err := s.do(s.receive, p)
 	// Fewer bytes than there was room for were all. The end of the stream is behind them,
 	// and when it came with them nobody will tell of it again.

@@ -1,0 +1,135 @@
+package proxy
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// piledUp is how many commands the clients of these tests send at once.
+const piledUp = 50
+
+// piled dials clients, each of which sends a command so often.
+func piled(t *testing.T, addr, command string, n int) []*client {
+	clients := make([]*client, n)
+	for i := range clients {
+		clients[i] = dial(t, addr)
+		clients[i].send(slices.Repeat([]string{command}, piledUp)...)
+	}
+	return clients
+}
+
+func requireAnswers(t *testing.T, clients []*client) {
+	for _, c := range clients {
+		for range piledUp {
+			require.Equal(t, "$-1\r\n", c.reply())
+		}
+	}
+}
+
+func requireNothingUnderWay(t *testing.T, server *Server) {
+	for _, g := range []*gate{server.front.gate, server.alone} {
+		eventually(t, func() bool {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			return g.under == 0 && g.oldest == nil && g.newest == nil
+		}, "what has been answered is counted")
+	}
+}
+
+// awaitFull waits until somebody waits for room.
+func awaitFull(t *testing.T, server *Server) {
+	eventually(t, func() bool {
+		for _, g := range []*gate{server.front.gate, server.alone} {
+			g.mu.Lock()
+			waiting := g.waiting
+			g.mu.Unlock()
+			if waiting {
+				return true
+			}
+		}
+		return false
+	}, "nobody waits, however many operations are under way")
+}
+
+// However much clients send at once, the cluster is given so much at a time, and all is answered.
+func TestOperationsUnderWay(t *testing.T) { eachWay(t, testOperationsUnderWay) }
+
+func testOperationsUnderWay(t *testing.T, w way) {
+	cluster, release := newFakeCluster(), make(chan struct{})
+	var under, most atomic.Int64
+	cluster.before = func(b *Batch) {
+		for n := under.Add(int64(len(b.Ops))); n > most.Load(); n = under.Load() {
+			most.Store(n)
+		}
+		<-release
+		under.Add(-int64(len(b.Ops)))
+	}
+	server, addr := w.serve(t, ServerConfig{patience: time.Hour}, cluster)
+	let := sync.OnceFunc(func() { close(release) })
+	defer let()
+	clients := piled(t, addr, "GET a", 3*gateOps/piledUp)
+	awaitFull(t, server)
+	let()
+	requireAnswers(t, clients)
+	require.GreaterOrEqual(t, most.Load(), int64(gateOps))
+	require.Less(t, most.Load(), int64(gateOps+roundOps+partOps))
+	requireNothingUnderWay(t, server)
+}
+
+// Operations that the cluster does not answer keep nobody else waiting for ever, though there are more of them than may
+// be under way, and nobody at all as long as there are fewer.
+func TestStuckOperations(t *testing.T) { eachWay(t, testStuckOperations) }
+
+func testStuckOperations(t *testing.T, w way) {
+	for name, test := range map[string]struct {
+		clients  int
+		patience time.Duration
+	}{
+		"few":  {(gateOps - 1) / piledUp, time.Hour},
+		"many": {3 * gateOps / piledUp, time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster, released := newFakeCluster(), make(chan struct{})
+			var stuck atomic.Int64
+			cluster.before = func(b *Batch) {
+				if string(b.Ops[0].Req.Args[1]) == "stuck" {
+					stuck.Add(int64(len(b.Ops)))
+					<-released
+				}
+			}
+			server, addr := w.serve(t, ServerConfig{patience: test.patience}, cluster)
+			release := sync.OnceFunc(func() { close(released) })
+			defer release()
+			clients := piled(t, addr, "GET stuck", test.clients)
+			eventually(t, func() bool { return stuck.Load() == int64(test.clients*piledUp) }, "those that are stuck keep others like them waiting")
+			require.Equal(t, "$-1\r\n", dial(t, addr).do("GET fine"))
+			release()
+			requireAnswers(t, clients)
+			requireNothingUnderWay(t, server)
+		})
+	}
+}
+
+// A server that ends does not wait for room.
+func TestShutdownWhileFull(t *testing.T) { eachWay(t, testShutdownWhileFull) }
+
+func testShutdownWhileFull(t *testing.T, w way) {
+	cluster, _, release := stuckCluster()
+	server, addr := w.serve(t, ServerConfig{patience: time.Hour}, cluster)
+	defer release()
+	piled(t, addr, "GET stuck", 2*gateOps/piledUp)
+	awaitFull(t, server)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	ended := make(chan error)
+	go func() { ended <- server.Shutdown(ctx) }()
+	<-server.ctx.Done()
+	release()
+	require.ErrorIs(t, <-ended, context.Canceled)
+}
