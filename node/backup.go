@@ -119,7 +119,8 @@ func (b *backupRun) read(number uint16, from engine.Position) (next engine.Posit
 	enough := func() bool { return len(chunk.Records) >= backupRecords || size >= backupBytes }
 	next, err = st.scan(number, from, engine.EndPosition, enough, func(_ engine.Position, key []byte, rec record.Record) {
 		size += len(key) + len(rec.State.Value)
-		chunk.Records = append(chunk.Records, backup.Entry{Key: bytes.Clone(key), Record: rec}) // its value never changes
+		rec.State = rec.State.Keep()
+		chunk.Records = append(chunk.Records, backup.Entry{Key: bytes.Clone(key), Record: rec})
 	})
 	if err == nil {
 		chunk.Meta, err = n.engine.Slot(number)

@@ -36,7 +36,7 @@ func (c *contents) add(slot uint16, meta record.SlotMeta) {
 }
 
 func (c *contents) put(key []byte, rec record.Record) {
-	rec.State.Value = own(rec.State.Value)
+	rec.State.Value = append([]byte(nil), rec.State.Value...)
 	c.records[string(key)] = rec
 }
 

@@ -156,6 +156,7 @@ func (c *testCluster) record(name string, slot uint16, key string) (record.Recor
 	defer st.unlock()
 	rec, present, err := n.engine.Get(slot, []byte(key))
 	require.NoError(c.t, err)
+	rec.State = rec.State.Keep()
 	return rec, present
 }
 

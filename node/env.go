@@ -57,8 +57,10 @@ func (s *stripe) Send(m *register.Message) {
 	}
 }
 
-// Loopback implements register.Env. Of what the message borrows, the value that was
-// found is immutable.
+// Instant implements register.Env.
+func (s *stripe) Instant() bool { return s.node.instant }
+
+// Loopback implements register.Env.
 func (s *stripe) Loopback(m *register.Message) {
 	s.out.loopback(m)
 }

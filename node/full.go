@@ -41,7 +41,7 @@ func (n *Node) full() bool {
 	if !errors.Is(err, engine.ErrFull) { // whatever else it is, the next commit tells
 		return false
 	}
-	if n.space.short.CompareAndSwap(nil, &err) {
+	if why := err; n.space.short.CompareAndSwap(nil, &why) { // a copy, for what is pointed to is allocated at once
 		n.log.Warn("no room for writes: this node refuses them, reads go on; free space or enlarge the disk", "err", err)
 	}
 	return true
@@ -72,4 +72,7 @@ func (n *Node) lookForRoom() {
 }
 
 // full reports whether the peer has no room for writes, as far as it said so.
-func (p *peer) full() bool { return p.fullUntil.Load() > p.node.mono() }
+func (p *peer) full() bool {
+	until := p.fullUntil.Load() // 0 for most: the clock is read for each operation else
+	return until != 0 && until > p.node.mono()
+}

@@ -97,6 +97,7 @@ type Node struct {
 	self       ring.Member
 	engine     engine.Engine
 	prefetcher prefetcher // the engine, if it can; nil otherwise
+	instant    bool       // the engine is an engine.Instant
 	started    time.Time
 	resumed    bool   // it was part of the ring before it was started
 	unique     uint64 // makes incarnations unique per process start
@@ -152,6 +153,7 @@ func Start(opt Options) (*Node, error) {
 	n := &Node{opt: opt, log: opt.Logger, initial: opt.Initial, engine: opt.Engine, started: time.Now(),
 		unique: rand.Uint64() >> 16, timing: register.DefaultTiming(), formed: make(chan struct{})}
 	n.prefetcher, _ = opt.Engine.(prefetcher)
+	_, n.instant = opt.Engine.(engine.Instant)
 	n.repairs, n.rebuilds = newRepairer(n), newRebuilder(n)
 	n.clock.Start(n.mono(), clock.UnixMilli())
 	n.timing.Request = opt.OperationTimeout.Milliseconds() * 3 / 2

@@ -156,7 +156,8 @@ func (o *outbox) loopback(m *register.Message) {
 	start := len(o.keys)
 	o.keys = append(o.keys, m.Key...)
 	o.loop = append(o.loop, *m)
-	o.loop[len(o.loop)-1].Key = o.keys[start:len(o.keys):len(o.keys)]
+	kept := &o.loop[len(o.loop)-1]
+	kept.Key, kept.Found = o.keys[start:len(o.keys):len(o.keys)], m.Found.Keep()
 }
 
 // flush lets go of the homes' requests, and of all else as soon as it is durable. The

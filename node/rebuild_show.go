@@ -57,7 +57,8 @@ func (n *Node) show(r protocol.CopyRequest) (page protocol.CopyPage, err error) 
 		enough := func() bool { return size >= min(r.Limit, rebuildBytes) }
 		next, err := st.scan(r.Slot, engine.Position(r.From), engine.EndPosition, enough, func(_ engine.Position, key []byte, rec record.Record) {
 			size += recordOverhead + len(key) + len(rec.State.Value)
-			page.Entries = append(page.Entries, protocol.CopyEntry{Key: bytes.Clone(key), Record: rec}) // its value never changes
+			rec.State = rec.State.Keep()
+			page.Entries = append(page.Entries, protocol.CopyEntry{Key: bytes.Clone(key), Record: rec})
 		})
 		if err != nil {
 			st.unreadable(r.Slot, err)

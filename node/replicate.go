@@ -46,8 +46,8 @@ func appendRequest(dst []byte, m *register.Message) []byte {
 	return dst
 }
 
-// decodeRequest decodes the next request. The value that an Accept writes is
-// copied, since the store keeps it; everything else is a view.
+// decodeRequest decodes the next request. A value that the store would keep is copied;
+// everything else is a view.
 func decodeRequest(d *wire.Decoder, m *register.Message) {
 	*m = register.Message{}
 	kind := d.Byte()
@@ -75,10 +75,10 @@ func decodeRequest(d *wire.Decoder, m *register.Message) {
 	}
 }
 
-// own copies a borrowed value.
+// own copies a borrowed value, unless the store will: see record.CopiedValue.
 func own(value []byte) []byte {
-	if len(value) == 0 {
-		return nil
+	if len(value) <= record.CopiedValue {
+		return value
 	}
 	return slices.Clip(bytes.Clone(value)) // which, unlike make, does not clear it first
 }

@@ -18,7 +18,7 @@ var (
 	versions = rapid.Custom(func(t *rapid.T) record.Version {
 		return record.Version{Ballot: ballots.Draw(t, "ballot"), Seq: rapid.Uint64().Draw(t, "seq")}
 	})
-	someBytes = rapid.SliceOfN(rapid.Byte(), 1, 200)
+	someBytes = rapid.SliceOfN(rapid.Byte(), 1, 2*record.CopiedValue)
 	states    = rapid.Custom(func(t *rapid.T) record.State {
 		if rapid.Bool().Draw(t, "deleted") {
 			return record.State{}
@@ -95,17 +95,15 @@ func TestRequestsComeBack(t *testing.T) {
 			decodeRequest(&d, &got[i])
 		}
 		require.NoError(t, d.Done())
-		values := make([]byte, 0)
 		for i := range got {
-			values = append(values, got[i].State.Value...)
 			require.Equal(t, want[i], normal(got[i]))
 		}
-		clear(body) // the frame's buffer is used again: values are the store's, and stay
-		var after []byte
+		clear(body) // the frame's buffer is used again: long values are the store's, and stay
 		for i := range got {
-			after = append(after, got[i].State.Value...)
+			if len(want[i].State.Value) > record.CopiedValue {
+				require.Equal(t, want[i].State.Value, got[i].State.Value)
+			}
 		}
-		require.Equal(t, string(values), string(after))
 	})
 }
 

@@ -75,8 +75,12 @@ func (p *plan) visit(ctx context.Context, s system, loadDepth int, each func(*si
 	if err != nil {
 		return err
 	}
-	if _, err := p.bench(ctx, to, "--workload", "load", "--depth", strconv.Itoa(loadDepth)); err != nil {
+	loaded, err := p.bench(ctx, to, "--workload", "load", "--depth", strconv.Itoa(loadDepth))
+	if err != nil {
 		return err
+	}
+	if loaded.Errors > 0 { // some keys may be missing
+		fmt.Fprintf(os.Stderr, "  %s: %d errors while the keys were written for the first time\n", s.name, loaded.Errors)
 	}
 	for _, op := range []string{"SET", "GET"} {
 		if op == "GET" && s.setsOnly {

@@ -47,7 +47,7 @@ func (g *generator) script() script {
 		ask("GET", key)
 		ask("PEXPIRETIME", key)
 	}
-	ask("KEYS", "*") // makes Redis forget the keys that have expired
+	ask("KEYS", "*")
 	ask("DBSIZE")
 	return all
 }

@@ -177,7 +177,7 @@ func (p *player) pipeline(pair *pair, round script) error {
 		toQuoll = append(toQuoll, s.form.request(mine)...)
 	}
 	if round[0].name() == "DBSIZE" {
-		_, _ = pair.redis.do("KEYS", "*") // it counts expired keys until it comes across them
+		_, _ = pair.redis.do("SCAN", "0", "COUNT", "100000") // it counts expired keys until it comes across them, which KEYS leaves where they are
 	}
 	_ = pair.redis.send(toRedis) // if it is closed there is no reply
 	_ = pair.quoll.send(toQuoll)

@@ -101,11 +101,7 @@ type Request struct {
 	// Args are the command's arguments, Args[0] its name as the client wrote it and
 	// Args[1] its key. They are borrowed: whoever keeps a request copies them.
 	Args [][]byte
-	// Owned says that arguments of OwnedArg bytes and more are nobody else's and never change: they may
-	// be kept without a copy.
+	// Owned says that the arguments may be part of a state: those of up to record.CopiedValue bytes last until the request is
+	// answered, longer ones are nobody else's and never change.
 	Owned bool
 }
-
-// OwnedArg is the length from which an argument of an Owned request may be kept. A copy of
-// less costs next to nothing, and memory of its own would cost more.
-const OwnedArg = 1 << 10

@@ -82,8 +82,20 @@ type State struct {
 	// ExpireAt is the absolute expiry in Unix milliseconds, 0 for none.
 	ExpireAt int64
 	// Value is immutable once it is part of a State that was handed on: a new
-	// value is a new slice.
+	// value is a new slice. But one of up to CopiedValue bytes may be borrowed: whoever keeps it makes a copy.
 	Value []byte
+}
+
+// CopiedValue is the length up to which whoever keeps a value copies it, so that it may be part of a message, or of
+// what a store overwrites with the next one. Of a longer value all share one piece of memory, which never changes.
+const CopiedValue = 256
+
+// Keep returns a state that may be kept: with a copy of a Value that is borrowed.
+func (s State) Keep() State {
+	if len(s.Value) <= CopiedValue {
+		s.Value = append([]byte(nil), s.Value...)
+	}
+	return s
 }
 
 // Live reports whether the state is a value rather than a deletion. It does
@@ -119,9 +131,8 @@ const (
 // already in it.
 type Effect struct {
 	Kind EffectKind
-	// State is the whole new state (Replaced and Changed). Its Value is owned by
-	// the effect: it aliases neither the command's arguments nor the old state,
-	// unless it is the very same value.
+	// State is the whole new state (Replaced and Changed). A Value of up to CopiedValue bytes may be an
+	// argument of the command, or that of the old state; a longer one may be kept.
 	State State
 	// Delta (Changed only) is understood by the data type that made it.
 	Delta []byte

@@ -73,9 +73,9 @@ func clone(b []byte) []byte {
 	return c
 }
 
-// keep returns an argument for a state to keep: itself if it may be, or a copy.
+// keep returns an argument as a value: itself if it may be, or a copy.
 func keep(req *command.Request, arg []byte) []byte {
-	if req.Owned && len(arg) >= command.OwnedArg {
+	if req.Owned {
 		return arg
 	}
 	return clone(arg)

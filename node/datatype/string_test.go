@@ -163,13 +163,13 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// Only long arguments of a request that owns them are kept, all else is copied.
-func TestSetKeepsLongArgumentsThatAreOwned(t *testing.T) {
+// The arguments of a request that owns them become the value, others are copied.
+func TestSetKeepsArgumentsThatAreOwned(t *testing.T) {
 	for _, test := range []struct {
 		owned  bool
 		length int
 		kept   bool
-	}{{true, command.OwnedArg, true}, {true, command.OwnedArg - 1, false}, {false, command.OwnedArg, false}} {
+	}{{true, 1, true}, {true, record.CopiedValue + 1, true}, {false, 1, false}, {false, 1 << 20, false}} {
 		for _, args := range [][]string{{"set", "k", ""}, {"setnx", "k", ""}, {"getset", "k", ""}} {
 			req := request(args...)
 			req.Owned = test.owned

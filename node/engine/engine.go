@@ -67,6 +67,13 @@ type SlotStats struct {
 	TombstoneDigest uint64
 }
 
+// Instant is an engine that forgets everything when it ends: what is staged is as durable at once as it will ever be,
+// and Commit calls back before it returns.
+type Instant interface {
+	Engine
+	Instant()
+}
+
 // Engine stores the records and the slot states of one node.
 type Engine interface {
 	// Slot returns the state of a slot, zero if there is none.
@@ -75,13 +82,13 @@ type Engine interface {
 	// PutSlot stages the state of a slot.
 	PutSlot(slot uint16, meta record.SlotMeta) error
 
-	// Get returns the record of a key, and whether there is one. Its Value is
-	// immutable and remains valid for as long as the caller keeps it; an empty one
-	// may be nil, whatever was put.
+	// Get returns the record of a key, and whether there is one. A Value of up to record.CopiedValue bytes is borrowed until
+	// the slot is written to (State.Keep keeps it), a longer one is immutable and remains valid for as long as the caller
+	// keeps it; an empty one may be nil, whatever was put.
 	Get(slot uint16, key []byte) (record.Record, bool, error)
 
-	// Put stages a record. It takes over rec.State.Value, which nobody may change
-	// afterwards; key is copied.
+	// Put stages a record. It copies rec.State.Value if that is up to record.CopiedValue bytes long, which may be what Get has
+	// returned, and takes over a longer one, which nobody may change afterwards; key is copied.
 	Put(slot uint16, key []byte, rec record.Record) error
 
 	// Delete stages the removal of a record (not a tombstone: the record is gone).

@@ -46,6 +46,7 @@ func (s *fakeStore) Get(_ uint16, key []byte) (record.Record, bool, error) {
 }
 
 func (s *fakeStore) Put(_ uint16, key []byte, rec record.Record) error {
+	rec.State = rec.State.Keep()
 	return s.write(func() { s.records[string(key)] = rec })
 }
 
@@ -92,6 +93,7 @@ type cluster struct {
 	leaving   map[uint16]bool
 	standIn   map[uint16]uint16 // as a process learned when it came back
 	events    map[Event]int
+	instant   bool
 	stuck     Kind // run leaves requests of this kind alone
 	missed    []string
 }
@@ -136,6 +138,7 @@ func (p *process) Full() bool                 { return p.full[p.id] }
 func (p *process) Leaving(member uint16) bool { return p.leaving[member] }
 func (p *process) StandIn(_, _ uint16) uint16 { return p.standIn[p.id] }
 func (p *process) Count(e Event)              { p.events[e]++ }
+func (p *process) Instant() bool              { return p.instant }
 func (p *process) Loopback(m *Message)        { p.loop = append(p.loop, copyOf(m)) }
 
 func (p *process) Missed(slot, member uint16, key []byte) {

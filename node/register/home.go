@@ -33,6 +33,8 @@ type Env interface {
 	// StandIn returns the member that leads the slot since this process came back, or should, other than the
 	// one that is excepted; 0 if there is none or it is not known.
 	StandIn(slot, except uint16) uint16
+	// Instant reports that what is staged is durable at once, as far as it will ever be.
+	Instant() bool
 	// Send sends a message to another member, or loses it. m is borrowed.
 	Send(m *Message)
 	// Loopback delivers the reply of the process' own replica to HandleReply, as
@@ -443,11 +445,27 @@ func (h *Home) sendLocal(m *Message) {
 	case reply.Result != OK && h.phase != idle:
 		h.observe(reply)
 		h.stepDown()
-	default:
+	case !h.counted(reply):
 		h.env.Loopback(reply)
 	}
 	*reply = Message{}
 	messages.Put(reply)
+}
+
+// counted counts the own replica's vote for a write if it may be counted at once, and reports whether that is all that it
+// is good for: other votes have to come, and will find it.
+func (h *Home) counted(reply *Message) bool {
+	if reply.Kind != Accept || h.reads > 0 || !h.env.Instant() {
+		return false
+	}
+	ks := h.keys.get(reply.Key)
+	if ks == nil || !ks.present || ks.head.Version != reply.Held {
+		return false
+	}
+	i := h.config.index(h.self)
+	ks.held[i] = max(ks.held[i], reply.Held.Seq)
+	ks.exact.add(i)
+	return !h.holds(ks, reply.Held.Seq)
 }
 
 // observe notes the highest ballot seen (R3).

@@ -19,6 +19,7 @@ type keyState struct {
 	sent    int64      // when something was sent last
 	settled int64      // when a quorum held a tombstone head first, 0 before
 	place   int        // in the keySet
+	value   []byte     // backs that of head, if it is short
 	room    keyRoom
 }
 
@@ -28,6 +29,16 @@ type keyRoom struct {
 	held    [3]uint64
 	queue   [1]*Request
 	waiting [1]waiter
+	value   [64]byte
+}
+
+// hold makes a record the head, and keeps its value.
+func (ks *keyState) hold(rec record.Record) {
+	if value := rec.State.Value; len(value) <= record.CopiedValue {
+		ks.value = append(ks.value[:0], value...) // which may be the same
+		rec.State.Value = ks.value[:len(value):len(value)]
+	}
+	ks.head = rec
 }
 
 // syncRead collects the replies of a sync-read (R4).
@@ -72,7 +83,8 @@ func (h *Home) recall(ks *keyState) {
 	if rec.Version.Ballot != h.ballot {
 		return
 	}
-	ks.known, ks.head, ks.present = true, rec, present
+	ks.known, ks.present = true, present
+	ks.hold(rec)
 	ks.agreed = present || h.clear.held(h.config, rec.Version.Seq)
 }
 
@@ -189,7 +201,7 @@ func (h *Home) propose(ks *keyState, effect record.Effect) {
 		h.env.Count(Pipelined)
 	}
 	ks.known, ks.agreed, ks.present, ks.exact, ks.settled = true, false, true, 0, 0
-	ks.head = record.Record{Version: m.Version, State: effect.State}
+	ks.hold(record.Record{Version: m.Version, State: effect.State})
 	ks.sent = h.env.Mono()
 	h.broadcast(m)
 }

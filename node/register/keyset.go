@@ -83,11 +83,12 @@ func (s *keySet) reset() { *s = keySet{} }
 var keyPool = sync.Pool{New: func() any {
 	ks := new(keyState)
 	ks.key, ks.held, ks.queue, ks.waiting = ks.room.key[:0], ks.room.held[:0], ks.room.queue[:0], ks.room.waiting[:0]
+	ks.value = ks.room.value[:0]
 	return ks
 }}
 
 // recycle gives the state back to the pool, with its buffers.
 func (ks *keyState) recycle() {
-	*ks = keyState{key: ks.key[:0], held: ks.held[:0], waiting: ks.waiting[:0], queue: ks.queue[:0]}
+	*ks = keyState{key: ks.key[:0], held: ks.held[:0], waiting: ks.waiting[:0], queue: ks.queue[:0], value: ks.value[:0]}
 	keyPool.Put(ks)
 }

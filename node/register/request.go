@@ -91,7 +91,7 @@ func NewRequest(cmd *command.Request, origin any, originID uint64, born int64) *
 	r.size = 0
 	for _, arg := range cmd.Args {
 		r.size += len(arg)
-		if len(arg) < command.OwnedArg {
+		if len(arg) <= record.CopiedValue {
 			short += len(arg)
 		}
 	}
@@ -100,7 +100,7 @@ func NewRequest(cmd *command.Request, origin any, originID uint64, born int64) *
 	}
 	buf, args := r.buf[:0], r.cmd.Args[:0]
 	for _, arg := range cmd.Args {
-		if len(arg) >= command.OwnedArg { // it may become the key's value as it is
+		if len(arg) > record.CopiedValue { // it may become the key's value as it is
 			args = append(args, slices.Clip(bytes.Clone(arg)))
 			continue
 		}

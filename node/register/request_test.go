@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
 )
 
 // TestManyEmptyArgumentsHaveTheirSize: they count against what a node works on, and
@@ -23,7 +24,7 @@ func TestManyEmptyArgumentsHaveTheirSize(t *testing.T) {
 // A request has copies of all arguments, and says of its size what they take, whether they are
 // short or long.
 func TestRequestCopiesItsArguments(t *testing.T) {
-	for _, length := range []int{0, 10, command.OwnedArg - 1, command.OwnedArg, 1 << 20} {
+	for _, length := range []int{0, 10, record.CopiedValue, record.CopiedValue + 1, 1 << 20} {
 		args := [][]byte{[]byte("SET"), []byte("key"), bytes.Repeat([]byte("v"), length), []byte("XX")}
 		r := NewRequest(&command.Request{Op: command.OpSet, Args: args}, nil, 1, 1)
 		for _, arg := range args {

@@ -198,6 +198,6 @@ func (e *Engine) settle(items []item, failed error) {
 // drop takes an entry out of memory.
 func (e *Engine) drop(s *slot, pos engine.Position, key []byte) {
 	ref, _ := s.table.Find(pos, key)
-	e.grow(-memoryOf(ref.Key(), ref.Record()))
+	e.grow(-memoryOf(ref))
 	s.table.Remove(pos, key)
 }

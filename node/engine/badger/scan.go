@@ -67,8 +67,7 @@ func (m *merge) table(from engine.Position) {
 		if m.ended || ref.Marks()&gone != 0 {
 			return !m.ended
 		}
-		// A copy: visitors borrow the key, and the table's must not change.
-		m.key = append(m.key[:0], ref.Key()...)
+		m.key = ref.AppendKey(m.key[:0])
 		m.ended = !m.visit(ref.Position(), m.key, ref.Record(), true)
 		return !m.ended
 	})

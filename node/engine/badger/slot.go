@@ -59,9 +59,7 @@ const pinned = dirty | flushing
 // entryOverhead is the memory that an entry takes besides key and value.
 const entryOverhead = 96
 
-func memoryOf(key string, rec record.Record) int64 {
-	return entryOverhead + int64(len(key)+len(rec.State.Value))
-}
+func memoryOf(ref table.Ref) int64 { return entryOverhead + int64(ref.Size()) }
 
 // entry returns the entry of a key, from Badger if it has to be. Without a record there
 // is one that is marked gone, or none if the slot is whole.
@@ -90,7 +88,7 @@ func (e *Engine) keep(s *slot, pos engine.Position, key []byte, rec record.Recor
 	if !found {
 		ref.Mark(used | gone)
 	}
-	e.grow(memoryOf(ref.Key(), rec))
+	e.grow(memoryOf(ref))
 	return ref
 }
 
@@ -124,11 +122,10 @@ func (e *Engine) set(s *slot, key []byte, rec record.Record) {
 		if ref.Marks()&gone == 0 {
 			s.discount(pos, key, old)
 		}
-		e.grow(int64(len(rec.State.Value)) - int64(len(old.State.Value)))
-	} else {
-		e.grow(memoryOf(ref.Key(), rec))
+		e.grow(-memoryOf(ref))
 	}
 	ref.Set(rec)
+	e.grow(memoryOf(ref))
 	s.count(pos, key, rec)
 	e.change(s, ref, ref.Marks()&^gone|used)
 }
@@ -151,14 +148,14 @@ func (e *Engine) bury(s *slot, key []byte) {
 	pos := engine.PositionOf(key)
 	ref, found := s.table.Upsert(pos, key)
 	old := ref.Record()
-	switch {
-	case !found:
-		e.grow(memoryOf(ref.Key(), old))
-	case ref.Marks()&gone == 0:
-		s.discount(pos, key, old)
-		e.grow(-int64(len(old.State.Value)))
+	if found {
+		if ref.Marks()&gone == 0 {
+			s.discount(pos, key, old)
+		}
+		e.grow(-memoryOf(ref))
 	}
 	ref.Set(record.Record{})
+	e.grow(memoryOf(ref))
 	e.change(s, ref, ref.Marks()|gone|used)
 }
 
@@ -168,7 +165,7 @@ func (e *Engine) change(s *slot, ref table.Ref, marks uint8) {
 		s.changed = append(s.changed, ref.Key())
 	}
 	ref.Mark(marks | dirty)
-	e.changed(memoryOf(ref.Key(), ref.Record()))
+	e.changed(memoryOf(ref))
 }
 
 func (e *Engine) setMeta(s *slot, meta record.SlotMeta) {
@@ -237,7 +234,7 @@ func (e *Engine) litter(s *slot) {
 func (s *slot) memory() int64 {
 	total := int64(0)
 	s.table.Ascend(0, func(ref table.Ref) bool {
-		total += memoryOf(ref.Key(), ref.Record())
+		total += memoryOf(ref)
 		return true
 	})
 	return total

@@ -87,6 +87,7 @@ func read(t require.TestingT, e engine.Engine, slots []uint16) model {
 		require.NoError(t, err)
 		slot.meta = meta
 		require.NoError(t, e.Scan(number, 0, func(_ engine.Position, key []byte, rec record.Record) bool {
+			rec.State = rec.State.Keep()
 			slot.contents[string(key)] = rec
 			return true
 		}))

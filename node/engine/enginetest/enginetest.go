@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) engine.Engine) {
 		{"SlotsAreSeparate", testSlotsAreSeparate},
 		{"SlotOutOfRange", testSlotOutOfRange},
 		{"ValuesStayAsTheyWere", testValuesStayAsTheyWere},
+		{"BorrowedValues", testBorrowedValues},
 		{"Clear", testClear},
 		{"ClearOfManyRecords", testClearOfManyRecords},
 		{"ClearAfterClear", testClearAfterClear},
@@ -199,6 +200,7 @@ func scan(t require.TestingT, e engine.Engine, slot uint16, from engine.Position
 			require.Fail(t, "wrong position or order", "key %q at %#x after %#x", key, pos, last)
 		}
 		last = pos
+		rec.State = rec.State.Keep()
 		items = append(items, item{pos, string(key), rec})
 		return true
 	})

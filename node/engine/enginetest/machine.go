@@ -23,7 +23,7 @@ type machine struct {
 	model  model
 	// staged are the changes that the engine took, in their order.
 	staged []change
-	// handedOut are values that the engine returned, each with a copy.
+	// handedOut are values that the engine returned for good, each with a copy.
 	handedOut map[*byte][2][]byte
 }
 
@@ -93,13 +93,16 @@ func drawTime(t *rapid.T) int64 {
 	return rapid.OneOf(rapid.Int64Range(-2, 20), rapid.Int64()).Draw(t, "time")
 }
 
+// longValues are values that are not borrowed.
+var longValues = rapid.Map(rapid.Byte(), func(b byte) []byte { return bytes.Repeat([]byte{b}, record.CopiedValue+1+int(b)) })
+
 func drawRecord(t *rapid.T) record.Record {
 	rec := record.Record{Version: drawVersion(t)}
 	if rapid.IntRange(0, 3).Draw(t, "tombstone") > 0 {
 		rec.State = record.State{
 			Type:     record.String,
 			ExpireAt: drawTime(t),
-			Value:    rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "value"),
+			Value:    rapid.OneOf(rapid.SliceOfN(rapid.Byte(), 0, 40), longValues).Draw(t, "value"),
 		}
 	}
 	return rec
@@ -158,7 +161,7 @@ func (m *machine) get(t *rapid.T) {
 	requireRecord(t, m.engine, slot, key, want)
 	rec, _, err := m.engine.Get(slot, key)
 	require.NoError(t, err)
-	if value := rec.State.Value; len(value) > 0 {
+	if value := rec.State.Value; len(value) > record.CopiedValue {
 		m.handedOut[&value[0]] = [2][]byte{value, bytes.Clone(value)}
 	}
 }

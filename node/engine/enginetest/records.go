@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -180,13 +181,18 @@ func calls(e engine.Engine, slot uint16) map[string]error {
 
 func testValuesStayAsTheyWere(t *testing.T, e engine.Engine) {
 	contents := put(t, e, 9, 200)
+	for i := range 50 { // that are not borrowed
+		rec := text(1, strings.Repeat(fmt.Sprint("long value ", i), record.CopiedValue))
+		require.NoError(t, e.Put(9, keyNumber(4*i), rec))
+		contents[string(keyNumber(4*i))] = rec
+	}
 	var got, scanned [][]byte
 	var want []string
 	for _, item := range scan(t, e, 9, 0, 200) {
 		rec, found, err := e.Get(9, []byte(item.key))
 		require.NoError(t, err)
 		require.True(t, found)
-		got = append(got, rec.State.Value)
+		got = append(got, rec.State.Keep().Value)
 		scanned = append(scanned, item.rec.State.Value)
 		want = append(want, string(contents[item.key].State.Value))
 	}
@@ -214,4 +220,33 @@ func testValuesStayAsTheyWere(t *testing.T, e engine.Engine) {
 	_ = append(rec.State.Value, "!"...)
 	_ = append(rec.State.Value, "?"...)
 	requireRecord(t, e, 9, keyNumber(0), text(1, "value 0"))
+}
+
+// Put copies what may be borrowed: from its caller, and from the engine itself, of this key or of others.
+func testBorrowedValues(t *testing.T, e engine.Engine) {
+	want := map[string]string{}
+	seq := uint64(0)
+	store := func(i int, value []byte) {
+		seq++
+		want[string(keyNumber(i))] = string(value)
+		require.NoError(t, e.Put(9, keyNumber(i), record.Record{Version: version(seq), State: record.State{Type: record.String, Value: value}}))
+	}
+	for round := range 20 {
+		for i := range 100 {
+			value := bytes.Repeat([]byte{byte(i + round)}, (i*7+round*13)%(record.CopiedValue+1))
+			store(i, value)
+			clear(value)
+			rec, found, err := e.Get(9, keyNumber((i+round)%100))
+			require.NoError(t, err)
+			if found {
+				store((i+3*round)%100, rec.State.Value)
+			}
+		}
+	}
+	for key, value := range want {
+		rec, _, err := e.Get(9, []byte(key))
+		require.NoError(t, err)
+		require.Equal(t, value, string(rec.State.Value))
+	}
+	require.Equal(t, len(want), len(scan(t, e, 9, 0, 1000)))
 }

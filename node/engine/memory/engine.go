@@ -25,7 +25,7 @@ type Engine struct {
 	expiries [engine.Slots]int64
 }
 
-var _ engine.Engine = (*Engine)(nil)
+var _ engine.Instant = (*Engine)(nil)
 
 // New returns an empty engine.
 func New() *Engine { return &Engine{} }
@@ -208,6 +208,9 @@ func (e *Engine) Commit(done func(error)) {
 	}
 	done(nil)
 }
+
+// Instant implements engine.Instant.
+func (e *Engine) Instant() {}
 
 // Close implements engine.Engine.
 func (e *Engine) Close() error {

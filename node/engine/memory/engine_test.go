@@ -15,16 +15,6 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, func(*testing.T) engine.Engine { return memory.New() })
 }
 
-func TestGetAndOverwriteDoNotAllocate(t *testing.T) {
-	e := memory.New()
-	key, rec := benchKey(nil, 1), benchRecord(1)
-	require.NoError(t, e.Put(1, key, rec))
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		_ = e.Put(1, key, rec)
-		_, _, _ = e.Get(1, key)
-	}))
-}
-
 // TestExpiredLooksOnlyWhereSomethingMayHaveExpired, and where nothing had, once.
 func TestExpiredLooksOnlyWhereSomethingMayHaveExpired(t *testing.T) {
 	e := memory.New()

@@ -12,8 +12,8 @@ import (
 // slot is one slot: its state, its records, and what they add up to. The caller
 // serialises all access, except to the counters.
 type slot struct {
-	table table.Table
 	last  last
+	table table.Table
 
 	counters engine.Counters
 	// newest is not below the version of any record in the table.
@@ -24,11 +24,10 @@ type slot struct {
 
 // prefetch brings near what get touches of the slot, or put.
 func (s *slot) prefetch(use engine.Use) {
-	size := unsafe.Offsetof(s.counters)
+	prefetch.Span(unsafe.Pointer(s), unsafe.Offsetof(s.table)+table.Head)
 	if use == engine.UseWrite {
-		size = unsafe.Offsetof(s.meta)
+		prefetch.Span(unsafe.Pointer(&s.counters), unsafe.Offsetof(s.meta)-unsafe.Offsetof(s.counters))
 	}
-	prefetch.Span(unsafe.Pointer(s), size)
 }
 
 // last remembers where the last key was found: a write looks at its key and then
@@ -40,7 +39,7 @@ type last struct {
 }
 
 func (l *last) find(key []byte) (table.Ref, bool) {
-	if l.bytes == nil || l.bytes != unsafe.SliceData(key) || l.at.Key() != string(key) {
+	if l.bytes == nil || l.bytes != unsafe.SliceData(key) || !l.at.HasKey(key) {
 		return table.Ref{}, false
 	}
 	return l.at, true
@@ -133,7 +132,7 @@ func (s *slot) scan(from engine.Position, visit func(engine.Position, []byte, re
 	// those who keep it their mistake, and saves those who change it from worse.
 	var key []byte
 	s.table.Ascend(from, func(e table.Ref) bool {
-		key = append(key[:0], e.Key()...)
+		key = e.AppendKey(key[:0])
 		return visit(e.Position(), key, e.Record())
 	})
 }

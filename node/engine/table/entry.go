@@ -1,23 +1,28 @@
 package table
 
 import (
-	"unsafe"
+	"encoding/binary"
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 )
 
-// entry is a key and its record but for the type, in 64 bytes: one cache line. A node
-// holds one for every key, in arrays, so that a key costs one object of its own for
-// the garbage collector besides its value.
+// entry is a key and its record but for the type, in 64 bytes: one cache line. It has no pointers, so that the
+// garbage collector, which would have to look at every key, looks at pages only.
 type entry struct {
-	key      string
 	version  record.Version
 	expireAt int64
-	// value is the bytes of the record's value. A string has no capacity, which
-	// saves 8 bytes, and says that nobody changes it.
-	value string
+	value    piece
+	keyLen   uint32
+	// short is the key or, if that is longer, begins with where in the page it is.
+	short [shortKey]byte
 }
+
+// shortKey is the length up to which a key is in its entry.
+const shortKey = 20
+
+// longKey returns the key of an entry that does not have it itself.
+func (e *entry) longKey() piece { return piece{binary.LittleEndian.Uint32(e.short[:]), e.keyLen} }
 
 // place is an entry's position in the upper 48 bits, the marks that the owner of the
 // table has put on it in the next 8, and the type of its record in the lowest 8. Places
@@ -34,19 +39,31 @@ type Ref struct {
 	index int
 }
 
-// Key returns the entry's key.
-func (r Ref) Key() string { return r.page.entries[r.index].key }
+// Key returns a copy of the entry's key.
+func (r Ref) Key() string { return string(r.page.key(r.index)) }
+
+// AppendKey appends the entry's key.
+func (r Ref) AppendKey(dst []byte) []byte { return append(dst, r.page.key(r.index)...) }
+
+// HasKey reports whether the entry's key is this one.
+func (r Ref) HasKey(key []byte) bool { return string(r.page.key(r.index)) == string(key) }
+
+// Size returns the length of the entry's key and value.
+func (r Ref) Size() int {
+	e := &r.page.entries[r.index]
+	return int(e.keyLen) + int(e.value.n)
+}
 
 // Position returns the entry's position.
 func (r Ref) Position() engine.Position { return r.page.places[r.index].position() }
 
-// Set stores a record and keeps the marks. It takes over the record's Value.
+// Set stores a record and keeps the marks. It copies a Value of up to record.CopiedValue bytes, and takes over a longer one.
 func (r Ref) Set(rec record.Record) {
 	at, e := &r.page.places[r.index], &r.page.entries[r.index]
 	*at = *at&^0xff | place(rec.State.Type)
 	e.version = rec.Version
 	e.expireAt = rec.State.ExpireAt
-	e.value = asString(rec.State.Value)
+	r.page.replace(e, rec.State.Value)
 }
 
 // Marks returns the marks that Mark has put on the entry, zero at first.
@@ -58,29 +75,21 @@ func (r Ref) Mark(marks uint8) {
 	*at = *at&^(0xff<<marksShift) | place(marks)<<marksShift
 }
 
-// Record returns the entry's record. Its Value is immutable.
+// Record returns the entry's record. A Value of up to record.CopiedValue bytes is borrowed, until the table changes; a
+// longer one is immutable.
 func (r Ref) Record() record.Record {
 	at, e := r.page.places[r.index], &r.page.entries[r.index]
 	return record.Record{
 		Version: e.version,
-		State:   record.State{Type: record.Type(at), ExpireAt: e.expireAt, Value: asBytes(e.value)},
+		State:   record.State{Type: record.Type(at), ExpireAt: e.expireAt, Value: r.page.bytes(e.value)},
 	}
 }
 
-// asString and asBytes convert without a copy. That is sound because a value never
-// changes once it is part of a state, and what asBytes returns has no spare
-// capacity that an append could write to.
-
-func asString(b []byte) string {
-	if len(b) == 0 {
-		return ""
+// key returns the key of an entry. It is borrowed until the page changes.
+func (p *page) key(i int) []byte {
+	e := &p.entries[i]
+	if e.keyLen <= shortKey {
+		return e.short[:e.keyLen]
 	}
-	return unsafe.String(unsafe.SliceData(b), len(b))
-}
-
-func asBytes(s string) []byte {
-	if s == "" {
-		return nil
-	}
-	return unsafe.Slice(unsafe.StringData(s), len(s))
+	return p.bytes(e.longKey())
 }

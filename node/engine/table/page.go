@@ -1,7 +1,9 @@
 package table
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 
 	"github.com/quolldb/quoll/internal/record"
@@ -25,8 +27,14 @@ const (
 type page struct {
 	places  []place // of the entries
 	entries []entry
+	heap    // what they refer to
 	depth   uint8
+
+	_ [32]byte // memory is given out in pieces of 128 bytes, which begin with a line of cache, but not of 96
 }
+
+// pageHead is what looking a key up touches of a page.
+const pageHead = 64
 
 // start returns the first position of the page that pos belongs to.
 func (p *page) start(pos engine.Position) engine.Position {
@@ -40,18 +48,18 @@ func (p *page) search(pos engine.Position, key []byte) (index int, found bool) {
 	if low == len(p.places) || p.places[low].position() != pos {
 		return low, false
 	}
-	if p.entries[low].key == string(key) {
+	if string(p.key(low)) == string(key) {
 		return low, true
 	}
 	for high := p.first(pos + 1); low < high; { // keys with the same position
 		middle := int(uint(low+high) / 2)
-		if p.entries[middle].key < string(key) {
+		if string(p.key(middle)) < string(key) {
 			low = middle + 1
 		} else {
 			high = middle
 		}
 	}
-	return low, low < len(p.entries) && p.entries[low].key == string(key)
+	return low, low < len(p.entries) && string(p.key(low)) == string(key)
 }
 
 // first returns the index of the first entry whose position is not below pos. In a
@@ -88,17 +96,36 @@ func (p *page) insert(index int, pos engine.Position, key []byte) {
 		room := max(pageStep, len(p.entries)/8)
 		p.entries, p.places = fit(p.entries, room), fit(p.places, room)
 	}
+	e := entry{keyLen: uint32(len(key))}
+	if len(key) <= shortKey {
+		copy(e.short[:], key)
+	} else {
+		binary.LittleEndian.PutUint32(e.short[:], p.keepKey(key).at)
+	}
 	p.places = slices.Insert(p.places, index, place(pos)<<16)
-	p.entries = slices.Insert(p.entries, index, entry{key: string(key)})
+	p.entries = slices.Insert(p.entries, index, e)
 }
 
-// remove takes an entry out and returns its record.
+// keepKey adds a key to the heap.
+func (p *page) keepKey(key []byte) piece {
+	if len(key) > record.CopiedValue { // a shorter one is copied as a value is
+		key = bytes.Clone(key)
+	}
+	return p.keep(key)
+}
+
+// remove takes an entry out and returns its record, of whose Value only the length is good.
 func (p *page) remove(index int) record.Record {
-	old := Ref{p, index}.Record()
+	old, e := Ref{p, index}.Record(), p.entries[index]
 	p.places = slices.Delete(p.places, index, index+1)
 	p.entries = slices.Delete(p.entries, index, index+1)
+	p.free(e.value)
+	if e.keyLen > shortKey {
+		p.free(e.longKey())
+	}
 	if cap(p.entries) > 2*(len(p.entries)+pageStep) {
 		p.entries, p.places = fit(p.entries, pageStep), fit(p.places, pageStep)
+		p.settle(0, p.heap)
 	}
 	return old
 }
@@ -111,14 +138,72 @@ func (p *page) split(start engine.Position) (upper *page, upperStart engine.Posi
 	cut := p.first(upperStart)
 	upper = &page{depth: p.depth, places: fit(p.places[cut:], pageStep), entries: fit(p.entries[cut:], pageStep)}
 	p.places, p.entries = fit(p.places[:cut], pageStep), fit(p.entries[:cut], pageStep)
+	upper.settle(0, p.heap)
+	p.settle(0, p.heap)
 	return upper, upperStart
 }
 
 // merge takes over the entries of the page's upper half.
 func (p *page) merge(upper *page) {
 	p.depth--
+	cut := len(p.entries)
 	p.places = append(fit(p.places, len(upper.places)), upper.places...)
 	p.entries = append(fit(p.entries, len(upper.entries)), upper.entries...)
+	lower := p.heap
+	p.move(0, func(i int) *heap {
+		if i < cut {
+			return &lower
+		}
+		return &upper.heap
+	})
+}
+
+// settle is move from one heap.
+func (p *page) settle(room int, from heap) { p.move(room, func(int) *heap { return &from }) }
+
+// move gives the page a new heap for what its entries have in others, with room for so many bytes more, and some beyond that.
+func (p *page) move(room int, from func(i int) *heap) {
+	size := room
+	for i := range p.entries {
+		e := &p.entries[i]
+		size += e.value.nearSize()
+		if e.keyLen > shortKey {
+			size += e.longKey().nearSize()
+		}
+	}
+	p.heap = heap{}
+	if size > 0 {
+		p.near = slices.Grow([]byte(nil), size+size/nearSlack)
+	}
+	for i := range p.entries {
+		e := &p.entries[i]
+		if e.keyLen > shortKey {
+			binary.LittleEndian.PutUint32(e.short[:], p.take(from(i), e.longKey()).at)
+		}
+		e.value = p.take(from(i), e.value)
+	}
+}
+
+// replace makes the value of an entry another one.
+func (p *page) replace(e *entry, value []byte) {
+	old := e.value
+	if inPlace && old.nearSize() > 0 && old.nearSize() == rounded(len(value)) {
+		copy(p.near[old.at:], value)
+		e.value.n = uint32(len(value))
+		return
+	}
+	value = unborrowed(value)
+	p.free(old)
+	e.value = piece{}
+	e.value = p.keep(value)
+}
+
+// keep adds bytes to the page's heap, and makes room for them.
+func (p *page) keep(b []byte) piece {
+	if p.isNear(b) && len(p.near)+rounded(len(b)) > cap(p.near) {
+		p.settle(rounded(len(b)), p.heap)
+	}
+	return p.add(b)
 }
 
 // fit copies a list to an array that has room for exactly so many more.

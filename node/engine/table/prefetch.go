@@ -7,6 +7,9 @@ import (
 	"github.com/quolldb/quoll/node/engine"
 )
 
+// Head is what looking a key up touches of a Table, from its beginning on.
+const Head = unsafe.Offsetof(Table{}.deepest)
+
 // PrefetchMax is how many keys Prefetch looks up at most.
 const PrefetchMax = 16
 
@@ -26,7 +29,7 @@ func Prefetch(tables []*Table, positions []engine.Position, uses []engine.Use) {
 	for i, t := range tables[:n] {
 		if t != nil && t.size > 0 {
 			pages[i] = t.page(positions[i])
-			prefetch.Of(pages[i])
+			prefetch.Span(unsafe.Pointer(pages[i]), pageHead)
 		}
 	}
 	for i, p := range pages[:n] {
@@ -47,9 +50,11 @@ func Prefetch(tables []*Table, positions []engine.Position, uses []engine.Use) {
 		if e == nil {
 			continue
 		}
-		prefetchString(e.key)
-		if uses[i] == engine.UseValue {
-			prefetchString(e.value)
+		if e.keyLen > shortKey {
+			prefetchBytes(pages[i].bytes(e.longKey()))
+		}
+		if uses[i] != engine.UseRecord {
+			prefetchBytes(pages[i].bytes(e.value))
 		}
 	}
 }
@@ -63,9 +68,9 @@ func (p *page) prefetch(guess int) {
 	prefetch.Span(unsafe.Pointer(unsafe.SliceData(places)), uintptr(len(places))*unsafe.Sizeof(place(0)))
 }
 
-// longPrefix is how much of a string is brought near: the processor notices by itself that a long one is read.
+// longPrefix is how many bytes are brought near: the processor notices by itself that many are read.
 const longPrefix = 256
 
-func prefetchString(s string) {
-	prefetch.Span(unsafe.Pointer(unsafe.StringData(s)), uintptr(min(len(s), longPrefix)))
+func prefetchBytes(b []byte) {
+	prefetch.Span(unsafe.Pointer(unsafe.SliceData(b)), uintptr(min(len(b), longPrefix)))
 }

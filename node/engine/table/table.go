@@ -1,7 +1,7 @@
 // Package table is what engines keep records in while they are in memory: a hash table
 // that is ordered by engine.Position, so that a scan can begin anywhere and stop anywhere
 // at no cost, however large the table is and however it grows meanwhile. Memory per entry
-// beside key and value: 72 bytes and a page's slack.
+// beside its value: 72 bytes, which may include the key, and a page's slack.
 package table
 
 import (
@@ -38,12 +38,12 @@ const doubleAt = 8
 // no directory.
 type Table struct {
 	size      int
-	root      page // while there is no directory
 	directory []*page
+	depth     uint8
 	// deepest counts the pages of the directory's own depth. While there is none,
 	// the directory could be half as long.
 	deepest int
-	depth   uint8
+	root    page // while there is no directory
 }
 
 // Len returns the number of entries.

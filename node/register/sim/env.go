@@ -90,6 +90,9 @@ func (n *node) Send(m *register.Message) {
 	n.hold(func() { n.sim.send(c) })
 }
 
+// Instant reports whether the store commits what it stages.
+func (n *node) Instant() bool { return n.store.instant }
+
 // Loopback delivers the own replica's reply when it is durable.
 func (n *node) Loopback(m *register.Message) {
 	c := copyMessage(m)

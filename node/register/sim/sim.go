@@ -132,6 +132,7 @@ func (s *Sim) addNode() *node {
 		n.timing.Request = 200
 	}
 	n.store = newStore(s)
+	n.store.instant = n.commit == 0 && s.chance(2)
 	s.nodes = append(s.nodes, n)
 	s.clock[n.id] = s.rand.IntN(61) - 30
 	n.boot()

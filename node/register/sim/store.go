@@ -44,6 +44,7 @@ type store struct {
 	durableAt       int
 	failing         bool // every call fails, and nothing becomes durable
 	full            bool // nothing can be staged
+	instant         bool // commits what is staged at once
 }
 
 var (
@@ -71,7 +72,9 @@ func (s *store) stage(mutate func(*image)) error {
 	}
 	mutate(&s.staged)
 	s.log = append(s.log, mutate)
-	s.stagedAt++
+	if s.stagedAt++; s.instant {
+		s.commit(s.stagedAt)
+	}
 	return nil
 }
 
