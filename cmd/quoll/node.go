@@ -113,6 +113,7 @@ func serveAdmin(ctx context.Context, api *admin.Server) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	pace.Go(func() { paceGC(ctx) })
+	pace.Go(func() { askForHugePages(ctx) })
 	failed := make(chan error, 1)
 	go func() { failed <- api.Serve() }()
 	select {
