@@ -28,6 +28,7 @@ type session struct {
 	room     int          // for replies, in bytes
 	waiting  atomic.Int64 // bytes of replies that wait for a commit
 	ops      [groupSize]protocol.Op
+	requests [groupSize]*register.Request // reserved for them; what one group does not need is there for the next
 	messages [groupSize]register.Message
 	answer   register.Message
 }
@@ -146,17 +147,27 @@ func (n *Node) executeGroup(c *wire.ServerConn, s *session, epoch uint64) {
 	s.room = maxReplies - c.Queued() - int(s.waiting.Load()) - s.out.queued(c)
 	n.lockGroup(&s.group, s.out)
 	defer n.unlockGroup(&s.group)
+	s.reserve()
 	n.prefetchKeys(&s.group)
 	for i := range s.group.n {
 		op := &s.ops[i]
 		if op.Kind == protocol.Execute {
-			n.execute(c, s, op)
+			n.execute(c, s, i)
 		} else {
 			n.read(c, s, op, epoch)
 		}
 		// The arguments are views of the frame: they would keep a large one alive.
 		if clear(op.Req.Args); cap(op.Req.Args) > keptArgs {
 			op.Req.Args = nil
+		}
+	}
+}
+
+// reserve sees to it that there are requests for what homes of the group will execute.
+func (s *session) reserve() {
+	for i, home := range s.group.homes[:s.group.n] {
+		if home && s.requests[i] == nil {
+			s.requests[i] = register.Reserve()
 		}
 	}
 }
@@ -207,8 +218,9 @@ func (s *session) refuse(c *wire.ServerConn, op *protocol.Op, reason register.Re
 // maxInFlight bounds the requests that a node works on.
 const maxInFlight = 1 << 18
 
-// execute runs an operation as the slot's home. The slot's stripe is locked.
-func (n *Node) execute(c *wire.ServerConn, s *session, op *protocol.Op) {
+// execute runs an operation of the group as the slot's home. The slot's stripe is locked.
+func (n *Node) execute(c *wire.ServerConn, s *session, i int) {
+	op := &s.ops[i]
 	if n.inFlight.Load() > maxInFlight || n.pending.Load() > n.opt.MaxPending {
 		n.Metrics.RefusedBusy.Inc()
 		s.refuse(c, op, register.Overloaded)
@@ -235,7 +247,8 @@ func (n *Node) execute(c *wire.ServerConn, s *session, op *protocol.Op) {
 	} else {
 		n.Metrics.Writes.Inc()
 	}
-	r := register.NewRequest(&op.Req, c, op.ID, s.out.mono)
+	r := s.requests[i].Set(&op.Req, c, op.ID, s.out.mono)
+	s.requests[i] = nil
 	st.give(op.Slot, sl, r, op.Except)
 }
 

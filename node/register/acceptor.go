@@ -110,8 +110,9 @@ func (a *Acceptor) handle(m *Message, reply *Message) error {
 	if a.meta.Rebuilding {
 		return ErrRebuilding
 	}
-	*reply = Message{Kind: m.Kind, Reply: true, Slot: m.Slot, From: m.To, To: m.From,
-		Epoch: m.Epoch, Ballot: m.Ballot, Round: m.Round, Key: m.Key}
+	*reply = Message{}
+	reply.Kind, reply.Reply, reply.Slot, reply.From, reply.To = m.Kind, true, m.Slot, m.To, m.From
+	reply.Epoch, reply.Ballot, reply.Round, reply.Key = m.Epoch, m.Ballot, m.Round, m.Key
 	current, err := a.Adopt(m.Epoch)
 	if err != nil {
 		return err

@@ -75,12 +75,18 @@ func (h *Home) proposeClear(r *Request, start int) {
 		ks.known, ks.agreed, ks.present, ks.reading, ks.exact = true, false, false, nil, 0
 		ks.head = record.Record{Version: c.version}
 	}
-	h.broadcast(Message{Kind: Clear, Version: c.version})
+	h.sendClear(c.version)
 	for _, ks := range h.keys.snapshot() {
 		if h.phase == leading {
 			h.advance(ks)
 		}
 	}
+}
+
+func (h *Home) sendClear(version record.Version) {
+	x := newExchange(Clear)
+	x.request.Version = version
+	h.broadcast(x)
 }
 
 // settleClear answers the clears that a quorum holds.

@@ -348,7 +348,7 @@ func (h *Home) enqueue(r *Request) {
 		}
 		return
 	}
-	ks := h.key(r.key)
+	ks := h.key(r)
 	if h.failed != nil { // looking the key up ended the home
 		h.answer(r, Answer{Outcome: NotDone, Reason: StorageFailed})
 		return
@@ -403,18 +403,35 @@ func (h *Home) acquire() {
 	h.phase, h.since, h.seq = acquiring, h.env.Mono(), 0
 	h.promises, h.refused, h.answered = 0, 0, nil
 	h.handedUntil = 0
-	h.broadcast(Message{Kind: Prepare})
+	h.broadcast(newExchange(Prepare))
 }
 
-// messages are reused: what is given to an Env would otherwise be allocated anew
-// for every write.
-var messages = sync.Pool{New: func() any { return new(Message) }}
+// exchange is a message to all members, and what the own replica says to it. They are reused: what is given to an Env
+// would otherwise be allocated anew for every write. They are filled in where they are, for they are large.
+type exchange struct{ request, reply Message }
+
+var exchanges = sync.Pool{New: func() any { return new(exchange) }}
+
+// newExchange returns one that broadcast will take, whose request is of this kind and has nothing else.
+func newExchange(kind Kind) *exchange {
+	x := exchanges.Get().(*exchange)
+	x.request = Message{}
+	x.request.Kind = kind
+	return x
+}
+
+// end gives it back, without what it has borrowed.
+func (x *exchange) end() {
+	m := &x.request
+	m.Key, m.State.Value, m.Delta = nil, nil, nil
+	x.reply.Key, x.reply.Found.Value = nil, nil
+	exchanges.Put(x)
+}
 
 // broadcast starts a new round and sends a message to all members. The process' own
 // replica executes it at once; its reply counts when it is durable.
-func (h *Home) broadcast(message Message) {
-	m := messages.Get().(*Message)
-	*m = message
+func (h *Home) broadcast(x *exchange) {
+	m := &x.request
 	h.round++
 	m.Slot, m.From, m.Epoch, m.Ballot, m.Round = h.slot, h.self, h.config.epoch, h.ballot, h.round
 	for _, id := range h.config.members {
@@ -423,18 +440,17 @@ func (h *Home) broadcast(message Message) {
 		}
 	}
 	if h.config.index(h.self) >= 0 {
-		h.sendLocal(m)
+		h.sendLocal(x)
 	}
-	*m = Message{}
-	messages.Put(m)
+	x.end()
 }
 
 // sendLocal executes a message on the own replica. A refusal, or a write that there is
 // no room for, ends the term at once: from then on the replica does not show what this home
 // proposed last.
-func (h *Home) sendLocal(m *Message) {
+func (h *Home) sendLocal(x *exchange) {
+	m, reply := &x.request, &x.reply
 	m.To = h.self
-	reply := messages.Get().(*Message)
 	switch err := h.local.Handle(m, reply); {
 	case errors.Is(err, ErrNoRoom):
 		if h.phase != idle {
@@ -448,8 +464,6 @@ func (h *Home) sendLocal(m *Message) {
 	case !h.counted(reply):
 		h.env.Loopback(reply)
 	}
-	*reply = Message{}
-	messages.Put(reply)
 }
 
 // counted counts the own replica's vote for a write if it may be counted at once, and reports whether that is all that it

@@ -6,21 +6,26 @@ import "github.com/quolldb/quoll/internal/record"
 // while something is in flight (see droppable).
 type keyState struct {
 	key     []byte
+	held    []uint64   // highest seq of this term that each member holds
+	queue   []*Request // not yet evaluated, in order
+	waiting []waiter   // evaluated, not yet answered
+	value   []byte     // backs that of head, if it is short
+	keyTerm
+	room keyRoom
+}
+
+// keyTerm is what of a keyState begins empty.
+type keyTerm struct {
 	known   bool          // head is valid in this term
-	head    record.Record // newest state proposed or read in this term
 	present bool          // head is a record, not just what the slot's clear left
 	agreed  bool          // a quorum holds head, though it is of an older term
-	held    []uint64      // highest seq of this term that each member holds
+	head    record.Record // newest state proposed or read in this term
 	exact   set           // members that acknowledged exactly head (for purge)
 	reading *syncRead     // running sync-read, nil if none
 	doubt   []*Request
-	queue   []*Request // not yet evaluated, in order
-	waiting []waiter   // evaluated, not yet answered
-	sent    int64      // when something was sent last
-	settled int64      // when a quorum held a tombstone head first, 0 before
-	place   int        // in the keySet
-	value   []byte     // backs that of head, if it is short
-	room    keyRoom
+	sent    int64 // when something was sent last
+	settled int64 // when a quorum held a tombstone head first, 0 before
+	place   int   // in the keySet
 }
 
 // keyRoom is what the slices of a keyState begin with, so that most keys are one piece of memory.
@@ -59,14 +64,19 @@ type waiter struct {
 	needRound  uint64 // round that a quorum must have answered, 0 for none
 }
 
-// key returns the state of a key. In a term the home finds again in its own
+// key returns the state of a request's key. In a term the home finds again in its own
 // replica what it proposed last: a state that is there under the own ballot was held
 // by a quorum when the keyState was dropped.
-func (h *Home) key(name []byte) *keyState {
-	if ks := h.keys.get(name); ks != nil {
+func (h *Home) key(r *Request) *keyState {
+	if ks := h.keys.get(r.key); ks != nil {
 		return ks
 	}
-	ks := h.keys.add(name, len(h.config.members))
+	return h.begin(r.key, r.takeSpare())
+}
+
+// begin makes of an empty keyState that of a key which has none.
+func (h *Home) begin(name []byte, ks *keyState) *keyState {
+	h.keys.add(name, len(h.config.members), ks)
 	if h.phase == leading {
 		h.recall(ks)
 	}
@@ -98,7 +108,7 @@ func (h *Home) advance(ks *keyState) {
 		}
 		if !ks.known && (len(ks.doubt) > 0 || !ks.queue[0].blind) {
 			ks.reading, ks.sent = &syncRead{round: h.round + 1}, h.env.Mono() // (R4)
-			h.broadcast(Message{Kind: SyncRead, Key: ks.key})
+			h.askFor(ks)
 			return
 		}
 		h.evaluate(ks, ks.shift())
@@ -181,7 +191,7 @@ func (h *Home) wait(ks *keyState, w waiter) {
 		h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State})
 	case h.round < w.needRound:
 		ks.sent = h.env.Mono()
-		h.broadcast(Message{Kind: Confirm})
+		h.broadcast(newExchange(Confirm))
 	}
 }
 
@@ -189,7 +199,9 @@ func (h *Home) wait(ks *keyState, w waiter) {
 // state is the whole new state in any case.
 func (h *Home) propose(ks *keyState, effect record.Effect) {
 	h.seq++
-	m := Message{Kind: Accept, Key: ks.key, Version: record.Version{Ballot: h.ballot, Seq: h.seq}, State: effect.State}
+	x := newExchange(Accept)
+	m := &x.request
+	m.Key, m.Version, m.State = ks.key, record.Version{Ballot: h.ballot, Seq: h.seq}, effect.State
 	switch {
 	case !ks.known:
 		h.env.Count(BlindOnCold)
@@ -203,7 +215,14 @@ func (h *Home) propose(ks *keyState, effect record.Effect) {
 	ks.known, ks.agreed, ks.present, ks.exact, ks.settled = true, false, true, 0, 0
 	ks.hold(record.Record{Version: m.Version, State: effect.State})
 	ks.sent = h.env.Mono()
-	h.broadcast(m)
+	h.broadcast(x)
+}
+
+// askFor asks all members what they hold of a key (R4).
+func (h *Home) askFor(ks *keyState) {
+	x := newExchange(SyncRead)
+	x.request.Key = ks.key
+	h.broadcast(x)
 }
 
 // localHolds reports whether the own replica holds the head. It may lag behind what a

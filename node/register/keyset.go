@@ -38,9 +38,8 @@ func (s *keySet) get(name []byte) *keyState {
 	return nil
 }
 
-// add adds a key that is not there.
-func (s *keySet) add(name []byte, members int) *keyState {
-	ks := keyPool.Get().(*keyState)
+// add adds a key that is not there, whose state is to be this empty one.
+func (s *keySet) add(name []byte, members int, ks *keyState) {
 	ks.key = append(ks.key[:0], name...)
 	ks.held = slices.Grow(ks.held[:0], members)[:members]
 	clear(ks.held)
@@ -58,7 +57,6 @@ func (s *keySet) add(name []byte, members int) *keyState {
 			s.index[string(ks.key)] = ks
 		}
 	}
-	return ks
 }
 
 // remove takes a key out. Nobody may use its state afterwards.
@@ -87,8 +85,10 @@ var keyPool = sync.Pool{New: func() any {
 	return ks
 }}
 
-// recycle gives the state back to the pool, with its buffers.
+// recycle gives the state back to the pool, with its buffers: what it knows is forgotten where it is, which costs less than
+// to copy a new one over it.
 func (ks *keyState) recycle() {
-	*ks = keyState{key: ks.key[:0], held: ks.held[:0], waiting: ks.waiting[:0], queue: ks.queue[:0], value: ks.value[:0]}
+	ks.keyTerm = keyTerm{}
+	ks.key, ks.held, ks.waiting, ks.queue, ks.value = ks.key[:0], ks.held[:0], ks.waiting[:0], ks.queue[:0], ks.value[:0]
 	keyPool.Put(ks)
 }

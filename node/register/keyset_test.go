@@ -18,8 +18,9 @@ func TestKeySetIsAMap(t *testing.T) {
 		add := func(t *rapid.T) {
 			k := name.Draw(t, "name")
 			if want[k] == nil {
-				want[k] = s.add([]byte(k), 3)
-				require.Equal(t, keyState{key: []byte(k), held: make([]uint64, 3), place: want[k].place}, fresh(want[k]))
+				want[k] = keyPool.Get().(*keyState)
+				s.add([]byte(k), 3, want[k])
+				require.Equal(t, keyState{key: []byte(k), held: make([]uint64, 3), keyTerm: keyTerm{place: want[k].place}}, fresh(want[k]))
 			}
 		}
 		t.Repeat(map[string]func(*rapid.T){
@@ -78,7 +79,7 @@ func fresh(ks *keyState) keyState {
 func TestASnapshotSurvivesChanges(t *testing.T) {
 	var s keySet
 	for i := range 2 * indexAt {
-		s.add(fmt.Append(nil, i), 1)
+		s.add(fmt.Append(nil, i), 1, keyPool.Get().(*keyState))
 	}
 	snapshot := s.snapshot()
 	for _, ks := range snapshot {

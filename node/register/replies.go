@@ -122,7 +122,7 @@ func (h *Home) acceptReply(i int, m *Message) {
 	case NeedFull: // the head contains every earlier proposal (R7)
 		h.env.Count(NeededFull)
 		if ks == nil {
-			ks = h.key(m.Key)
+			ks = h.begin(m.Key, keyPool.Get().(*keyState))
 		}
 		h.sendHead(ks, m.From)
 	case BelowFloor: // (R14) same state, new version
@@ -140,7 +140,9 @@ func (h *Home) purge(ks *keyState) {
 		return
 	}
 	h.env.Count(Purged)
-	h.broadcast(Message{Kind: Purge, Key: ks.key, Version: ks.head.Version})
+	x := newExchange(Purge)
+	x.request.Key, x.request.Version = ks.key, ks.head.Version
+	h.broadcast(x)
 }
 
 // sendHead sends the full state of the head to one member, if this term wrote it.
@@ -148,16 +150,19 @@ func (h *Home) sendHead(ks *keyState, to uint16) {
 	if !ks.known || ks.head.Version.Ballot != h.ballot {
 		return
 	}
-	m := Message{Kind: Accept, Slot: h.slot, From: h.self, To: to, Epoch: h.config.epoch, Ballot: h.ballot,
-		Round: h.round, Key: ks.key, Version: ks.head.Version, State: ks.head.State}
+	x := newExchange(Accept)
+	defer x.end()
+	m := &x.request
+	m.Slot, m.From, m.To, m.Epoch, m.Ballot, m.Round = h.slot, h.self, to, h.config.epoch, h.ballot, h.round
+	m.Key, m.Version, m.State = ks.key, ks.head.Version, ks.head.State
 	if !ks.present {
 		m.Kind, m.Key, m.Version, m.State = Clear, nil, h.clear.version, record.State{}
 	}
 	if to == h.self {
-		h.sendLocal(&m)
+		h.sendLocal(x)
 		return
 	}
-	h.env.Send(&m)
+	h.env.Send(m)
 }
 
 // syncReadReply collects the answers of a quorum and adopts the highest version

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/prefetch"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -54,11 +55,12 @@ type Request struct {
 	key      []byte
 	blind    bool
 	clear    bool
-	buf      []byte    // backs key and arguments, but for those that are long
 	size     int       // of all arguments
-	replies  []byte    // backs the attempts' replies
 	arrived  uint64    // home's round counter at arrival
+	buf      []byte    // backs key and arguments, but for those that are long
+	replies  []byte    // backs the attempts' replies
 	attempts []attempt // every version ever sent that contains this command
+	spare    *keyState // memory for what the home will keep of the key, if this is the first request of it
 	room     requestRoom
 }
 
@@ -85,7 +87,31 @@ var requestPool = sync.Pool{New: func() any {
 // NewRequest returns a request with a copy of the command. It goes back to a pool
 // once it has been answered: the caller of Home keeps no reference to it.
 func NewRequest(cmd *command.Request, origin any, originID uint64, born int64) *Request {
+	return Reserve().Set(cmd, origin, originID, born)
+}
+
+// Reserve returns a request that has no command yet, and brings near the memory that it and its key will take at a home.
+func Reserve() *Request {
 	r := requestPool.Get().(*Request)
+	if r.spare == nil {
+		r.spare = keyPool.Get().(*keyState)
+	}
+	prefetch.Of(r)
+	prefetch.Of(r.spare)
+	return r
+}
+
+// takeSpare returns memory for what a home keeps of the request's key.
+func (r *Request) takeSpare() *keyState {
+	ks := r.spare
+	if r.spare = nil; ks == nil {
+		ks = keyPool.Get().(*keyState)
+	}
+	return ks
+}
+
+// Set makes of a reserved request what NewRequest returns.
+func (r *Request) Set(cmd *command.Request, origin any, originID uint64, born int64) *Request {
 	r.Origin, r.OriginID, r.Born = origin, originID, born
 	short := 0
 	r.size = 0
@@ -108,7 +134,8 @@ func NewRequest(cmd *command.Request, origin any, originID uint64, born int64) *
 		buf = append(buf, arg...)
 		args = append(args, buf[start:len(buf):len(buf)])
 	}
-	r.buf, r.cmd = buf, command.Request{Op: cmd.Op, RESP3: cmd.RESP3, Args: args, Owned: true}
+	r.buf = buf
+	r.cmd.Op, r.cmd.RESP3, r.cmd.Args, r.cmd.Owned = cmd.Op, cmd.RESP3, args, true
 	r.clear = cmd.Op == command.OpClear
 	r.key, r.blind = nil, false
 	if !r.clear && len(args) > 1 {
@@ -127,19 +154,18 @@ func (r *Request) Size() int { return r.size + argSize*len(r.cmd.Args) }
 const maxPooled = 64 << 10
 
 func (r *Request) free() {
-	buf, replies, args, attempts := r.buf, r.replies, r.cmd.Args, r.attempts
-	if cap(buf) > maxPooled {
-		buf = r.room.buf[:0]
+	if cap(r.buf) > maxPooled {
+		r.buf = r.room.buf[:0]
 	}
-	if cap(replies) > maxPooled {
-		replies = r.room.replies[:0]
+	if cap(r.replies) > maxPooled {
+		r.replies = r.room.replies[:0]
 	}
-	if argSize*cap(args) > maxPooled {
-		args = r.room.args[:0]
+	clear(r.cmd.Args)
+	if argSize*cap(r.cmd.Args) > maxPooled {
+		r.cmd.Args = r.room.args[:0]
 	}
-	clear(args)
-	*r = Request{buf: buf[:0], replies: replies[:0], attempts: attempts[:0]}
-	r.cmd.Args = args[:0]
+	r.Origin, r.key = nil, nil
+	r.cmd.Args, r.replies, r.attempts = r.cmd.Args[:0], r.replies[:0], r.attempts[:0]
 	requestPool.Put(r)
 }
 

@@ -102,7 +102,7 @@ func (h *Home) release(r *Request, hint uint16) {
 		h.answer(r, Answer{Outcome: Unknown, Reason: LostTerm})
 	default:
 		h.doubt++
-		ks := h.key(r.key)
+		ks := h.key(r)
 		ks.doubt = append(ks.doubt, r)
 	}
 }

@@ -44,7 +44,7 @@ func (h *Home) resend(now int64) {
 		ks.sent = now
 		h.env.Count(Resent)
 		if ks.reading != nil {
-			h.broadcast(Message{Kind: SyncRead, Key: ks.key})
+			h.askFor(ks)
 			continue
 		}
 		confirm = confirm || len(ks.waiting) > 0
@@ -58,10 +58,10 @@ func (h *Home) resend(now int64) {
 		}
 		c.sent = now
 		h.env.Count(Resent)
-		h.broadcast(Message{Kind: Clear, Version: c.version})
+		h.sendClear(c.version)
 	}
 	if confirm && h.phase == leading {
-		h.broadcast(Message{Kind: Confirm})
+		h.broadcast(newExchange(Confirm))
 	}
 }
 
