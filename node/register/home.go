@@ -106,7 +106,7 @@ type Home struct {
 	handedTo    uint16
 	handedUntil int64      // requests are sent to handedTo until then
 	keepUntil   int64      // do not try to hand back again before
-	parked      []*Request // arrived while handing back
+	parked      []*Request // arrived while handing back: none while handing is 0
 }
 
 // NewHome returns the home of a slot in a process whose incarnation is unique to
@@ -135,7 +135,7 @@ func (h *Home) Deposed() bool { return h.lostTerm() }
 
 // Active reports whether the home needs Tick.
 func (h *Home) Active() bool {
-	return h.phase == acquiring || h.keys.len() > 0 || h.clear.active() || len(h.parked) > 0
+	return h.phase == acquiring || h.keys.len() > 0 || h.clear.active() || h.handing != 0
 }
 
 // Prefetch brings near what HandleClient and HandleReply touch of the home.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"unsafe"
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
@@ -34,7 +35,7 @@ type page struct {
 }
 
 // pageHead is what looking a key up touches of a page.
-const pageHead = 64
+const pageHead = unsafe.Offsetof(page{}.depth) + 1
 
 // start returns the first position of the page that pos belongs to.
 func (p *page) start(pos engine.Position) engine.Position {

@@ -37,9 +37,9 @@ const doubleAt = 8
 // Most tables are small: their only page is part of the table itself, and there is
 // no directory.
 type Table struct {
-	size      int
-	directory []*page
+	size      uint32
 	depth     uint8
+	directory []*page
 	// deepest counts the pages of the directory's own depth. While there is none,
 	// the directory could be half as long.
 	deepest int
@@ -47,7 +47,7 @@ type Table struct {
 }
 
 // Len returns the number of entries.
-func (t *Table) Len() int { return t.size }
+func (t *Table) Len() int { return int(t.size) }
 
 // page returns the page that a position belongs to.
 func (t *Table) page(pos engine.Position) *page {
@@ -184,7 +184,7 @@ func (t *Table) point(p *page, start engine.Position) {
 
 // double makes the directory use one more bit and reports whether it did.
 func (t *Table) double() bool {
-	if t.size < doubleAt*len(t.directory) {
+	if t.Len() < doubleAt*len(t.directory) {
 		return false
 	}
 	doubled := make([]*page, 2*len(t.directory))
@@ -200,7 +200,7 @@ func (t *Table) double() bool {
 // halve makes the directory use one bit less, if no page needs it and there are
 // hardly any entries left, and reports whether it did.
 func (t *Table) halve() bool {
-	if t.deepest > 0 || 2*t.size > len(t.directory) {
+	if t.deepest > 0 || 2*t.Len() > len(t.directory) {
 		return false
 	}
 	halved := make([]*page, len(t.directory)/2)

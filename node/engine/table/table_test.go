@@ -64,7 +64,7 @@ func requireShape(t require.TestingT, table *Table, model map[engine.Position]in
 		_, found = table.Find(pos, keyAt(pos, n))
 		require.False(t, found)
 	}
-	require.Equal(t, size, table.size)
+	require.Equal(t, size, table.Len())
 	if size == 0 {
 		require.Empty(t, table.directory)
 		return
