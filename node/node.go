@@ -109,6 +109,7 @@ type Node struct {
 	conns    conns // that server has accepted
 	gossip   *gossip.Gossip
 	stripes  [stripes]stripe
+	ticks    int // tick's
 	outboxes sync.Pool
 	inFlight atomic.Int64 // requests that are not answered,
 	pending  atomic.Int64 // and their bytes

@@ -55,7 +55,10 @@ func (n *Node) Open(c *wire.ServerConn, peer wire.Hello) {
 }
 
 // Closed implements wire.Handler.
-func (n *Node) Closed(c *wire.ServerConn, _ error) { n.conns.remove(c) }
+func (n *Node) Closed(c *wire.ServerConn, _ error) {
+	n.Idle(c) // what it asked for is in flight, and others may wait for it
+	n.conns.remove(c)
+}
 
 // Idle implements wire.Handler.
 func (n *Node) Idle(c *wire.ServerConn) {

@@ -187,6 +187,21 @@ func TestRepliesOfTwoTypesAreTwoFrames(t *testing.T) {
 	require.Equal(t, register.Confirm, (<-cl.replies).Kind)
 }
 
+// TestWhatCameBeforeABrokenFrameIsDone: a connection that ends in the middle of what it has sent leaves nothing undone
+// of what came before.
+func TestWhatCameBeforeABrokenFrameIsDone(t *testing.T) {
+	c := newFormed(t, 1, nil)
+	n, cl := c.nodes["a"], c.dial(c.nodes["a"])
+	write := op(protocol.Execute, "set k v")
+	frames := protocol.AppendOp(protocol.AppendEpoch(wire.BeginFrame(nil, protocol.FrameBatch), cl.epoch), &write)
+	start := len(wire.EndFrame(frames, 0))
+	frames = wire.EndFrame(append(wire.BeginFrame(frames, protocol.FrameBatch), "nonsense"...), start)
+	frames[len(frames)-1]++ // its checksum is wrong
+	require.NoError(t, cl.link.SendFrames(frames))
+	c.eventually(func() bool { return n.Metrics.Writes.Value() == 1 && n.inFlight.Load() == 0 && n.rounds.Load() == 0 })
+	require.Equal(t, "$1\r\nv\r\n", string(c.dial(n).do("get k").Reply))
+}
+
 // TestALargeFrameLeavesNothingBehind: a connection that once carried operations with very
 // many arguments does not keep room for them.
 func TestALargeFrameLeavesNothingBehind(t *testing.T) {

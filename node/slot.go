@@ -22,7 +22,8 @@ type stripe struct {
 	mu   sync.Mutex
 	out  *outbox
 
-	active uint64                      // the slots whose homes need ticks, slot k*stripes + i of stripe i as bit k
+	active uint64                      // the slots whose homes need ticks, slot k*stripes + i of stripe i as bit k,
+	busy   uint64                      // and those of them that lead and have been given something since the last tick
 	slots  [ring.Slots / stripes]*slot // by number / stripes, nil until used
 }
 
@@ -109,10 +110,13 @@ func (s *stripe) scan(number uint16, from, end engine.Position, enough func() bo
 // touched keeps account of the homes that need ticks. Whoever gives a home something to do calls it, while the
 // slot is near: most are done by the next tick, which would have to fetch them only to find that out.
 func (s *stripe) touched(number uint16, sl *slot) {
-	if bit := uint64(1) << (number / stripes); sl.home.Active() {
+	bit := uint64(1) << (number / stripes)
+	s.active, s.busy = s.active&^bit, s.busy&^bit
+	if sl.home.Active() {
 		s.active |= bit
-	} else {
-		s.active &^= bit
+		if sl.home.Leading() {
+			s.busy |= bit
+		}
 	}
 	if err := sl.home.Err(); err != nil && sl.err == nil {
 		s.fail(number, sl, err)
@@ -122,6 +126,10 @@ func (s *stripe) touched(number uint16, sl *slot) {
 // isActive reports whether the home of a slot has something to do.
 func (s *stripe) isActive(number uint16) bool { return s.active>>(number/stripes)&1 != 0 }
 
+// busyTicks is every how many ticks a home that is busy gets one: what takes too long is late by so little, and a
+// node that writes much has a thousand such homes at any moment.
+const busyTicks = 4
+
 // tick lets every active home look after what takes too long.
 func (n *Node) tick() {
 	n.lookForRoom()
@@ -129,11 +137,16 @@ func (n *Node) tick() {
 	n.lookAtClock()
 	n.lookAtReturn()
 	out := n.getOutbox()
+	n.ticks++
 	for i := range n.stripes {
 		s := &n.stripes[i]
 		s.mu.Lock()
 		s.out = out
-		for left := s.active; left != 0; left &= left - 1 {
+		left := s.active
+		if (n.ticks+i)%busyTicks != 0 {
+			left &^= s.busy
+		}
+		for s.busy = 0; left != 0; left &= left - 1 {
 			k := bits.TrailingZeros64(left)
 			sl := s.slots[k]
 			if sl.home.Active() {
