@@ -146,7 +146,7 @@ func (n *Node) tick() {
 		if (n.ticks+i)%busyTicks != 0 {
 			left &^= s.busy
 		}
-		for s.busy = 0; left != 0; left &= left - 1 {
+		for ; left != 0; left &= left - 1 {
 			k := bits.TrailingZeros64(left)
 			sl := s.slots[k]
 			if sl.home.Active() {
@@ -154,6 +154,7 @@ func (n *Node) tick() {
 			}
 			s.touched(uint16(k*stripes+i), sl)
 		}
+		s.busy = 0
 		s.unlock()
 	}
 	out.flush()

@@ -27,11 +27,12 @@ type slot struct {
 
 // prefetch brings near what get touches of the slot, or put.
 func (s *slot) prefetch(use engine.Use) {
-	from := unsafe.Pointer(s)
-	if use != engine.UseWrite {
-		from = unsafe.Pointer(&s.last)
+	const end = unsafe.Offsetof(s.table) + table.Head
+	if use == engine.UseWrite {
+		prefetch.Span(unsafe.Pointer(s), end)
+		return
 	}
-	prefetch.Span(from, uintptr(unsafe.Pointer(s))+unsafe.Offsetof(s.table)+table.Head-uintptr(from))
+	prefetch.Span(unsafe.Pointer(&s.last), end-unsafe.Offsetof(s.last))
 }
 
 // last remembers where the last key was found: a write looks at its key and then
