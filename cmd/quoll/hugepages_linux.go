@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -64,13 +65,10 @@ func heapMappings(maps string, object uint64) []mapping {
 			found = found || m.start <= object && object < m.end
 		}
 	}
-	used := heap[:0]
-	for _, m := range heap {
-		if found && m.used {
-			used = append(used, m)
-		}
+	if !found {
+		return nil
 	}
-	return used
+	return slices.DeleteFunc(heap, func(m mapping) bool { return !m.used })
 }
 
 func parseMapping(line string) (m mapping, ok bool) {

@@ -85,6 +85,9 @@ var keyPool = sync.Pool{New: func() any {
 	return ks
 }}
 
+// newKeyState returns an empty one.
+func newKeyState() *keyState { return keyPool.Get().(*keyState) }
+
 // recycle gives the state back to the pool, with its buffers: what it knows is forgotten where it is, which costs less than
 // to copy a new one over it.
 func (ks *keyState) recycle() {

@@ -18,7 +18,7 @@ func TestKeySetIsAMap(t *testing.T) {
 		add := func(t *rapid.T) {
 			k := name.Draw(t, "name")
 			if want[k] == nil {
-				want[k] = keyPool.Get().(*keyState)
+				want[k] = newKeyState()
 				s.add([]byte(k), 3, want[k])
 				require.Equal(t, keyState{key: []byte(k), held: make([]uint64, 3), keyTerm: keyTerm{place: want[k].place}}, fresh(want[k]))
 			}
@@ -79,7 +79,7 @@ func fresh(ks *keyState) keyState {
 func TestASnapshotSurvivesChanges(t *testing.T) {
 	var s keySet
 	for i := range 2 * indexAt {
-		s.add(fmt.Append(nil, i), 1, keyPool.Get().(*keyState))
+		s.add(fmt.Append(nil, i), 1, newKeyState())
 	}
 	snapshot := s.snapshot()
 	for _, ks := range snapshot {

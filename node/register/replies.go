@@ -122,7 +122,7 @@ func (h *Home) acceptReply(i int, m *Message) {
 	case NeedFull: // the head contains every earlier proposal (R7)
 		h.env.Count(NeededFull)
 		if ks == nil {
-			ks = h.begin(m.Key, keyPool.Get().(*keyState))
+			ks = h.begin(m.Key, newKeyState())
 		}
 		h.sendHead(ks, m.From)
 	case BelowFloor: // (R14) same state, new version

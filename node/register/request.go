@@ -94,7 +94,7 @@ func NewRequest(cmd *command.Request, origin any, originID uint64, born int64) *
 func Reserve() *Request {
 	r := requestPool.Get().(*Request)
 	if r.spare == nil {
-		r.spare = keyPool.Get().(*keyState)
+		r.spare = newKeyState()
 	}
 	prefetch.Of(r)
 	prefetch.Of(r.spare)
@@ -105,7 +105,7 @@ func Reserve() *Request {
 func (r *Request) takeSpare() *keyState {
 	ks := r.spare
 	if r.spare = nil; ks == nil {
-		ks = keyPool.Get().(*keyState)
+		ks = newKeyState()
 	}
 	return ks
 }
