@@ -69,16 +69,23 @@ func TestReadOfNothing(t *testing.T) {
 }
 
 func TestDeadline(t *testing.T) {
-	ours, _ := pair(t)
+	ours, theirs := pair(t)
 	require.NoError(t, ours.SetReadDeadline(time.Now().Add(time.Millisecond)))
 	_, err := ours.Read(make([]byte, 1))
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
 
-	require.NoError(t, ours.SetWriteDeadline(time.Now().Add(time.Millisecond)))
-	n, err := ours.Write(make([]byte, 64<<20)) // which nobody reads
-	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-	require.NotZero(t, n, "what was written is said")
-	require.Less(t, n, 64<<20)
+	const size = 64 << 20 // more than there is room for
+	var write sync.WaitGroup
+	write.Go(func() {
+		n, err := ours.Write(make([]byte, size))
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+		require.NotZero(t, n, "what was written is said")
+		require.Less(t, n, size)
+	})
+	_, err = io.ReadFull(theirs, make([]byte, 1)) // so something was written, and nobody reads the rest
+	require.NoError(t, err)
+	require.NoError(t, ours.SetWriteDeadline(time.Now()))
+	write.Wait()
 }
 
 // Closing ends whoever waits.
