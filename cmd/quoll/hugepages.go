@@ -13,9 +13,18 @@ import (
 // Where the system gives these to those that ask (transparent_hugepage set to madvise, the default of many), a node asks
 // for its heap; where it gives them to all or to nobody, there is nothing to ask for. GODEBUG=disablethp=1, with which Go
 // refuses them, ends the asking too.
+//
+// They do not stay. After a burst the Go runtime gives memory back to the system, some KiB here and there, and each such
+// piece takes the huge page apart that it is in: a node that had rested for two minutes had lost a third of them for the sake
+// of a fifteenth of its memory. The system puts them together again at some megabytes a second; so a node does it.
 
-// hugePagesLooking is how often it is looked whether the heap has grown.
-const hugePagesLooking = 50 * time.Millisecond
+const (
+	// hugePagesLooking is how often it is looked whether the heap has grown.
+	hugePagesLooking = 50 * time.Millisecond
+	// hugePagesMending is how often what has come apart is put together again; it may take a hundredth of the time.
+	hugePagesMending = 5 * time.Second
+	hugePagesShare   = 100
+)
 
 // askForHugePages asks for the heap, as it grows, until ctx is done.
 func askForHugePages(ctx context.Context) {
@@ -25,11 +34,16 @@ func askForHugePages(ctx context.Context) {
 	ticker := time.NewTicker(hugePagesLooking)
 	defer ticker.Stop()
 	mapped := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	mend := time.Now().Add(hugePagesMending)
 	for end, size := uint64(0), uint64(0); ; {
 		metrics.Read(mapped)
 		if now := mapped[0].Value.Uint64(); now != size {
 			size = now
 			end = askForHeap(end)
+		}
+		if now := time.Now(); now.After(mend) {
+			mendHeap(ctx)
+			mend = time.Now().Add(max(hugePagesMending, hugePagesShare*time.Since(now)))
 		}
 		select {
 		case <-ctx.Done():

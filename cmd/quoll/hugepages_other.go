@@ -2,6 +2,10 @@
 
 package main
 
+import "context"
+
 func hugePagesForThoseWhoAsk() bool { return false }
 
 func askForHeap(uint64) uint64 { return 0 }
+
+func mendHeap(context.Context) {}
