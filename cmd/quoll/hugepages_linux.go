@@ -4,25 +4,32 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// hugePagesForThoseWhoAsk reports whether asking makes a difference.
-func hugePagesForThoseWhoAsk() bool {
-	setting, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled")
-	return err == nil && bytes.Contains(setting, []byte("[madvise]"))
+// hugePages returns the size of a huge page, 0 if there are none, and whether they are for those who ask only.
+func hugePages() (size uint64, asking bool) {
+	const dir = "/sys/kernel/mm/transparent_hugepage/"
+	setting, err := os.ReadFile(dir + "enabled")
+	if err != nil || bytes.Contains(setting, []byte("[never]")) {
+		return 0, false
+	}
+	text, _ := os.ReadFile(dir + "hpage_pmd_size")
+	size, _ = strconv.ParseUint(strings.TrimSpace(string(text)), 10, 63)
+	return size, bytes.Contains(setting, []byte("[madvise]"))
 }
 
 // askForHeap asks for the heap beyond an address, and returns where the heap ends. What of it is in use already is
-// made huge at once: by itself the system comes round to it, at some megabytes a second. It is only about speed: whatever goes
-// wrong, the pages stay small.
-func askForHeap(beyond uint64) uint64 {
+// made huge at once. It is only about speed: whatever goes wrong, the pages stay small.
+func askForHeap(beyond, size uint64) uint64 {
 	heap := ownHeap("/proc/self/maps")
 	if len(heap) > mostMappings {
 		return beyond
@@ -30,7 +37,9 @@ func askForHeap(beyond uint64) uint64 {
 	for _, m := range heap {
 		if m.start = max(m.start, beyond); m.start < m.end {
 			m.advise(unix.MADV_HUGEPAGE)
-			m.collapse()
+			for page := range m.pages(size) {
+				page.advise(unix.MADV_COLLAPSE)
+			}
 			beyond = m.end
 		}
 	}
@@ -41,17 +50,29 @@ func askForHeap(beyond uint64) uint64 {
 // 4 MiB for a start, and a process may have 65,530 of them.
 const mostMappings = 16 << 10
 
-// mendHeap makes huge again what was so, as far as it is in use. What the collector has given back of it comes
-// along, so pieces of which it has given back a quarter or more stay as they are.
-func mendHeap(ctx context.Context) {
+// mendHeap makes huge again what was so, as far as it is in use, resting after each page, and returns for how long it
+// has rested. What has been given back of such a page comes along, so one of which that is more than a quarter stays as it is.
+func mendHeap(ctx context.Context, size uint64) (rested time.Duration) {
+	enough := size - size/4
 	for _, m := range ownHeap("/proc/self/smaps") {
-		if ctx.Err() != nil {
-			return
+		if m.resident-min(m.huge, m.resident) < enough {
+			continue
 		}
-		if size := m.end - m.start; m.asked && m.huge < m.resident && m.resident > size-size/4 {
-			m.collapse()
+		for page := range m.pages(size) {
+			if ctx.Err() != nil {
+				return rested
+			}
+			if page.present() < enough {
+				continue
+			}
+			began := time.Now()
+			page.advise(unix.MADV_COLLAPSE)
+			rest := hugePagesRest * time.Since(began)
+			time.Sleep(rest)
+			rested += rest
 		}
 	}
+	return rested
 }
 
 // landmark is something in the heap, which begins at another address in each process.
@@ -73,22 +94,35 @@ type mapping struct {
 	used        bool // not just reserved
 	isAnonymous bool // no file
 
-	// Of those in smaps only, in bytes: what there is of it, and in huge pages; and whether these were asked for.
+	// Of those in smaps only, in bytes: what there is of it, and in huge pages.
 	resident, huge uint64
-	asked          bool
 }
 
 func (m *mapping) advise(advice uintptr) {
 	_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(m.start), uintptr(m.end-m.start), advice)
 }
 
-// collapse makes what there is of the piece huge pages, one at a time: asked for several, the system ends at
-// the first that cannot be.
-func (m *mapping) collapse() {
-	const size = 2 << 20 // or more, on some machines: then it refuses
-	for start := (m.start + size - 1) &^ (size - 1); start+size <= m.end; start += size {
-		(&mapping{start: start, end: start + size}).advise(unix.MADV_COLLAPSE)
+// pages returns the places for huge pages in a mapping. The system is asked for one at a time: of several it does none if
+// it cannot do the first.
+func (m *mapping) pages(size uint64) iter.Seq[*mapping] {
+	return func(yield func(*mapping) bool) {
+		for start := (m.start + size - 1) / size * size; start+size <= m.end; start += size {
+			if !yield(&mapping{start: start, end: start + size}) {
+				return
+			}
+		}
 	}
+}
+
+// present returns how many bytes of a mapping there are in memory.
+func (m *mapping) present() uint64 {
+	pageSize := uint64(os.Getpagesize())
+	pages := make([]byte, (m.end-m.start)/pageSize)
+	_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(m.start), uintptr(m.end-m.start), uintptr(unsafe.Pointer(&pages[0])))
+	if errno != 0 {
+		return 0
+	}
+	return uint64(bytes.Count(pages, []byte{1})) * pageSize
 }
 
 // heapMappings returns the pieces of the heap in use, according to /proc/PID/maps or smaps and the address of something in
@@ -131,24 +165,17 @@ func parseMapping(line string) (m mapping, ok bool) {
 	return m, err == nil
 }
 
-// note takes what a line of smaps says: "Rss:  4096 kB", or "VmFlags: rd wr hg".
+// note takes what a line of smaps says, as "Rss:  4096 kB".
 func (m *mapping) note(line string) {
-	name, what, _ := strings.Cut(line, ":")
-	words := strings.Fields(what)
-	switch name {
+	switch name, what, _ := strings.Cut(line, ":"); name {
 	case "Rss":
-		m.resident = kilobytes(words)
+		m.resident = kilobytes(what)
 	case "AnonHugePages":
-		m.huge = kilobytes(words)
-	case "VmFlags":
-		m.asked = slices.Contains(words, "hg")
+		m.huge = kilobytes(what)
 	}
 }
 
-func kilobytes(words []string) uint64 {
-	if len(words) != 2 {
-		return 0
-	}
-	n, _ := strconv.ParseUint(words[0], 10, 54)
+func kilobytes(text string) uint64 {
+	n, _ := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "kB")), 10, 53)
 	return n << 10
 }

@@ -105,7 +105,7 @@ func repairRate(cfg config.Node) int64 {
 	return int64(cfg.RepairRate)
 }
 
-// serveAdmin serves the admin API, and keeps the garbage collector's pace, until ctx
+// serveAdmin serves the admin API, and keeps the garbage collector's pace and the heap's pages, until ctx
 // is done.
 func serveAdmin(ctx context.Context, api *admin.Server) error {
 	var pace sync.WaitGroup
@@ -113,7 +113,7 @@ func serveAdmin(ctx context.Context, api *admin.Server) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	pace.Go(func() { paceGC(ctx) })
-	pace.Go(func() { askForHugePages(ctx) })
+	pace.Go(func() { keepHugePages(ctx) })
 	failed := make(chan error, 1)
 	go func() { failed <- api.Serve() }()
 	select {
