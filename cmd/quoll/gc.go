@@ -13,7 +13,8 @@ import (
 // The garbage collector's pace. A node that holds little collects often with Go's
 // default, for nothing: it may use up to gcSlack of memory beyond what lives, or an eighth of the
 // memory that there is if that is less, but no more than gcMost times as much. A node that holds
-// much gets the default, once as much. Near the end of the memory it collects more often:
+// much gets half as much, and not once as much as is the default: nearly all of it are values and pages of the table, in
+// which there are no pointers, and hardly any of them become garbage. Near the end of the memory it collects more often:
 // the rest is for what the system keeps of files.
 //
 // A collection looks only at memory with pointers in it. Where that is little, as with large values,
@@ -23,7 +24,7 @@ const (
 	gcSlack   = 1 << 30  // bytes
 	gcSmall   = 64 << 20 // bytes
 	gcWorth   = 8
-	gcLeast   = 100 // percent of what lives
+	gcLeast   = 50 // percent of what lives
 	gcMost    = 400
 	gcLooking = 250 * time.Millisecond
 )

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
-	"fmt"
+	"io"
 	"iter"
 	"os"
 	"slices"
@@ -28,7 +29,8 @@ func hugePages() (size uint64, asking bool) {
 }
 
 // askForHeap asks for the heap beyond an address, and returns where the heap ends. What of it is in use already is
-// made huge at once. It is only about speed: whatever goes wrong, the pages stay small.
+// made huge at once, and a little that is not is touched, because who uses it first would have to wait: a virtual machine
+// may need milliseconds for a huge page that it never had. It is only about speed: whatever goes wrong, the pages stay small.
 func askForHeap(beyond, size uint64) uint64 {
 	heap := ownHeap("/proc/self/maps")
 	if len(heap) > mostMappings {
@@ -36,9 +38,12 @@ func askForHeap(beyond, size uint64) uint64 {
 	}
 	for _, m := range heap {
 		if m.start = max(m.start, beyond); m.start < m.end {
-			m.advise(unix.MADV_HUGEPAGE)
+			_ = m.advise(unix.MADV_HUGEPAGE)
 			for page := range m.pages(size) {
-				page.advise(unix.MADV_COLLAPSE)
+				untouched := page.advise(unix.MADV_COLLAPSE) == unix.EINVAL
+				if untouched && m.end-m.start <= mostTouched {
+					_ = page.advise(unix.MADV_POPULATE_WRITE)
+				}
 			}
 			beyond = m.end
 		}
@@ -49,6 +54,10 @@ func askForHeap(beyond, size uint64) uint64 {
 // mostMappings is of how many pieces the heap is asked for. Each stays by itself in the system's books,
 // 4 MiB for a start, and a process may have 65,530 of them.
 const mostMappings = 16 << 10
+
+// mostTouched is how much of the heap is touched before it is used. It grows by 4 MiB, or by what a large object needs, of
+// which only its owner knows how much it will use.
+const mostTouched = 16 << 20 // bytes
 
 // mendHeap makes huge again what was so, as far as it is in use, resting after each page, and returns for how long it
 // has rested. What has been given back of such a page comes along, so one of which that is more than a quarter stays as it is.
@@ -66,7 +75,7 @@ func mendHeap(ctx context.Context, size uint64) (rested time.Duration) {
 				continue
 			}
 			began := time.Now()
-			page.advise(unix.MADV_COLLAPSE)
+			_ = page.advise(unix.MADV_COLLAPSE)
 			rest := hugePagesRest * time.Since(began)
 			time.Sleep(rest)
 			rested += rest
@@ -80,12 +89,13 @@ var landmark *[1]byte
 
 // ownHeap returns the pieces of this process' heap, as a file of the system describes them.
 func ownHeap(file string) []mapping {
-	text, err := os.ReadFile(file)
+	description, err := os.Open(file)
 	if err != nil {
 		return nil
 	}
+	defer description.Close() //nolint:errcheck // nothing was written
 	landmark = new([1]byte)
-	return heapMappings(string(text), uint64(uintptr(unsafe.Pointer(landmark))))
+	return heapMappings(description, uint64(uintptr(unsafe.Pointer(landmark))))
 }
 
 // mapping is a piece of a process' memory.
@@ -98,8 +108,9 @@ type mapping struct {
 	resident, huge uint64
 }
 
-func (m *mapping) advise(advice uintptr) {
-	_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(m.start), uintptr(m.end-m.start), advice)
+func (m *mapping) advise(advice uintptr) unix.Errno {
+	_, _, errno := unix.Syscall(unix.SYS_MADVISE, uintptr(m.start), uintptr(m.end-m.start), advice)
+	return errno
 }
 
 // pages returns the places for huge pages in a mapping. The system is asked for one at a time: of several it does none if
@@ -126,12 +137,14 @@ func (m *mapping) present() uint64 {
 }
 
 // heapMappings returns the pieces of the heap in use, according to /proc/PID/maps or smaps and the address of something in
-// it: the runtime maps them one behind the other, with what it has reserved between them.
-func heapMappings(maps string, object uint64) []mapping {
+// it: the runtime maps them one behind the other, with what it has reserved between them. It allocates
+// hardly anything: it is called all the time, and garbage makes the heap grow.
+func heapMappings(maps io.Reader, object uint64) []mapping {
 	var heap []mapping
 	found := false
-	for line := range strings.Lines(maps) {
-		if 'A' <= line[0] && line[0] <= 'Z' { // of the piece before, in smaps
+	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		line := lines.Bytes()
+		if len(line) > 0 && 'A' <= line[0] && line[0] <= 'Z' { // of the piece before, in smaps
 			if len(heap) > 0 {
 				heap[len(heap)-1].note(line)
 			}
@@ -155,19 +168,24 @@ func heapMappings(maps string, object uint64) []mapping {
 	return slices.DeleteFunc(heap, func(m mapping) bool { return !m.used })
 }
 
-func parseMapping(line string) (m mapping, ok bool) {
-	var (
-		access, offset, device string
-		inode                  uint64
-	)
-	_, err := fmt.Sscanf(line, "%x-%x %s %s %s %d", &m.start, &m.end, &access, &offset, &device, &inode)
-	m.used, m.isAnonymous = strings.HasPrefix(access, "rw"), inode == 0
-	return m, err == nil
+// parseMapping takes a line as "3295eb800000-3295ec000000 rw-p 00000000 00:00 0   [anon: Go: heap]".
+func parseMapping(line []byte) (m mapping, ok bool) {
+	span, line, _ := bytes.Cut(line, []byte(" "))
+	access, line, _ := bytes.Cut(line, []byte(" "))
+	_, line, _ = bytes.Cut(line, []byte(" ")) // where in the file
+	_, line, _ = bytes.Cut(line, []byte(" ")) // its device
+	inode, _, _ := bytes.Cut(line, []byte(" "))
+	start, end, _ := bytes.Cut(span, []byte("-"))
+	var err1, err2 error
+	m.start, err1 = strconv.ParseUint(string(start), 16, 64)
+	m.end, err2 = strconv.ParseUint(string(end), 16, 64)
+	m.used, m.isAnonymous = bytes.HasPrefix(access, []byte("rw")), string(inode) == "0"
+	return m, err1 == nil && err2 == nil
 }
 
 // note takes what a line of smaps says, as "Rss:  4096 kB".
-func (m *mapping) note(line string) {
-	switch name, what, _ := strings.Cut(line, ":"); name {
+func (m *mapping) note(line []byte) {
+	switch name, what, _ := bytes.Cut(line, []byte(":")); string(name) {
 	case "Rss":
 		m.resident = kilobytes(what)
 	case "AnonHugePages":
@@ -175,7 +193,7 @@ func (m *mapping) note(line string) {
 	}
 }
 
-func kilobytes(text string) uint64 {
-	n, _ := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "kB")), 10, 53)
+func kilobytes(text []byte) uint64 {
+	n, _ := strconv.ParseUint(string(bytes.TrimSpace(bytes.TrimSuffix(text, []byte("kB")))), 10, 53)
 	return n << 10
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -21,12 +22,12 @@ func TestHeapMappings(t *testing.T) {
 `
 	heap := []mapping{{start: 0x3295eb800000, end: 0x3295ec000000, used: true, isAnonymous: true},
 		{start: 0x3295ec000000, end: 0x3295ee000000, used: true, isAnonymous: true}}
-	require.Equal(t, heap, heapMappings(maps, 0x3295ebe00000))
-	require.Equal(t, heap, heapMappings(maps, 0x3295ec000000))
+	require.Equal(t, heap, heapMappings(strings.NewReader(maps), 0x3295ebe00000))
+	require.Equal(t, heap, heapMappings(strings.NewReader(maps), 0x3295ec000000))
 	for _, elsewhere := range []uint64{0, 0x500000, 0x3295ee000000, 1 << 60} {
-		require.Empty(t, heapMappings(maps, elsewhere))
+		require.Empty(t, heapMappings(strings.NewReader(maps), elsewhere))
 	}
-	require.Empty(t, heapMappings("nonsense\n\n", 1))
+	require.Empty(t, heapMappings(strings.NewReader("nonsense\n\n"), 1))
 }
 
 func TestMappingsWithDetails(t *testing.T) {
@@ -49,7 +50,34 @@ Rss:                  12 kB
 	require.Equal(t, []mapping{
 		{start: 0x3295eb800000, end: 0x3295ebc00000, used: true, isAnonymous: true, resident: 3928 << 10, huge: 2 << 20},
 		{start: 0x3295ebc00000, end: 0x3295ec000000, used: true, isAnonymous: true},
-	}, heapMappings(smaps, 0x3295eb800000))
+	}, heapMappings(strings.NewReader(smaps), 0x3295eb800000))
+
+	long := strings.Repeat(smaps[:strings.Index(smaps, "3295eb8")], 1000) + smaps
+	few := testing.AllocsPerRun(10, func() { heapMappings(strings.NewReader(long), 0x3295eb800000) })
+	require.Less(t, few, 30.0, "allocations for a thousand pieces")
+}
+
+// TestWhatTheHeapGrewByIsTouched, so that nobody waits for it.
+func TestWhatTheHeapGrewByIsTouched(t *testing.T) {
+	size, _ := hugePages()
+	if size != 2<<20 {
+		t.Skipf("a huge page has %d bytes here", size)
+	}
+	little := make([]byte, 12<<20)
+	start := uint64(uintptr(unsafe.Pointer(&little[0])))
+	heap := ownHeap("/proc/self/maps")
+	if more := heap[len(heap)-1].end - start; more > mostTouched {
+		t.Skipf("the heap goes on for %d MiB", more>>20)
+	}
+	for page := range (&mapping{start: start, end: start + uint64(len(little))}).pages(size) {
+		require.Zero(t, page.advise(unix.MADV_DONTNEED))
+		require.Zero(t, page.present())
+	}
+	askForHeap(start, size)
+	for page := range (&mapping{start: start, end: start + uint64(len(little))}).pages(size) {
+		require.Equal(t, size, page.present())
+	}
+	little[0] = 1
 }
 
 // TestMendHeap: a huge page that was taken apart, because a little of it was given back, is put together again; one of
