@@ -10,7 +10,7 @@ import (
 // slotDigests returns the digest of every slot of this node that holds anything. Engines keep
 // them up to date with every write, so it costs next to nothing.
 func (n *Node) slotDigests(v *view) []protocol.SlotDigest {
-	var digests []protocol.SlotDigest
+	digests := make([]protocol.SlotDigest, 0, ring.Slots)
 	for number := range v.slots() {
 		stats, err := n.slotStats(number)
 		if err != nil {

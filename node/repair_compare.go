@@ -20,21 +20,21 @@ const slotLooks = 3
 // nothing was missed, and hardly ever again at the next look. One of which something was missed always
 // does, and to look at it again takes much less than to list its keys.
 func (c *comparison) slots(ctx context.Context) (differing []uint16, compared int, err error) {
-	differing, compared, err = c.lookAtSlots(ctx, c.only)
+	theirs := new([ring.Slots]protocol.SlotDigest)
+	differing, compared, err = c.lookAtSlots(ctx, c.only, theirs)
 	for look := 1; look < slotLooks && err == nil && len(differing) > 0; look++ {
 		if !sleep(ctx, c.settling/10) {
 			return nil, 0, ctx.Err()
 		}
-		differing, _, err = c.lookAtSlots(ctx, differing)
+		differing, _, err = c.lookAtSlots(ctx, differing, theirs)
 	}
 	return differing, compared, err
 }
 
 // lookAtSlots returns which slots of the request differ now, and how many were compared: of some only, nil
-// for all.
-func (c *comparison) lookAtSlots(ctx context.Context, only []uint16) (differing []uint16, compared int, err error) {
-	theirs, err := c.peer.digests(ctx)
-	if err != nil {
+// for all. What the peer holds is asked for, into theirs.
+func (c *comparison) lookAtSlots(ctx context.Context, only []uint16, theirs *[ring.Slots]protocol.SlotDigest) (differing []uint16, compared int, err error) {
+	if err := c.peer.digests(ctx, theirs); err != nil {
 		return nil, 0, err
 	}
 	table := c.view.table
@@ -157,22 +157,12 @@ func entryOf(entries []protocol.ScanEntry, key []byte) *protocol.ScanEntry {
 const repairCall = time.Minute
 
 // digests asks a peer for the digests of its slots.
-func (p *peer) digests(ctx context.Context) (*[ring.Slots]protocol.SlotDigest, error) {
+func (p *peer) digests(ctx context.Context, digests *[ring.Slots]protocol.SlotDigest) error {
 	payload, err := p.ask(ctx, protocol.MethodDigests, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	list, err := protocol.DecodeSlotDigests(payload)
-	if err != nil {
-		return nil, err
-	}
-	digests := new([ring.Slots]protocol.SlotDigest)
-	for _, d := range list {
-		if d.Slot < ring.Slots {
-			digests[d.Slot] = d
-		}
-	}
-	return digests, nil
+	return protocol.DecodeSlotDigests(payload, digests)
 }
 
 // scan asks a peer for the keys and versions of its records from a place on.

@@ -1,8 +1,12 @@
 package protocol
 
 import (
+	"encoding/binary"
+	"slices"
+
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/ring"
 )
 
 // SlotDigest is what a replica holds in one slot, in one number: a sum over the versions of
@@ -17,6 +21,7 @@ type SlotDigest struct {
 // AppendSlotDigests appends the payload of a reply to MethodDigests: the slots that hold
 // anything, or are damaged.
 func AppendSlotDigests(dst []byte, digests []SlotDigest) []byte {
+	dst = slices.Grow(dst, binary.MaxVarintLen64+slotDigestSize*len(digests))
 	dst = wire.AppendUvarint(dst, uint64(len(digests)))
 	for _, d := range digests {
 		dst = wire.AppendBool(wire.AppendUint64(wire.AppendUint16(dst, d.Slot), d.Digest), d.Unreadable)
@@ -24,15 +29,20 @@ func AppendSlotDigests(dst []byte, digests []SlotDigest) []byte {
 	return dst
 }
 
-// DecodeSlotDigests decodes it.
-func DecodeSlotDigests(payload []byte) ([]SlotDigest, error) {
+// slotDigestSize is the length of one in the payload, in bytes.
+const slotDigestSize = 2 + 8 + 1
+
+// DecodeSlotDigests decodes it, each digest to the place of its slot. Slots that there are not are left out.
+func DecodeSlotDigests(payload []byte, digests *[ring.Slots]SlotDigest) error {
+	clear(digests[:])
 	d := wire.NewDecoder(payload)
-	n := d.Count(11)
-	digests := make([]SlotDigest, 0, n)
-	for range n {
-		digests = append(digests, SlotDigest{Slot: d.Uint16(), Digest: d.Uint64(), Unreadable: d.Bool()})
+	for range d.Count(slotDigestSize) {
+		digest := SlotDigest{Slot: d.Uint16(), Digest: d.Uint64(), Unreadable: d.Bool()}
+		if digest.Slot < ring.Slots {
+			digests[digest.Slot] = digest
+		}
 	}
-	return digests, d.Done()
+	return d.Done()
 }
 
 // SlotKey is a key with its slot.

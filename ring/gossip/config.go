@@ -119,6 +119,8 @@ func (c *Config) memberlist() (*memberlist.Config, error) {
 	m.Name = c.Name
 	m.Label = c.Cluster
 	m.SecretKey = c.SecretKey
+	// What is sent fits into a packet, and compressing it would take more memory than all else that a node allocates when it has nothing to do.
+	m.EnableCompression = false
 	// A member that comes back at another address is the same member: let it have its
 	// name as soon as it is dead.
 	m.DeadNodeReclaimTime = time.Nanosecond
