@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/quolldb/quoll/internal/protocol"
@@ -97,9 +98,16 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 		}
 		return protocol.AppendSlotCounts(nil, counts), nil
 	case protocol.MethodDigests:
-		return protocol.AppendSlotDigests(nil, n.slotDigests(v)), nil
+		slots, err := protocol.DecodeSlots(payload)
+		if err != nil {
+			return nil, err
+		}
+		if len(slots) == 0 { // a node that asks for all at once
+			slots = slices.Collect(v.slots())
+		}
+		return protocol.AppendSlotDigests(nil, n.slotDigests(v, slots)), nil
 	case protocol.MethodLeaves:
-		slots, err := protocol.DecodeLeavesRequest(payload)
+		slots, err := protocol.DecodeSlots(payload)
 		if err != nil {
 			return nil, err
 		}

@@ -7,11 +7,14 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// slotDigests returns the digest of every slot of this node that holds anything. Engines keep
+// slotDigests returns the digest of every one of some slots that this node has and that holds anything. Engines keep
 // them up to date with every write, so it costs next to nothing.
-func (n *Node) slotDigests(v *view) []protocol.SlotDigest {
-	digests := make([]protocol.SlotDigest, 0, ring.Slots)
-	for number := range v.slots() {
+func (n *Node) slotDigests(v *view, slots []uint16) []protocol.SlotDigest {
+	digests := make([]protocol.SlotDigest, 0, len(slots))
+	for _, number := range slots {
+		if !v.table.Contains(number, v.self) {
+			continue
+		}
 		stats, err := n.slotStats(number)
 		if err != nil {
 			n.unreadable(number, err)

@@ -8,11 +8,15 @@ import (
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
-	"github.com/quolldb/quoll/ring"
 )
 
-// slotLooks is how often a slot has to differ, at looks that are a tenth of settling apart.
-const slotLooks = 3
+const (
+	// slotLooks is how often a slot has to differ, at looks that are a tenth of settling apart.
+	slotLooks = 3
+	// slotsAtOnce is how many slots are looked at without a pause, in which a node does nothing else if it has one
+	// processor: for some tenths of a millisecond.
+	slotsAtOnce = 1024
+)
 
 // slots returns the slots of the request that this node is responsible for, the peer is a
 // replica of, and of which the two hold different records at every one of some looks; and how many were
@@ -20,51 +24,69 @@ const slotLooks = 3
 // nothing was missed, and hardly ever again at the next look. One of which something was missed always
 // does, and to look at it again takes much less than to list its keys.
 func (c *comparison) slots(ctx context.Context) (differing []uint16, compared int, err error) {
-	theirs := new([ring.Slots]protocol.SlotDigest)
-	differing, compared, err = c.lookAtSlots(ctx, c.only, theirs)
+	differing, compared, err = c.lookAtSlots(ctx, c.shared())
 	for look := 1; look < slotLooks && err == nil && len(differing) > 0; look++ {
 		if !sleep(ctx, c.settling/10) {
 			return nil, 0, ctx.Err()
 		}
-		differing, _, err = c.lookAtSlots(ctx, differing, theirs)
+		differing, _, err = c.lookAtSlots(ctx, differing)
 	}
 	return differing, compared, err
 }
 
-// lookAtSlots returns which slots of the request differ now, and how many were compared: of some only, nil
-// for all. What the peer holds is asked for, into theirs.
-func (c *comparison) lookAtSlots(ctx context.Context, only []uint16, theirs *[ring.Slots]protocol.SlotDigest) (differing []uint16, compared int, err error) {
-	if err := c.peer.digests(ctx, theirs); err != nil {
-		return nil, 0, err
-	}
+// shared returns the slots of the request of which both this node and the peer are replicas.
+func (c *comparison) shared() (slots []uint16) {
 	table := c.view.table
 	for i := int(c.request.First); i <= int(c.request.Last); i++ {
 		number := uint16(i)
-		if only != nil && !isOne(only, number) || !table.Contains(number, c.view.self) || !table.Contains(number, c.peer.id) {
-			continue
-		}
-		mine, responsible, err := c.digest(number)
-		switch {
-		case err != nil:
-			c.node.unreadable(number, err)
-			c.progress.Unreadable.Add(1)
-		case !responsible:
-		case theirs[number].Unreadable:
-			c.progress.Unreadable.Add(1)
-		default:
-			compared++
-			if mine != theirs[number].Digest {
-				differing = append(differing, number)
-			}
+		if (c.only == nil || isOne(c.only, number)) && table.Contains(number, c.view.self) && table.Contains(number, c.peer.id) {
+			slots = append(slots, number)
 		}
 	}
-	return differing, compared, nil
+	return slots
 }
 
 // isOne reports whether a slot is one of some, which are sorted.
 func isOne(slots []uint16, number uint16) bool {
 	_, found := slices.BinarySearch(slots, number)
 	return found
+}
+
+// lookAtSlots returns which of some slots differ now, and how many were compared.
+func (c *comparison) lookAtSlots(ctx context.Context, slots []uint16) (differing []uint16, compared int, err error) {
+	for some := range slices.Chunk(slots, slotsAtOnce) {
+		mine := c.digests(some)
+		theirs, err := c.peer.digests(ctx, mine)
+		if err != nil {
+			return nil, 0, err
+		}
+		for i := range mine {
+			if mine[i].Unreadable || theirs[i].Unreadable {
+				c.progress.Unreadable.Add(1)
+				continue
+			}
+			compared++
+			if mine[i].Digest != theirs[i].Digest {
+				differing = append(differing, mine[i].Slot)
+			}
+		}
+	}
+	return differing, compared, nil
+}
+
+// digests returns what this node's replicas hold of those of some slots that it has to compare.
+func (c *comparison) digests(slots []uint16) []protocol.SlotDigest {
+	digests := make([]protocol.SlotDigest, 0, len(slots))
+	for _, number := range slots {
+		digest, responsible, err := c.digest(number)
+		if err != nil {
+			c.node.unreadable(number, err)
+		}
+		if responsible {
+			digests = append(digests, protocol.SlotDigest{Slot: number, Digest: digest, Unreadable: err != nil})
+		}
+	}
+	return digests
 }
 
 // digest returns what this node's replica holds of a slot, and whether it is this node that
@@ -156,13 +178,25 @@ func entryOf(entries []protocol.ScanEntry, key []byte) *protocol.ScanEntry {
 // repairCall bounds the time that a peer has for an answer: one that has just been started may have to count first.
 const repairCall = time.Minute
 
-// digests asks a peer for the digests of its slots.
-func (p *peer) digests(ctx context.Context, digests *[ring.Slots]protocol.SlotDigest) error {
-	payload, err := p.ask(ctx, protocol.MethodDigests, nil)
-	if err != nil {
-		return err
+// digests asks a peer for the digests of the same slots as some, which are sorted, and returns them in their order.
+func (p *peer) digests(ctx context.Context, same []protocol.SlotDigest) ([]protocol.SlotDigest, error) {
+	slots := make([]uint16, len(same))
+	digests := make([]protocol.SlotDigest, len(same))
+	for i := range same {
+		slots[i], digests[i].Slot = same[i].Slot, same[i].Slot
 	}
-	return protocol.DecodeSlotDigests(payload, digests)
+	if len(slots) == 0 { // which would ask for all
+		return digests, nil
+	}
+	payload, err := p.ask(ctx, protocol.MethodDigests, protocol.AppendSlots(nil, slots))
+	if err != nil {
+		return nil, err
+	}
+	return digests, protocol.DecodeSlotDigests(payload, func(d protocol.SlotDigest) {
+		if i, found := slices.BinarySearch(slots, d.Slot); found { // a node of an earlier version tells of all
+			digests[i] = d
+		}
+	})
 }
 
 // scan asks a peer for the keys and versions of its records from a place on.

@@ -101,7 +101,7 @@ func askFor(parts []part) protocol.ScanRequest {
 
 // leaves asks a peer for the leaves of slots. Those that it cannot read are missing.
 func (p *peer) leaves(ctx context.Context, slots []uint16) (map[uint16]*engine.Leaves, error) {
-	payload, err := p.ask(ctx, protocol.MethodLeaves, protocol.AppendLeavesRequest(nil, slots))
+	payload, err := p.ask(ctx, protocol.MethodLeaves, protocol.AppendSlots(nil, slots))
 	if err != nil {
 		return nil, err
 	}

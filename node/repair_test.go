@@ -20,7 +20,7 @@ func comparing(o *Options) { o.RepairInterval, o.HintLimit = 500*time.Millisecon
 func (c *testCluster) converged() bool {
 	var all [][]protocol.SlotDigest
 	for _, n := range c.nodes {
-		all = append(all, n.slotDigests(n.view.Load()))
+		all = append(all, n.slotDigests(n.view.Load(), slices.Collect(n.view.Load().slots())))
 	}
 	for _, digests := range all {
 		if !slices.Equal(digests, all[0]) {

@@ -23,7 +23,7 @@ const (
 	MethodCommit  Method = 6 // ring.Cluster as JSON -> nothing: formation, second phase
 	MethodCluster Method = 7 // -> admin.Status as JSON: the cluster as the node sees it
 
-	MethodDigests  Method = 8 // -> a digest of every slot: between nodes
+	MethodDigests  Method = 8 // slots, none for all -> their digests: between nodes
 	MethodVersions Method = 9 // keys of a slot -> their versions: between nodes
 
 	MethodRepair Method = 10 // RepairRequest as JSON -> RepairProgress as JSON: between nodes

@@ -18,6 +18,31 @@ type SlotDigest struct {
 	Unreadable bool // its data is damaged: it takes no part
 }
 
+// AppendSlots appends the payload of a MethodDigests or MethodLeaves call: the slots that are asked about.
+func AppendSlots(dst []byte, slots []uint16) []byte {
+	for _, slot := range slots {
+		dst = wire.AppendUint16(dst, slot)
+	}
+	return dst
+}
+
+// DecodeSlots decodes it.
+func DecodeSlots(payload []byte) ([]uint16, error) {
+	d := wire.NewDecoder(payload)
+	if len(payload) > 2*ring.Slots {
+		d.Fail("more slots than there are")
+	}
+	var slots []uint16
+	for d.More() {
+		slot := d.Uint16()
+		if slot >= ring.Slots {
+			d.Fail("a slot that there is not")
+		}
+		slots = append(slots, slot)
+	}
+	return slots, d.Done()
+}
+
 // AppendSlotDigests appends the payload of a reply to MethodDigests: the slots that hold
 // anything, or are damaged.
 func AppendSlotDigests(dst []byte, digests []SlotDigest) []byte {
@@ -32,15 +57,15 @@ func AppendSlotDigests(dst []byte, digests []SlotDigest) []byte {
 // slotDigestSize is the length of one in the payload, in bytes.
 const slotDigestSize = 2 + 8 + 1
 
-// DecodeSlotDigests decodes it, each digest to the place of its slot. Slots that there are not are left out.
-func DecodeSlotDigests(payload []byte, digests *[ring.Slots]SlotDigest) error {
-	clear(digests[:])
+// DecodeSlotDigests decodes it, and hands over one after the other.
+func DecodeSlotDigests(payload []byte, each func(SlotDigest)) error {
 	d := wire.NewDecoder(payload)
 	for range d.Count(slotDigestSize) {
 		digest := SlotDigest{Slot: d.Uint16(), Digest: d.Uint64(), Unreadable: d.Bool()}
-		if digest.Slot < ring.Slots {
-			digests[digest.Slot] = digest
+		if d.Err() != nil {
+			break
 		}
+		each(digest)
 	}
 	return d.Done()
 }

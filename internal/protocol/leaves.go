@@ -1,9 +1,6 @@
 package protocol
 
-import (
-	"github.com/quolldb/quoll/internal/wire"
-	"github.com/quolldb/quoll/ring"
-)
+import "github.com/quolldb/quoll/internal/wire"
 
 // LeafCount is the number of parts of a slot's digest: leaf i is of the positions of which the
 // highest bits are i.
@@ -16,27 +13,6 @@ const AllLeaves uint64 = 1<<LeafCount - 1
 type SlotLeaves struct {
 	Slot   uint16
 	Leaves [LeafCount]uint64
-}
-
-// AppendLeavesRequest appends the payload of a MethodLeaves call: the slots to tell the leaves of.
-func AppendLeavesRequest(dst []byte, slots []uint16) []byte {
-	for _, slot := range slots {
-		dst = wire.AppendUint16(dst, slot)
-	}
-	return dst
-}
-
-// DecodeLeavesRequest decodes it.
-func DecodeLeavesRequest(payload []byte) ([]uint16, error) {
-	d := wire.NewDecoder(payload)
-	if len(payload) > 2*ring.Slots {
-		d.Fail("leaves of more slots than there are")
-	}
-	var slots []uint16
-	for d.More() {
-		slots = append(slots, d.Uint16())
-	}
-	return slots, d.Done()
 }
 
 // AppendLeaves appends the payload of the reply: the slots that can be read.

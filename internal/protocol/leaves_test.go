@@ -13,9 +13,9 @@ import (
 
 func TestLeavesComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		slots := rapid.SliceOfNDistinct(rapid.Uint16(), 1, 5, rapid.ID[uint16]).Draw(t, "slots")
+		slots := rapid.SliceOfNDistinct(rapid.Uint16Max(ring.Slots-1), 1, 5, rapid.ID[uint16]).Draw(t, "slots")
 		slices.Sort(slots)
-		got, err := DecodeLeavesRequest(AppendLeavesRequest(nil, slots))
+		got, err := DecodeSlots(AppendSlots(nil, slots))
 		require.NoError(t, err)
 		require.Equal(t, slots, got)
 
@@ -51,15 +51,18 @@ func TestWhatAScanWants(t *testing.T) {
 
 // FuzzLeaves takes requests for leaves, and leaves, apart.
 func FuzzLeaves(f *testing.F) {
-	f.Add(AppendLeavesRequest(nil, []uint16{1, 2}))
+	f.Add(AppendSlots(nil, []uint16{1, 2}))
 	f.Add(AppendLeaves(nil, []SlotLeaves{{Slot: 1}, {Slot: 2}}))
 	f.Add(AppendScanLeavesRequest(nil, ScanRequest{Slots: []uint16{1}, Leaves: []uint64{AllLeaves}}))
 	f.Add(make([]byte, 2*ring.Slots+2))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		slots, err := DecodeLeavesRequest(body)
+		slots, err := DecodeSlots(body)
 		require.LessOrEqual(t, len(slots), ring.Slots)
 		if err == nil {
 			require.Equal(t, len(body), 2*len(slots))
+			for _, slot := range slots {
+				require.Less(t, slot, uint16(ring.Slots))
+			}
 		}
 		list, err := DecodeLeaves(body)
 		require.LessOrEqual(t, cap(list), len(body)/(8*LeafCount), "no memory for what is only declared")
