@@ -285,7 +285,7 @@ func (n *Node) Close(ctx context.Context) error {
 }
 
 func (n *Node) wireOptions() wire.Options {
-	return wire.Options{Secret: n.opt.Secret, Logger: n.log}
+	return wire.Options{Secret: n.opt.Secret, Logger: n.log, Sent: func(bytes int) { n.Metrics.BytesOut.Add(uint64(bytes)) }}
 }
 
 // now is the time that decides what has expired.

@@ -147,7 +147,6 @@ func (p *peer) inRing() bool {
 // send sends frames and returns memory for the next ones: see wire.Link.HandFrames.
 func (p *peer) send(frames []byte) []byte {
 	p.node.Metrics.FramesOut.Inc()
-	p.node.Metrics.BytesOut.Add(uint64(len(frames)))
 	instead, _ := p.link.HandFrames(frames) // the protocol sends again what is lost
 	return instead
 }

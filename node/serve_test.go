@@ -269,6 +269,7 @@ func TestAnOutboxClosesFramesBeforeTheyGrowTooLong(t *testing.T) {
 		require.Greater(t, len(cl.wait(result).Reply), len(value))
 	}
 	require.Equal(t, frames+1, c.nodes["a"].Metrics.FramesIn.Value())
+	c.eventually(func() bool { return c.nodes["a"].Metrics.BytesOut.Value() > uint64(20*len(value)) }) // replies count, too
 }
 
 // TestRepliesAreBounded: who asks for too much at once gets a part of it, and the connection

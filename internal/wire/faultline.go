@@ -101,6 +101,7 @@ func (l *faultLine) run(o *outbox, w io.Writer) error {
 			if _, err := w.Write(due); err != nil {
 				return err
 			}
+			o.wrote(len(due))
 		}
 		l.give(o, pieces)
 	}

@@ -22,6 +22,8 @@ type Options struct {
 	// Logger is told of peers that come with the wrong secret, of panics and so on,
 	// and of nothing when all is well: slog.Default().
 	Logger *slog.Logger
+	// Sent, if there is one, is told how many bytes were written to a connection after its handshake. It must not block.
+	Sent func(bytes int)
 }
 
 const largestFrame = 1 << 30

@@ -41,10 +41,12 @@ type receiver interface {
 
 func newPeer(conn net.Conn, o Options) *peer {
 	conn = quick.Conn(conn)
+	out := newOutbox(o.MaxPending)
+	out.sent = o.Sent
 	return &peer{
 		conn:  conn,
 		in:    newFrameReader(conn, helloLimit),
-		out:   newOutbox(o.MaxPending),
+		out:   out,
 		limit: o.MaxFrame,
 	}
 }

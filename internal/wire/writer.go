@@ -41,6 +41,9 @@ type outbox struct {
 	limit int
 	mode  outboxMode
 
+	// sent is told what has been written, if it is not nil.
+	sent func(bytes int)
+
 	// vector is what the writer passes to the system in one call.
 	vector, rest net.Buffers
 }
@@ -216,6 +219,7 @@ func (o *outbox) write(w io.Writer, pieces [][]byte) error {
 		if err := o.writeTogether(w, pieces[first:end]); err != nil {
 			return err
 		}
+		o.wrote(size)
 		o.give(pieces[first:end], size)
 		first = end
 	}
@@ -225,6 +229,13 @@ func (o *outbox) write(w io.Writer, pieces [][]byte) error {
 		o.spares = pieces[:0]
 	}
 	return nil
+}
+
+// wrote tells who wants to know it that bytes were written.
+func (o *outbox) wrote(bytes int) {
+	if o.sent != nil {
+		o.sent(bytes)
+	}
 }
 
 // keptPieces is for how many pieces a list keeps room.

@@ -30,6 +30,8 @@ func written(t *testing.T, o *outbox) []byte {
 // came.
 func TestOutboxKeepsTheOrder(t *testing.T) {
 	o := newOutbox(1 << 30)
+	sent := 0
+	o.sent = func(bytes int) { sent += bytes }
 	var want []byte
 	for n := range 300 {
 		length := rand.IntN(300)
@@ -47,6 +49,7 @@ func TestOutboxKeepsTheOrder(t *testing.T) {
 	}
 	require.Equal(t, len(want), o.queued())
 	require.True(t, bytes.Equal(want, written(t, o)))
+	require.Equal(t, len(want), sent)
 }
 
 // The limit counts what the writer has taken as well, and what was handed over.
