@@ -40,8 +40,7 @@ func askForHeap(beyond, size uint64) uint64 {
 		if m.start = max(m.start, beyond); m.start < m.end {
 			_ = m.advise(unix.MADV_HUGEPAGE)
 			for page := range m.pages(size) {
-				untouched := page.advise(unix.MADV_COLLAPSE) == unix.EINVAL
-				if untouched && m.end-m.start <= mostTouched {
+				if page.advise(unix.MADV_COLLAPSE) != 0 && m.end-m.start <= mostTouched { // of nothing it makes nothing
 					_ = page.advise(unix.MADV_POPULATE_WRITE)
 				}
 			}
