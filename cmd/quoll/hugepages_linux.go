@@ -92,7 +92,7 @@ func ownHeap(file string) []mapping {
 	if err != nil {
 		return nil
 	}
-	defer description.Close() //nolint:errcheck // nothing was written
+	defer description.Close()
 	landmark = new([1]byte)
 	return heapMappings(description, uint64(uintptr(unsafe.Pointer(landmark))))
 }

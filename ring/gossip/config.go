@@ -119,7 +119,7 @@ func (c *Config) memberlist() (*memberlist.Config, error) {
 	m.Name = c.Name
 	m.Label = c.Cluster
 	m.SecretKey = c.SecretKey
-	// What is sent fits into a packet, and compressing it would take more memory than all else that a node allocates when it has nothing to do.
+	// What is sent is small, and memberlist makes a compressor of more than 64 KiB anew for each message.
 	m.EnableCompression = false
 	// A member that comes back at another address is the same member: let it have its
 	// name as soon as it is dead.
