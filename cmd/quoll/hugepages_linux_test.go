@@ -65,16 +65,17 @@ func TestWhatTheHeapGrewByIsTouched(t *testing.T) {
 	}
 	little := make([]byte, 12<<20)
 	start := uint64(uintptr(unsafe.Pointer(&little[0])))
+	grown := &mapping{start: start, end: start + uint64(len(little))}
 	heap := ownHeap("/proc/self/maps")
 	if more := heap[len(heap)-1].end - start; more > mostTouched {
 		t.Skipf("the heap goes on for %d MiB", more>>20)
 	}
-	for page := range (&mapping{start: start, end: start + uint64(len(little))}).pages(size) {
+	for page := range grown.pages(size) {
 		require.Zero(t, page.advise(unix.MADV_DONTNEED))
 		require.Zero(t, page.present())
 	}
 	askForHeap(start, size)
-	for page := range (&mapping{start: start, end: start + uint64(len(little))}).pages(size) {
+	for page := range grown.pages(size) {
 		require.Equal(t, size, page.present())
 	}
 	little[0] = 1

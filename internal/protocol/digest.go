@@ -18,7 +18,8 @@ type SlotDigest struct {
 	Unreadable bool // its data is damaged: it takes no part
 }
 
-// AppendSlots appends the payload of a MethodDigests or MethodLeaves call: the slots that are asked about.
+// AppendSlots appends the slots that are asked about: the payload of a MethodDigests or MethodLeaves call, and the end of
+// a MethodScan call's.
 func AppendSlots(dst []byte, slots []uint16) []byte {
 	for _, slot := range slots {
 		dst = wire.AppendUint16(dst, slot)

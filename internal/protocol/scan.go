@@ -93,10 +93,7 @@ func (p *ScanPage) Check(r ScanRequest) error {
 func AppendScanRequest(dst []byte, r ScanRequest) []byte {
 	dst = wire.AppendUint64(dst, uint64(r.From))
 	dst = wire.AppendUvarint(dst, uint64(r.Limit))
-	for _, slot := range r.Slots {
-		dst = wire.AppendUint16(dst, slot)
-	}
-	return dst
+	return AppendSlots(dst, r.Slots)
 }
 
 // DecodeScanRequest decodes it.

@@ -41,14 +41,14 @@ type receiver interface {
 
 func newPeer(conn net.Conn, o Options) *peer {
 	conn = quick.Conn(conn)
-	out := newOutbox(o.MaxPending)
-	out.sent = o.Sent
-	return &peer{
+	p := &peer{
 		conn:  conn,
 		in:    newFrameReader(conn, helloLimit),
-		out:   out,
+		out:   newOutbox(o.MaxPending),
 		limit: o.MaxFrame,
 	}
+	p.out.sent = o.Sent
+	return p
 }
 
 // start starts the writer.
