@@ -18,16 +18,21 @@ ROUNDS = 3
 OUT = bin/bench-compare
 
 .DEFAULT_GOAL := build
-.PHONY: help build image up down logs status dev cluster test test-all race lint fuzz sim mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-disk bench-repair cover clean
+.PHONY: help build image release up down logs status env dev cluster test test-all race lint fuzz sim mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-disk bench-repair libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
 
 build: ## build the static binary bin/quoll
-	CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/quoll ./cmd/quoll
+	@[ -e bin/quoll ] || echo "Building bin/quoll. The first time all dependencies are fetched and compiled: that takes a minute or two."
+	@CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/quoll ./cmd/quoll
 
 image: build ## build the container image quoll:VERSION from bin/quoll
-	docker build --quiet --file deploy/Dockerfile --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) --tag $(IMAGE) --tag quoll:latest .
+	@docker build --quiet --file deploy/Dockerfile --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) --tag $(IMAGE) --tag quoll:latest . >bin/image.log 2>&1 || { cat bin/image.log >&2; exit 1; }
+	@echo "Built the image $(IMAGE)."
+
+release: ## build archives, checksums and the image of VERSION=v0.1.0 into bin/release
+	@VERSION=$(VERSION) deploy/release.sh
 
 up: ## start a cluster in containers (CLUSTER=five|memory: another one) and wait until it is healthy
 	@IMAGE=$(IMAGE) deploy/compose.sh up
@@ -41,23 +46,31 @@ logs: ## show what its containers logged last (FOLLOW=1: and go on)
 status: ## show its containers and its nodes
 	@deploy/compose.sh status
 
+env: ## print the variables with which bin/quoll asks that cluster, for eval
+	@deploy/compose.sh env
+
 dev: ## run a whole cluster in one process
-	go run ./cmd/quoll dev
+	@$(MAKE) --no-print-directory build
+	@bin/quoll dev
 
 cluster: build ## run three nodes and a proxy as processes of their own
 	deploy/cluster.sh
 
+# The profile (cmd/quoll/default.pgo) is for binaries: with it tests of cmd/quoll would compile all dependencies once more.
 test: ## run the tests that take no longer than three minutes
-	go test -short ./...
+	go test -pgo=off -short ./...
 
+# Those that load clusters have the machine to themselves: beside others they would measure these.
 test-all: ## run all tests
-	go test -timeout 15m ./...
+	go test -pgo=off -timeout 30m $$(go list ./... | grep -v quoll/e2e)
+	go test -pgo=off -timeout 30m -p 1 ./e2e/...
 
 race: ## run all tests under the race detector, the end-to-end tests reduced
 	go test -race -short ./...
 
 lint: $(GOLANGCI) ## check style and find mistakes
 	$(GOLANGCI) run ./...
+	cd e2e/libraries && $(CURDIR)/$(GOLANGCI) run ./...
 
 # The first time takes some minutes.
 $(GOLANGCI):
@@ -69,20 +82,24 @@ fuzz: | bin ## run every fuzz target for FUZZTIME (30s)
 	@grep -rHoE '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | sort | \
 		xargs -P 2 -n 2 e2e/fuzz.sh $(FUZZTIME)
 
-sim: ## check SEEDS (20000) simulated histories of the protocol under faults
-	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) -timeout 0 -v
+sim: ## check SEEDS (20000) simulated histories of the protocol under faults (SEED=n: those from seed n on)
+	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) $(if $(SEED),-seed $(SEED)) -timeout 0 -v
 
-mutants: ## take each rule of the protocol out (ONLY=name: one) and show what notices
-	go test ./internal/mutation -run TestMutants -mutants -timeout 0 -v $(if $(ONLY),-only $(ONLY))
+mutants: ## take each rule of the protocol out (ONLY=name: one; SAMPLE=n SEED=n: some) and show what notices
+	go test ./internal/mutation -run TestMutants -mutants -timeout 0 -v $(if $(ONLY),-only $(ONLY)) $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-sample-seed $(SEED))
 
 differential: ## compare replies with redis-server's, for CHECKS (2000) random sequences (SEED=n: the same ones again)
 	go test ./e2e/differential -run TestSameAsRedis -rapid.checks $(CHECKS) $(if $(SEED),-rapid.seed $(SEED)) -timeout 0 -v
 
-chaos: ## break a cluster of processes at random for T (1m) and check what clients saw
-	go test ./e2e -run '^TestChaos$$' -chaos $(T) -timeout 0 -v
+# A module of its own, so that the libraries are no dependencies of Quoll's.
+libraries: ## test with client libraries: what they repeat by themselves, whether they get along (those in Debian: if installed)
+	cd e2e/libraries && go vet ./... && go test -count 1 -timeout 5m -v ./...
 
-crash: ## kill -9 all nodes of clusters on disk for T (1m), again and again, and check that nothing is lost
-	go test ./e2e -run '^TestCrashAll$$' -crash $(T) -timeout 0 -v
+chaos: ## break a cluster of processes at random for T (1m) and check what clients saw (SEED=n: the same faults again)
+	go test ./e2e -run '^TestChaos$$' -chaos $(T) $(if $(SEED),-chaos-seed $(SEED)) -timeout 0 -v
+
+crash: ## kill -9 all nodes of clusters on disk for T (1m), again and again, and check that nothing is lost (SEED=n: at the same moments)
+	go test ./e2e -run '^TestCrashAll$$' -crash $(T) $(if $(SEED),-crash-seed $(SEED)) -timeout 0 -v
 
 converge: ## have a node miss N (100000) commands, and hang for HUNG (20s) under load, and check that it catches up, and what it costs
 	go test ./e2e -run '^(TestConverge|TestHungReplicaCostsBoundedMemory)$$' -converge $(N) -hung $(HUNG) -timeout 0 -v

@@ -19,8 +19,10 @@ bin=${BIN:-bin/quoll} port=${PORT:-6379} base=${BASE:-7000}
 [ -x "$bin" ] || { echo "$bin is not there: run 'make build' first" >&2; exit 1; }
 engine=${ENGINE:-memory} fsync=${FSYNC:-}
 kept="The data is gone then."
+start="does not vote any more: its data was in memory (ENGINE=badger keeps it). Restart a second one and all is lost: '$bin ring reform' begins again"
 if [ "$engine" != memory ]; then
 	data=${data:-$PWD/.quoll-data}
+	start="starts node b again"
 	kept="The data stays in $data: it is there again with the same ENGINE and DATA."
 fi
 
@@ -44,9 +46,11 @@ for name in a b c; do
 	store=(--engine "$engine")
 	[ -z "$data" ] || store+=(--data "$data/$name")
 	[ -z "$fsync" ] || store+=(--fsync "$fsync")
-	"$bin" node --name "$name" --peer "127.0.0.1:$((base + n))" --admin "127.0.0.1:$((base + 100 + n))" \
-		--initial-cluster "$cluster" "${store[@]}" >"$logs/$name.log" 2>&1 &
+	node=("$bin" node --name "$name" --peer "127.0.0.1:$((base + n))" --admin "127.0.0.1:$((base + 100 + n))"
+		--initial-cluster "$cluster" "${store[@]}")
+	"${node[@]}" >"$logs/$name.log" 2>&1 &
 	pids+=($!)
+	[ "$name" != b ] || again=${node[*]}
 	n=$((n + 10))
 done
 "$bin" proxy --listen "127.0.0.1:$port" --admin "127.0.0.1:$((base + 130))" \
@@ -76,6 +80,7 @@ Three nodes and a proxy run. Redis clients connect to 127.0.0.1:$port. In anothe
   $bin ring status --admin 127.0.0.1:$((base + 130))
   kill -9 ${pids[1]}      # node b; a is ${pids[0]}, c is ${pids[2]}, the proxy is ${pids[3]}
   redis-cli -p $port get greeting
+  $again      # $start
 
 Logs are in $logs. Ctrl-C ends it all. $kept
 END

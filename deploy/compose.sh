@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A cluster in containers: make up, make down, make logs, make status.
+# A cluster in containers: make up, make down, make logs, make status, make env.
 #
-#   deploy/compose.sh up|down|logs|status|secret
+#   deploy/compose.sh up|down|logs|status|env|secret
 #
 #   CLUSTER=five              compose.five.yaml, or memory: compose.memory.yaml; else compose.yaml
 #   QUOLL_PORT, QUOLL_PORT2   the ports of the two proxies on 127.0.0.1 (default 6379, 6380)
@@ -186,6 +186,7 @@ up() {
 		  redis-cli -p $QUOLL_PORT set greeting hello
 		  redis-cli -p $QUOLL_PORT2 get greeting
 		  make status
+		  eval "\$(make -s env)"; bin/quoll ring locate greeting      # as for a cluster of your own
 		  make down
 	END
 }
@@ -206,26 +207,67 @@ logs() {
 	run logs --tail=100 ${FOLLOW:+--follow}
 }
 
+# look has a service show the cluster. It fails if the service cannot; a cluster that is not healthy is shown too. A
+# container that is paused would never answer.
+look() {
+	local code=0
+	timeout 20 "${compose[@]}" --project-name "$project" --file "$file" exec -T "$1" quoll ring status 2>/dev/null || code=$?
+	[ "$code" = 0 ] || [ "$code" = 3 ]
+}
+
+# services lists those that run quoll and are running, the proxies first: they see it as clients do.
+services() {
+	docker ps --filter "label=com.docker.compose.project=$project" --filter label=org.opencontainers.image.title=quoll \
+		--filter status=running --format '{{.Label "com.docker.compose.service"}}' | sort -r
+}
+
 status() {
-	local service
+	local service table
 	need_cluster
 	run ps
-	for service in proxy1 proxy2 a b c; do
-		if run exec -T "$service" /quoll health >/dev/null 2>&1; then
-			echo
-			run exec -T "$service" /quoll ring status
+	for service in $(services); do
+		if table=$(look "$service"); then
+			printf '\n%s\n' "$table"
 			return
 		fi
 	done
-	die "Nothing of the cluster is ready: see 'make logs'"
+	die "Nothing of the cluster answers: see 'make logs'"
+}
+
+# env prints what makes bin/quoll on this machine ask this cluster: eval "$(make -s env)".
+env() {
+	local service port admin='' clients=''
+	need_cluster
+	for service in $(services | sort); do
+		case $service in
+		proxy*)
+			port=$(published "$service" 6379)
+			clients+=${port:+,$port}
+			;;
+		*)
+			port=$(published "$service" 7100)
+			admin+=${port:+,$port}
+			;;
+		esac
+	done
+	[ -n "$admin" ] || die "No node of the cluster runs: see 'make status'"
+	echo "export QUOLL_ADMIN=${admin#,}"
+	echo "export QUOLL_SECRET_FILE='$here/secrets/quoll'"
+	[ -z "$clients" ] || echo "export QUOLL_ADDR=${clients#,}"
+}
+
+# published is where a port ($2) of a service ($1) is reached from this machine.
+published() {
+	docker ps --filter "label=com.docker.compose.project=$project" --filter "label=com.docker.compose.service=$1" --format '{{.Ports}}' |
+		tr ',' '\n' | sed -n "s|^ *\(127\.0\.0\.1:[0-9]*\)->$2/tcp.*|\1|p" | head -n 1
 }
 
 case ${1:-} in
 secret) make_secret ;;
-up | down | logs | status)
+up | down | logs | status | env)
 	find_docker
 	find_file
 	"$1"
 	;;
-*) die "usage: deploy/compose.sh up|down|logs|status|secret" ;;
+*) die "usage: deploy/compose.sh up|down|logs|status|env|secret" ;;
 esac

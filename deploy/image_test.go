@@ -28,14 +28,14 @@ func instructions(t *testing.T, name string) []string {
 // TestBothDockerfilesMakeTheSameImage: they differ only in where the binary comes from.
 func TestBothDockerfilesMakeTheSameImage(t *testing.T) {
 	here, inside := instructions(t, "Dockerfile"), instructions(t, "Dockerfile.build")
-	require.Equal(t, []string{"ARG BINARY=bin/quoll", "COPY ${BINARY} /quoll"}, here[:2])
-	require.Equal(t, "COPY --from=build /quoll /quoll", inside[0])
+	require.Equal(t, []string{"ARG BINARY=bin/quoll", "COPY ${BINARY} /usr/local/bin/quoll"}, here[:2])
+	require.Equal(t, "COPY --from=build /quoll /usr/local/bin/quoll", inside[0])
 	require.Equal(t, here[2:], inside[1:])
 	require.Contains(t, inside, "USER 65532:65532")
-	require.Contains(t, inside, `ENTRYPOINT ["/quoll"]`)
+	require.Contains(t, inside, `ENTRYPOINT ["/usr/local/bin/quoll"]`)
 }
 
-// TestImagesAreCompiledAlike: the flags of make build and of Dockerfile.build.
+// TestImagesAreCompiledAlike: the flags of make build, of Dockerfile.build and of releases.
 func TestImagesAreCompiledAlike(t *testing.T) {
 	flags := regexp.MustCompile(`go build ([^"]*"[^"]*")`)
 	of := func(name string) string {
@@ -46,4 +46,5 @@ func TestImagesAreCompiledAlike(t *testing.T) {
 		return strings.NewReplacer("(", "", ")", "").Replace(strings.Join(strings.Fields(found[1]), " "))
 	}
 	require.Equal(t, of("../Makefile"), of("Dockerfile.build"))
+	require.Equal(t, of("../Makefile"), strings.NewReplacer("version=$version", "version=$VERSION", "commit=$commit", "commit=$COMMIT").Replace(of("release.sh")))
 }

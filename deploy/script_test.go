@@ -20,7 +20,11 @@ version*) echo 20.10.24 ;;
 "compose version") echo v2 ;;
 ps*working_dir*) printf '%s' "$MADE_IN" ;;
 ps*config_files*) printf '%s' "$MADE_FROM" ;;
+ps*status=running*) printf '%s' "$SERVICES" ;;
+"ps --filter"*Ports*) printf '%s' "$PORTS" ;;
 ps*) printf '%s' "$CONTAINERS" ;;
+*exec*" b quoll ring status") echo "the table of b"; exit 3 ;;
+*exec*) echo "no such thing" >&2; exit 1 ;;
 "image inspect --format"*) echo sha256:tree ;;
 "image inspect none:1") exit 1 ;;
 "image inspect"*) ;;
@@ -41,7 +45,7 @@ func script(t *testing.T, docker, action string, environ ...string) (output stri
 	}
 	// A make that builds nothing, and no docker but the fake one.
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "make"), []byte("#!/bin/sh\n"), 0o755))
-	for _, tool := range []string{"sh", "bash", "dirname", "basename", "sort", "head", "tail", "grep", "uname", "mktemp", "rm", "cat", "sleep", "cut", "xargs", "od", "tr", "mkdir", "chmod", "mv"} {
+	for _, tool := range []string{"sh", "bash", "dirname", "basename", "sort", "head", "tail", "grep", "uname", "mktemp", "rm", "cat", "sleep", "cut", "xargs", "od", "tr", "mkdir", "chmod", "mv", "sed", "timeout"} {
 		path, err := exec.LookPath(tool)
 		require.NoError(t, err)
 		require.NoError(t, os.Symlink(path, filepath.Join(dir, tool)))
@@ -180,4 +184,31 @@ func TestSecret(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, mode, info.Mode().Perm(), name)
 	}
+}
+
+// TestStatusOfASickCluster: who can show it shows it, and that a node is dead is no failure of make status.
+func TestStatusOfASickCluster(t *testing.T) {
+	up := []string{"CONTAINERS=1234", "MADE_IN=HERE", "MADE_FROM=HERE/compose.yaml"}
+	output, code, _ := script(t, fakeDocker, "status", append(up, "SERVICES=a\nproxy1\nb\nc")...)
+	require.Zero(t, code, output)
+	require.Contains(t, output, "\nthe table of b\n")
+	require.NotContains(t, output, "no such thing")
+	output, code, _ = script(t, fakeDocker, "status", append(up, "SERVICES=a\nc")...)
+	require.Equal(t, 1, code)
+	require.Contains(t, output, "Nothing of the cluster answers: see 'make logs'")
+}
+
+// TestEnvIsForTheShell: nothing but exports, which a shell understands.
+func TestEnvIsForTheShell(t *testing.T) {
+	up := []string{"CONTAINERS=1234", "MADE_IN=HERE", "MADE_FROM=HERE/compose.yaml"}
+	output, code, _ := script(t, fakeDocker, "env", append(up, "SERVICES=proxy1\nb\na",
+		"PORTS=6379/tcp, 7000-7001/tcp, 7001/udp, 127.0.0.1:49153->7100/tcp, 127.0.0.1:7777->6379/tcp")...)
+	require.Zero(t, code, output)
+	require.Regexp(t, `^export QUOLL_ADMIN=127\.0\.0\.1:49153,127\.0\.0\.1:49153
+export QUOLL_SECRET_FILE='/.*/secrets/quoll'
+export QUOLL_ADDR=127\.0\.0\.1:7777
+$`, output)
+	output, code, _ = script(t, fakeDocker, "env", append(up, "SERVICES=proxy1")...)
+	require.Equal(t, 1, code)
+	require.Contains(t, output, "No node of the cluster runs")
 }

@@ -14,11 +14,12 @@
 #   ROUNDS=5 REQUESTS=200000          how often (default 3), and how many requests each time (default 1000000)
 #   COUNT=100000 SIZE=64 CLIENTS=16   keys (default 1000000), bytes of a value (1024), clients (50)
 #   CACHE=256MiB                      --cache of each node (default: Quoll's own)
+#   ENGINE=pebble                     the engine on disk (default badger)
 #   ARGS="-P 16"                      more arguments for redis-benchmark
 #   DIR=path                          where data is kept while it runs: on a disk, not in memory (default TMPDIR or /tmp)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-bin=${BIN:-bin/quoll} rounds=${ROUNDS:-3} requests=${REQUESTS:-1000000} keys=${COUNT:-1000000} size=${SIZE:-1024} clients=${CLIENTS:-50}
+bin=${BIN:-bin/quoll} rounds=${ROUNDS:-3} requests=${REQUESTS:-1000000} keys=${COUNT:-1000000} size=${SIZE:-1024} clients=${CLIENTS:-50} engine_on_disk=${ENGINE:-badger}
 redis_port=16379 quoll_port=16380 base=16700
 
 for program in redis-server redis-benchmark redis-cli; do
@@ -70,7 +71,7 @@ await() { # port log
 start_quoll() { # fsync|none node...
 	local cluster='' peers='' n=0 name data='' engine=(--engine memory)
 	if [ "$1" != none ]; then
-		data=yes engine=(--engine badger --fsync "$1" ${CACHE:+--cache "$CACHE"})
+		data=yes engine=(--engine "$engine_on_disk" --fsync "$1" ${CACHE:+--cache "$CACHE"})
 	fi
 	shift
 	for name in "$@"; do
@@ -145,7 +146,7 @@ bench() { # title fsync nodes redis-arguments
 	stop
 }
 
-echo "redis-benchmark -t set,get -r $keys -n $requests -d $size -c $clients ${ARGS:-}, $rounds rounds in turns"
+echo "redis-benchmark -t set,get -r $keys -n $requests -d $size -c $clients ${ARGS:-}, $rounds rounds in turns; on disk: $engine_on_disk"
 for case in ${CASES:-memory one three always}; do
 	case $case in
 	memory) bench "one node, one replica, in memory; redis-server saves nothing" none a --appendonly no ;;

@@ -77,7 +77,7 @@ func chaosRound(t *testing.T, seed uint64, d time.Duration) chaosSummary {
 	n.work(d)
 	l.everybodyIsServed()
 	l.stop()
-	l.requireWords("CLUSTERDOWN", "TRYAGAIN", "UNKNOWN", "ERR", outcome.ClientTimeOut, outcome.ConnectionLost)
+	l.requireWords("CLUSTERDOWN", "TRYAGAIN", "LOADING", "NOTDONE", "UNKNOWN", "ERR", outcome.ClientTimeOut, outcome.ConnectionLost)
 	result := l.requireNothingLost(c.Proxies[0].Client)
 	return chaosSummary{commands: l.done.Load(), repeated: l.repeated.Load(), histories: result.Keys, operations: result.Operations,
 		unknown: result.Unknown, errors: l.words(), faults: n.done, frames: c.Injected(), kills: kills}

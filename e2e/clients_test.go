@@ -156,7 +156,6 @@ func goRedisErrors(t *testing.T, client *redis.Client) {
 		"ERR value is not an integer or out of range":                         {"incrby", "n", "9999999999999999999"},
 		"ERR increment or decrement would overflow":                           {"incrby", "n", "9223372036854775807"},
 		"ERR bit offset is not an integer or out of range":                    {"setbit", "b", "-1", "1"},
-		"ERR DB index is out of range":                                        {"select", "1"},
 		"ERR offset is out of range":                                          {"setrange", "k", "-1", "x"},
 		"ERR 'EVAL' is not supported yet by Quoll; nothing was done. The con": {"eval", "return 1", "0"},
 	} {
@@ -164,6 +163,13 @@ func goRedisErrors(t *testing.T, client *redis.Client) {
 		require.Error(t, err, args)
 		require.True(t, strings.HasPrefix(err.Error(), text), "%v: %s", args, err)
 	}
+	// A connection that asked for another database is not used for this one's keys.
+	conn := client.Conn()
+	defer conn.Close()
+	require.ErrorContains(t, conn.Select(ctx, 1).Err(), "ERR DB index is out of range")
+	require.ErrorContains(t, conn.Get(ctx, "k").Err(), "asked for a database that there is not")
+	require.NoError(t, conn.Select(ctx, 0).Err())
+	require.NoError(t, conn.Get(ctx, "k").Err())
 	_, err := client.TxPipelined(ctx, func(pipe redis.Pipeliner) error { return pipe.Set(ctx, "tx", "1", 0).Err() })
 	require.ErrorContains(t, err, "not supported yet")
 	require.NoError(t, client.Ping(ctx).Err())

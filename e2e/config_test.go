@@ -164,7 +164,7 @@ func TestSecret(t *testing.T) {
 		stranger.AwaitLog("configure the same secret on both")
 		ready, _ := stranger.Ready()
 		require.False(t, ready)
-		require.ErrorContains(t, connect(t, args[2]).Get(t.Context(), "k").Err(), "CLUSTERDOWN")
+		require.ErrorContains(t, connect(t, args[2]).Get(t.Context(), "k").Err(), "LOADING")
 	}
 }
 

@@ -27,6 +27,7 @@ func adminGet(t testing.TB, m *cluster.Member, path string, read func(io.Reader)
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+m.Admin+path, nil)
 	require.NoError(t, err)
+	request.Header.Set("X-Quoll", "1")
 	response, err := operator.Do(request)
 	if err != nil {
 		return err

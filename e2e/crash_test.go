@@ -37,7 +37,7 @@ type life struct {
 
 // config is what runs in a life, given the binary of those who hurry.
 func (l life) config(hurried string) (cluster.Config, loadConfig) {
-	cfg, values := cluster.Config{Nodes: 3, Proxies: 2, Engine: "badger", Fsync: l.fsync}, loadConfig{patient: true}
+	cfg, values := cluster.Config{Nodes: 3, Proxies: 2, Engine: cluster.OnDisk(), Fsync: l.fsync}, loadConfig{patient: true}
 	if l.hurried {
 		cfg.Binary, values.size = hurried, 8<<10
 	}
@@ -123,7 +123,7 @@ func (c *crasher) strike(b blow) {
 func (c *crasher) verdict() {
 	c.t.Helper()
 	c.l.stop()
-	c.l.requireWords("CLUSTERDOWN", "TRYAGAIN", "UNKNOWN", "ERR")
+	c.l.requireWords("CLUSTERDOWN", "TRYAGAIN", "LOADING", "NOTDONE", "UNKNOWN", "ERR")
 	c.l.requireNothingLost(c.c.Proxies[0].Client)
 	require.Equal(c.t, c.born, generations(c.t, c.c), "the nodes are the same ones as in the beginning")
 	c.t.Logf("%s; errors: %s\n%s", counts(c.done), counts(c.l.words()), describe(c.ready))

@@ -64,7 +64,7 @@ func TestRingOfMajorities(t *testing.T) {
 	l.everybodyIsServed()
 	l.stop()
 	t.Logf("errors: %v", l.words())
-	l.requireWords("CLUSTERDOWN", "TRYAGAIN", "UNKNOWN", "ERR")
+	l.requireWords("CLUSTERDOWN", "TRYAGAIN", "LOADING", "NOTDONE", "UNKNOWN", "ERR")
 	l.requireNothingLost(c.Proxies[0].Client)
 }
 

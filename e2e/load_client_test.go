@@ -40,7 +40,7 @@ const longestPipeline = 5
 const hastyTimeOut = 60 * time.Millisecond
 
 func newLoadClient(l *load, id int, proxy string) *loadClient {
-	c := &loadClient{load: l, id: id, redis: connect(l.t, proxy), recorded: l.recorder.Client()}
+	c := &loadClient{load: l, id: id, redis: connectFor(l.t, proxy, slowTimeout+slack), recorded: l.recorder.Client()}
 	if id < l.cfg.hasty {
 		c.redis = connectFor(l.t, proxy, hastyTimeOut)
 	}

@@ -25,10 +25,11 @@ type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}
 
-// operationTimeout is the default of --operation-timeout; slack is what a busy
-// machine may add to it.
+// operationTimeout and slowTimeout are the defaults of --operation-timeout and --slow-timeout; slack is
+// what a busy machine may add to them.
 const (
 	operationTimeout = time.Second
+	slowTimeout      = time.Minute
 	slack            = 2 * time.Second
 )
 

@@ -25,9 +25,11 @@ import (
 // as who it was, with its ring and all of its data, by itself.
 func TestRestartOfAllNodes(t *testing.T) {
 	t.Parallel()
-	for how, end := range map[string]func(*cluster.Cluster){"in order": (*cluster.Cluster).TerminateAll, "killed": (*cluster.Cluster).KillAll} {
+	for how, end := range map[string]func(*cluster.Cluster){"badger, in order": (*cluster.Cluster).TerminateAll, "badger, killed": (*cluster.Cluster).KillAll,
+		"pebble, in order": (*cluster.Cluster).TerminateAll, "pebble, killed": (*cluster.Cluster).KillAll} {
 		t.Run(how, func(t *testing.T) {
-			c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 1, Engine: "badger"})
+			engine, _, _ := strings.Cut(how, ",")
+			c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 1, Engine: engine})
 			client := connect(t, c.Proxies[0].Client)
 			const keys = 500
 			for i := range keys {

@@ -96,13 +96,15 @@ type location struct {
 	Slot     int
 	Epoch    int
 	Home     string
-	Replicas []struct {
-		Node, State, Version, Type string
-		Home, Preferred            bool
-		Present, Tombstone         bool
-		Size                       int
-		ExpireAt                   *time.Time `json:"expire_at"`
-	}
+	Replicas []holding
+}
+
+type holding struct {
+	Node, State, Version, Type string
+	Home, Preferred            bool
+	Present, Tombstone         bool
+	Size                       int
+	ExpireAt                   *time.Time `json:"expire_at"`
 }
 
 func TestRingLocate(t *testing.T) {
@@ -149,7 +151,11 @@ func TestFlagsEnvironmentAndFileAgree(t *testing.T) {
 	var flags, env, yaml []string
 	for name, value := range settings {
 		flags = append(flags, "--"+name+"="+value)
-		env = append(env, "QUOLL_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_"))+"="+value)
+		variable := "QUOLL_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+		if name == "admin" { // QUOLL_ADMIN is whom to ask
+			variable = "QUOLL_ADMIN_LISTEN"
+		}
+		env = append(env, variable+"="+value)
 		yaml = append(yaml, name+": "+value+"\n")
 	}
 	file := filepath.Join(t.TempDir(), "node.yaml")

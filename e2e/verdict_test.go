@@ -29,7 +29,7 @@ func (l *load) requireNothingLost(proxy string) history.Result {
 	sets, increments, unknown := 0, int64(0), int64(0)
 	var wrong []error
 	for _, key := range l.journals {
-		value := served(l.t, func() (string, error) { return client.Get(l.t.Context(), key).Result() })
+		value := l.text(client, key, "") // if nobody has written to it, or CheckJournal says so
 		if err := l.recorder.CheckJournal(key, value); err != nil {
 			wrong = append(wrong, err)
 		}
@@ -63,19 +63,25 @@ func (l *load) requireNothingLost(proxy string) history.Result {
 			sets += len(keys)
 		}
 		for i := range c.churned {
-			value := served(l.t, func() (string, error) {
-				value, err := client.Get(l.t.Context(), c.churnKey(i)).Result()
-				if errors.Is(err, redis.Nil) {
-					return history.Nil, nil
-				}
-				return value, err
-			})
+			value := l.text(client, c.churnKey(i), history.Nil)
 			require.NoError(l.t, c.churned[i].check(l, value), c.churnKey(i))
 		}
 	}
 	l.t.Logf("%d commands answered; %d acknowledged sets and %d acknowledged increments (%d unknown) are there; history: %s",
 		l.done.Load(), sets, increments, unknown, result)
 	return result
+}
+
+// text reads a key, or absent if it is not there.
+func (l *load) text(client *redis.Client, key, absent string) string {
+	l.t.Helper()
+	return served(l.t, func() (string, error) {
+		value, err := client.Get(l.t.Context(), key).Result()
+		if errors.Is(err, redis.Nil) {
+			return absent, nil
+		}
+		return value, err
+	})
 }
 
 // served reads until there is an answer. All is well with the cluster, but whoever

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
@@ -26,7 +26,7 @@ var errBusy = errors.New("node: too many calls at the same time; try again")
 // call answers a rare request, in a goroutine of its own: it may take a while. What
 // the reply shows of records is durable (R2).
 func (n *Node) call(c *wire.ServerConn, role wire.Role, body []byte) {
-	id, method, payload, err := protocol.DecodeCall(bytes.Clone(body))
+	id, method, payload, err := protocol.DecodeCall(buffer.Clone(body))
 	if err != nil {
 		c.Close()
 		return
@@ -38,6 +38,10 @@ func (n *Node) call(c *wire.ServerConn, role wire.Role, body []byte) {
 	}
 	n.wait.Go(func() {
 		defer n.calls.Add(-1)
+		if method == protocol.MethodReform {
+			n.callReform(c, role, id, payload)
+			return
+		}
 		reply, err := n.answerCall(role, method, payload)
 		frame := protocol.AppendCallReply(nil, id, reply, err)
 		if method == protocol.MethodStatus || method == protocol.MethodCluster || method == protocol.MethodRepair {

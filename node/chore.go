@@ -47,7 +47,7 @@ func (c *chores) answered(outcome register.Outcome) {
 // chore gives one to the home of a slot. The stripe is locked.
 func (n *Node) chore(c *chores, st *stripe, number uint16, op command.Op, key []byte) {
 	sl, err := st.slot(number)
-	if err != nil || n.quorum(sl, false) != register.ReasonNone {
+	if err != nil || n.quorum(sl, false, false) != register.ReasonNone {
 		c.undone.Add(1)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/register"
@@ -70,7 +71,7 @@ func (s *stripe) fail(number uint16, sl *slot, err error) {
 		sl.err = err
 		s.node.damage.add(number, err)
 		s.node.log.Error("the data of a slot is damaged; this node does not vote for it until it has copied all records of the "+
-			"slot's other replicas; without any replace the node's data", "slot", number, "err", err)
+			"slot's other replicas, all of which have to be up; without others the data is lost: make a new cluster from a backup (quoll node restore)", "slot", number, "err", err)
 		s.node.rebuilds.soon()
 	}
 	sl.home.Fail(err)
@@ -117,10 +118,35 @@ func (s *stripe) unreadable(number uint16, err error) {
 	}
 }
 
+// storeInterval is how often the node looks whether its data is still there.
+const storeInterval = time.Second
+
+// lookAtStore notices that what the node keeps on disk was deleted or replaced. The process could go on with files that have no
+// name any more, and would acknowledge writes that are lost when it ends.
+func (n *Node) lookAtStore() {
+	if n.failed.Load() {
+		return
+	}
+	err := n.engine.Present()
+	gone := errors.Is(err, engine.ErrGone)
+	if id := n.opt.Identity; err == nil && id != nil {
+		err = id.Present()
+		gone = err != nil
+	}
+	if gone {
+		err = fmt.Errorf("%w: stop this node; if its files were moved, move them back and start it again, "+
+			"but put back no copy of them, which would be older; if they are gone, this node has lost its state", err)
+	}
+	if err != nil && !errors.Is(err, engine.ErrClosed) {
+		n.storageFailed(err)
+	}
+}
+
 // storageFailed stops the node from voting: what its store says cannot be trusted any
 // more. Whoever is connected connects again, and is told.
 func (n *Node) storageFailed(err error) {
-	if n.failed.CompareAndSwap(false, true) {
+	if n.failure.CompareAndSwap(nil, &err) {
+		n.failed.Store(true)
 		n.log.Error("the store failed; this node does not vote any more", "err", err)
 		n.conns.closeAll()
 	}

@@ -30,10 +30,21 @@ func (s *stripe) Alive(member uint16) bool {
 	return p != nil && p.alive() && !p.full()
 }
 
+// Behind implements register.Env.
+func (s *stripe) Behind(member uint16, since int64) bool {
+	if p := s.node.peerOf(member); p != nil {
+		return p.connectedAt.Load() < since && (p.link.Working() || p.link.Queued() > manyQueued)
+	}
+	return s.node.commitsLate()
+}
+
+// manyQueued is how many bytes wait for a peer that is behind.
+const manyQueued = 1 << 20
+
 // Stable implements register.Env.
 func (s *stripe) Stable(member uint16) bool {
 	p := s.node.peerOf(member)
-	return p != nil && p.stable(s.out.mono) && !p.full()
+	return p != nil && p.stable(s.out.mono) && !p.crowded()
 }
 
 // Full implements register.Env.
@@ -79,6 +90,10 @@ func (s *stripe) Answer(r *register.Request, a register.Answer) {
 	s.node.pending.Add(-int64(r.Size()))
 	switch origin := r.Origin.(type) {
 	case *wire.ServerConn:
+		if a.Outcome == register.Done && !r.Attempted() && origin.Queued()+s.out.queued(origin) > maxReplies {
+			s.node.Metrics.RefusedBusy.Inc()
+			a = register.Answer{Outcome: register.NotDone, Reason: register.Overloaded} // a read had no effect: it can be asked for later
+		}
 		s.out.result(origin, &protocol.Result{ID: r.OriginID, Status: protocol.Status(a.Outcome),
 			Reason: uint8(a.Reason), Hint: a.Hint, Reply: a.Reply})
 	case *chores:
@@ -100,9 +115,6 @@ func (s *stripe) Missed(slot, member uint16, key []byte) {
 // Count implements register.Env.
 func (s *stripe) Count(e register.Event) { s.node.Metrics.Events[e].Inc() }
 
-// maxValue bounds the value of a key: state and command travel in one frame.
-const maxValue = 100 << 20
-
 // Execute implements register.Env.
 func (s *stripe) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
 	switch req.Op {
@@ -114,9 +126,10 @@ func (s *stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 		return dst, record.Effect{Kind: record.Replaced, State: st}
 	}
 	start := len(dst)
+	req.MaxValue = s.node.opt.MaxValue
 	dst, effect := datatype.Execute(dst, st, req, now)
-	if len(effect.State.Value) > maxValue {
-		return resp.AppendError(dst[:start], "ERR the value would be larger than 100 MiB, which is the most a key may hold; nothing was done"), record.Effect{}
+	if len(effect.State.Value) > req.MaxValue { // that it was given: what a command makes is bounded before it is made
+		return resp.AppendError(dst[:start], datatype.ErrTooLong), record.Effect{}
 	}
 	return dst, effect
 }

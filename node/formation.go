@@ -31,7 +31,7 @@ import (
 // generation. It learns the ring from any node that is part of it, finds itself superseded, and
 // does not vote: it would forget what its former life promised (R19). The others go on, as long
 // as they are a majority. Should no node have kept a ring, no state is left either, and a new,
-// empty cluster forms.
+// empty cluster forms; as long as some still know the ring, the operator has to say so (reform.go).
 //
 // A proposal binds a member only until the next one, or until it is restarted: as long as
 // some member has not formed, it has not voted, and a member that has formed accepts no
@@ -53,7 +53,7 @@ func (n *Node) hello() wire.Hello {
 	state, reason := n.state()
 	p := protocol.Properties{Initial: n.initial.String(), Member: &n.self, Replicas: n.opt.Replicas,
 		Voting: state == admin.Voting, State: reason, Version: n.opt.Version, Restored: n.restored(),
-		Proxies: n.conns.count(wire.RoleProxy)}
+		Proxies: n.conns.count(wire.RoleProxy), After: n.opt.Forgotten.Epoch}
 	if v := n.view.Load(); v != nil {
 		p.Cluster = &v.cluster
 	} else if lost := n.superseded.Load(); lost != nil {
@@ -121,8 +121,8 @@ func (n *Node) sameCluster(h wire.Hello, props protocol.Properties) error {
 	if h.Role == wire.RoleNode && props.Restored != n.restored() && props.Cluster == nil && n.view.Load() == nil {
 		return fmt.Errorf("%w: the data of %s and of %s did not begin with the same backups: restore the same ones on every node", errDiffer, n.opt.Name, h.Name)
 	}
-	if h.Role == wire.RoleNode && props.Replicas != n.opt.Replicas {
-		return fmt.Errorf("%w: --replicas is %d on %s but %d on %s", errDiffer, n.opt.Replicas, n.opt.Name, props.Replicas, h.Name)
+	if h.Role == wire.RoleNode {
+		return n.compareReplicas(h, props)
 	}
 	return nil
 }
@@ -132,6 +132,9 @@ func (n *Node) meet(props protocol.Properties) error {
 	if props.Cluster == nil || n.view.Load() != nil || n.superseded.Load() != nil {
 		return nil // whatever generation it has: what has lost its state votes in no ring that knows it
 	}
+	if n.opt.Forgotten.has(props.Cluster.Digest()) {
+		return nil // that node has not given it up yet
+	}
 	me, ok := props.Cluster.ByName(n.opt.Name)
 	if !ok {
 		return fmt.Errorf("the ring of %s has no node %s", props.Member.Name, n.opt.Name)
@@ -139,7 +142,7 @@ func (n *Node) meet(props protocol.Properties) error {
 	if me.Generation == n.self.Generation {
 		return n.form(*props.Cluster) // the commit was lost on its way to this node
 	}
-	n.loseState(*props.Cluster, "restarted without its state")
+	n.loseState(*props.Cluster, n.lostHow())
 	return nil
 }
 
@@ -152,9 +155,28 @@ type superseded struct {
 // loseState notes that the ring knows a former life of this node.
 func (n *Node) loseState(cluster ring.Cluster, reason string) {
 	if n.superseded.CompareAndSwap(nil, &superseded{cluster, reason}) {
-		n.log.Warn("this node has lost its state and does not vote: it would forget what it promised; "+
-			"replace it, or restart every node, without the data that is left, to begin with an empty cluster", "reason", reason)
+		n.log.Error("this node has lost its state and does not vote: it has forgotten what it promised, and its vote could lose acknowledged writes", "reason", reason, "what to do", n.wayOut())
 	}
+}
+
+// lostHow says why this node has none of the state that the ring of others knows.
+func (n *Node) lostHow() string {
+	if n.opt.Identity == nil {
+		return "restarted without its state, which was in memory"
+	}
+	return fmt.Sprintf("restarted without its state: its data directory %s was empty, or was never part of this cluster", n.opt.Data)
+}
+
+// wayOut is one that works, of a node that has lost its state.
+func (n *Node) wayOut() string {
+	switch id := n.opt.Identity; {
+	case id == nil:
+		return "if the others are no majority, let all nodes form an empty cluster: quoll ring reform"
+	case id.Ring() == nil:
+		return fmt.Sprintf("if its data is elsewhere (is the volume mounted?), stop this node and start it with it at %s; "+
+			"if it is gone, restore a backup of another node on every node: quoll node backup, quoll node restore", n.opt.Data)
+	}
+	return "restore a backup of another node on every node, into new directories: quoll node backup, quoll node restore; what is in " + n.opt.Data + " may be too old"
 }
 
 // form makes the ring effective. It is called once with success.
@@ -167,7 +189,7 @@ func (n *Node) form(cluster ring.Cluster) error {
 // formLocked saves the ring, and then enters it: a node that has voted knows for
 // which ring when it is restarted.
 func (n *Node) formLocked(cluster ring.Cluster) error {
-	if n.view.Load() != nil || n.superseded.Load() != nil {
+	if n.view.Load() != nil || n.superseded.Load() != nil || n.reforming.Load() {
 		return nil
 	}
 	if n.failed.Load() {
@@ -206,7 +228,7 @@ func (n *Node) propose(payload []byte) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.view.Load() != nil || n.superseded.Load() != nil {
+	if n.view.Load() != nil || n.superseded.Load() != nil || n.reforming.Load() {
 		return errFormed
 	}
 	if me, _ := cluster.ByName(n.opt.Name); me.Generation != n.self.Generation {
@@ -241,21 +263,25 @@ func decodeCluster(payload []byte) (ring.Cluster, error) {
 // formInterval is the time between attempts to form the cluster.
 const formInterval = 100 * time.Millisecond
 
-// tellInterval is how often a node says what it waits for.
-const tellInterval = 5 * time.Second
+// A node says what it waits for after tellAfter, when it waits for others than before, and each tellInterval.
+const (
+	tellAfter    = 5 * time.Second
+	tellInterval = time.Minute
+)
 
 // formCluster runs until the cluster has formed or ctx ends.
 func (n *Node) formCluster(ctx context.Context) {
 	ticker := time.NewTicker(formInterval)
 	defer ticker.Stop()
 	coordinator := n.initial[0].Name == n.opt.Name
-	told := time.Now()
+	told, of := time.Now().Add(tellAfter-tellInterval), ""
 	for n.view.Load() == nil && n.superseded.Load() == nil && !n.failed.Load() {
 		if coordinator {
 			n.tryToForm(ctx)
 		}
-		if time.Since(told) > tellInterval {
-			told = time.Now()
+		missing := strings.Join(n.missing(), " ")
+		if since := time.Since(told); since > tellInterval || of != "" && missing != of && since > tellAfter {
+			told, of = time.Now(), missing
 			_, reason := n.state()
 			n.log.Warn("the cluster has not formed yet, which needs every node once", "reason", reason)
 		}
@@ -303,6 +329,7 @@ func (n *Node) tryToForm(ctx context.Context) {
 // gather puts together what all members say of themselves.
 func (n *Node) gather() (ring.Cluster, bool) {
 	cluster := n.initial.Cluster(n.opt.ClusterName, n.opt.Replicas)
+	after := n.opt.Forgotten.Epoch
 	for i := range cluster.Members {
 		m := &cluster.Members[i]
 		if m.Name == n.opt.Name {
@@ -315,28 +342,42 @@ func (n *Node) gather() (ring.Cluster, bool) {
 			return cluster, false
 		}
 		*m = *h.Member
+		after = max(after, h.After)
 	}
+	cluster.Epoch = after + 1 // 1, unless rings were given up
 	return cluster, true
 }
 
 // state says whether the node votes and, if not, why.
 func (n *Node) state() (admin.State, string) {
 	switch {
+	case n.end.Load() != nil:
+		return admin.Failed, (*n.end.Load()).Error()
 	case n.failed.Load():
-		return admin.Failed, "its store failed: see its log"
+		return admin.Failed, fmt.Sprintf("its store failed: %v", *n.failure.Load())
 	case n.superseded.Load() != nil:
-		return admin.LostState, n.superseded.Load().reason + ": it does not vote, it would forget what it promised"
+		return admin.LostState, n.superseded.Load().reason + "; it does not vote, for it has forgotten what it promised; " + n.wayOut()
 	case n.view.Load() != nil:
 		return admin.Voting, ""
 	}
 	var missing []string
 	for _, p := range n.peers {
 		if p.link.State() != wire.Up {
-			missing = append(missing, p.name+" ("+p.unreachable()+")")
+			missing = append(missing, fmt.Sprintf("%s at %s (%s)", p.name, p.address, p.unreachable()))
 		}
 	}
 	if len(missing) == 0 {
 		return admin.Forming, "the nodes are agreeing on the ring"
 	}
 	return admin.Forming, "waits for " + strings.Join(missing, ", ")
+}
+
+// missing returns the names of the nodes that do not answer.
+func (n *Node) missing() (names []string) {
+	for _, p := range n.peers {
+		if p.link.State() != wire.Up {
+			names = append(names, p.name)
+		}
+	}
+	return names
 }

@@ -223,7 +223,7 @@ func TestARestartedMemoryNodeNeverVotes(t *testing.T) {
 	again := c.start("c", nil)
 	c.eventually(func() bool { return again.Self().State == admin.LostState })
 	require.ErrorContains(t, again.Ready(t.Context()), "restarted without its state")
-	c.eventually(func() bool { return c.logs.contains("replace it, or restart every node") })
+	c.eventually(func() bool { return c.logs.contains("quoll ring reform") })
 	select {
 	case <-again.Formed():
 		t.Fatal("it has formed")

@@ -141,7 +141,7 @@ func (r *repairer) replayBatch(ctx context.Context, v *view, p *peer, batch hint
 }
 
 // takesWrites reports whether it makes sense to let homes write what the peer missed.
-func (p *peer) takesWrites() bool { return p.alive() && !p.full() }
+func (p *peer) takesWrites() bool { return p.alive() && !p.crowded() }
 
 // replay lets homes write what was taken of a peer's hints, and compares the marked slots.
 func (c *comparison) replay(ctx context.Context, batch hint.Batch) error {

@@ -25,6 +25,8 @@ type Identity interface {
 	// to be the same on all nodes that form a ring: where only some have a record, a
 	// majority may miss it, and one that finds it later may take it for the newest.
 	Restored() string
+	// Present reports whether what it keeps is still there, and an error that says what is not.
+	Present() error
 }
 
 // resume takes up the ring that the node was part of before it was restarted, if it
@@ -45,7 +47,7 @@ func (n *Node) resume() error {
 	}
 	lost := id.LostState()
 	if me, _ := cluster.ByName(n.opt.Name); lost == "" && me.Generation != n.self.Generation {
-		lost = "it was started without the state of its former life"
+		lost = "it was started without the state of its former life: its data directory " + n.opt.Data + " is another one"
 	}
 	if lost != "" {
 		n.loseState(cluster, lost)

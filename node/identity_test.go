@@ -25,6 +25,7 @@ type disk struct {
 	engine     *memory.Engine
 	generation uint64
 	restored   string
+	gone       error // what Present says, since before the node starts
 
 	mu    sync.Mutex
 	ring  *ring.Cluster
@@ -37,6 +38,8 @@ func newDisk(generation uint64) *disk { return &disk{engine: memory.New(), gener
 func (d *disk) Generation() uint64 { return d.generation }
 func (d *disk) LostState() string  { return d.lost }
 func (d *disk) Restored() string   { return d.restored }
+
+func (d *disk) Present() error { return d.gone }
 
 func (d *disk) Ring() *ring.Cluster {
 	d.mu.Lock()

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -43,14 +42,29 @@ type Options struct {
 	EngineName, Fsync string
 	// Identity is what the node keeps over restarts, nil if nothing.
 	Identity Identity
+	// Data is the directory that Identity keeps, for messages.
+	Data string
+	// Forgotten are rings that were given up: the node does not learn them from others any more.
+	Forgotten Forgotten
+	// Reform is called once, and must not block, when the node has been told to give up its ring: whoever started it closes it, and
+	// starts another one in its place with an empty store and what it is given as Forgotten. nil: the node refuses.
+	Reform func(Forgotten)
+	// Failed is told once, and must not block, that the node cannot go on: it is to be closed. That its store has failed is no such
+	// reason, as long as it can say so. A *ConfigError says which setting is wrong.
+	Failed func(error)
 	// Secret guards the peer and gossip ports, empty for none.
 	Secret []byte
 	// OperationTimeout is what proxies use: one second. Requests that are older than
 	// that are not executed any more.
 	OperationTimeout time.Duration
-	MaxConnections   int
+	// SlowTimeout is what proxies use for operations that take longer because nodes are behind with their work:
+	// one minute.
+	SlowTimeout    time.Duration
+	MaxConnections int
 	// MaxPending bounds the bytes of the requests that the node works on: 256 MiB.
 	MaxPending int64
+	// MaxValue is the length in bytes that no command makes a value exceed: 64 MiB.
+	MaxValue int
 	// RepairInterval is the time between two comparisons of the replicas: 10 s; negative: they are
 	// not compared, and what they miss is not noted.
 	RepairInterval time.Duration
@@ -64,6 +78,8 @@ type Options struct {
 	HintLimit int64
 	Version   string
 	Logger    *slog.Logger
+
+	manyRequests int // 0 for the constant
 	// Now is the wall clock in Unix milliseconds, nil for the process' (package clock).
 	Now func() int64
 }
@@ -75,11 +91,20 @@ func (o *Options) setDefaults() {
 	if o.OperationTimeout == 0 {
 		o.OperationTimeout = time.Second
 	}
+	if o.manyRequests == 0 {
+		o.manyRequests = manyRequests
+	}
+	if o.SlowTimeout == 0 {
+		o.SlowTimeout = time.Minute
+	}
 	if o.RepairInterval == 0 {
 		o.RepairInterval = 10 * time.Second
 	}
 	if o.RepairRate == 0 {
 		o.RepairRate = defaultRepairRate
+	}
+	if o.MaxValue == 0 {
+		o.MaxValue = 64 << 20
 	}
 	if o.MaxPending == 0 {
 		o.MaxPending = 256 << 20
@@ -118,7 +143,8 @@ type Node struct {
 
 	view       atomic.Pointer[view]       // nil until the cluster has formed
 	superseded atomic.Pointer[superseded] // the ring knows a former life of this node
-	failed     atomic.Bool                // the store failed
+	failed     atomic.Bool                // the store failed,
+	failure    atomic.Pointer[error]      // with this error
 	leaving    atomic.Bool                // it is being closed
 	returned   atomic.Bool                // those who use it have found it again
 	slow       atomic.Bool                // most others find it slow
@@ -127,10 +153,15 @@ type Node struct {
 	toldClock  int64        // when it told its peers the time, in monotonic milliseconds; tick's
 	toldSlow   int64        // when it told those that it finds slow, in monotonic milliseconds; tick's
 	damage     damage
+	opinions   opinions
+	end        atomic.Pointer[error] // why it cannot go on
 	space      space
+	work       work
 	formed     chan struct{}
-	mu         sync.Mutex // formation
-	bound      uint64     // digest of the ring that was proposed last
+	mu         sync.Mutex  // formation
+	bound      uint64      // digest of the ring that was proposed last
+	reforming  atomic.Bool // it has given up its ring, and is about to be started anew,
+	reformed   sync.Once   // which is asked for once
 
 	backups  sync.Mutex // held while one is made
 	repairs  *repairer
@@ -158,6 +189,7 @@ func Start(opt Options) (*Node, error) {
 	n.repairs, n.rebuilds = newRepairer(n), newRebuilder(n)
 	n.clock.Start(n.mono(), clock.UnixMilli())
 	n.timing.Request = opt.OperationTimeout.Milliseconds() * 3 / 2
+	n.timing.Slow = opt.SlowTimeout.Milliseconds()
 	cluster := n.initial.Cluster(opt.ClusterName, opt.Replicas)
 	self, ok := cluster.ByName(opt.Name)
 	if !ok {
@@ -183,16 +215,19 @@ func Start(opt Options) (*Node, error) {
 		return nil, err
 	}
 	n.outboxes.New = func() any { return n.newOutbox() }
-	n.server = wire.NewServer(wire.ServerConfig{Options: n.wireOptions(), Handler: n, Accept: n.accept, MaxConns: opt.MaxConnections})
+	n.server = wire.NewServer(wire.ServerConfig{Options: n.wireOptions(), Handler: n, Accept: n.accept, MaxConns: opt.MaxConnections,
+		Working: n.working, Stuck: n.stuck})
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
 	n.life, n.rest = context.WithCancel(ctx)
 	for _, p := range n.peers {
 		p.link.Start(ctx)
 	}
-	n.wait.Go(func() { n.serve() })
+	n.wait.Go(n.servePeers)
 	n.wait.Go(func() { n.formCluster(ctx) })
 	n.wait.Go(func() { every(ctx, tickInterval, n.tick) })
+	n.wait.Go(func() { every(ctx, slowCommit, n.lookAtWork) })
+	n.wait.Go(func() { every(ctx, storeInterval, n.lookAtStore) })
 	n.wait.Go(func() { every(n.life, expireStep, newExpirer(n).step) })
 	n.wait.Go(func() { n.rebuilds.run(n.life) })
 	if e, ok := opt.Engine.(damageReporter); ok {
@@ -232,12 +267,6 @@ func (n *Node) knownGossip() []string {
 		}
 	}
 	return known
-}
-
-func (n *Node) serve() {
-	if err := n.server.Serve(n.opt.Listener); err != nil && !errors.Is(err, wire.ErrClosed) {
-		n.log.Error("the peer port failed", "err", err)
-	}
 }
 
 // every calls do again and again, until ctx ends.
@@ -285,7 +314,7 @@ func (n *Node) Close(ctx context.Context) error {
 }
 
 func (n *Node) wireOptions() wire.Options {
-	return wire.Options{Secret: n.opt.Secret, Logger: n.log, Sent: func(bytes int) { n.Metrics.BytesOut.Add(uint64(bytes)) }}
+	return wire.Options{Secret: n.opt.Secret, Logger: n.log, MaxPending: maxQueued, Sent: func(bytes int) { n.Metrics.BytesOut.Add(uint64(bytes)) }}
 }
 
 // now is the time that decides what has expired.

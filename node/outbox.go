@@ -180,13 +180,15 @@ func (o *outbox) flush() {
 	for i := range o.conns {
 		o.conns[i].session().waiting.Add(int64(o.conns[i].length()))
 	}
-	o.node.engine.Commit(o.done)
+	n.work.asked(o.mono)
+	n.engine.Commit(o.done)
 }
 
 // committed sends what had to be durable, and then handles the own replica's replies,
 // which may make more to send.
 func (o *outbox) committed(err error) {
 	n := o.node
+	n.work.done(o.mono, n.mono())
 	if err != nil {
 		n.storageFailed(err)
 	}

@@ -28,14 +28,17 @@ type peer struct {
 	member  atomic.Bool                         // inRing, as of the last change
 	upSince atomic.Int64                        // monotonic milliseconds, 0 while not Up
 	upUntil atomic.Int64                        // the same, 0 while Up
+	// Since when the last connection is there, in monotonic milliseconds: what was sent before may be lost.
+	connectedAt atomic.Int64
 
-	leading   atomic.Pointer[ring.SlotSet] // when it found this node, nil before
-	pace      wire.Pace
-	leaving   atomic.Bool  // it is ending, as it said on the connection of the moment
-	clock     atomic.Int64 // its system's clock, from this node's monotonic one, in milliseconds
-	clockAt   atomic.Int64 // when it said so, in monotonic milliseconds, 0 for never
-	slowSaid  atomic.Int64 // when it said last that this node is slow, in monotonic milliseconds, 0 for never
-	fullUntil atomic.Int64 // it has no room for writes until then, in monotonic milliseconds
+	leading  atomic.Pointer[ring.SlotSet] // when it found this node, nil before
+	pace     wire.Pace
+	leaving  atomic.Bool  // it is ending, as it said on the connection of the moment
+	clock    atomic.Int64 // its system's clock, from this node's monotonic one, in milliseconds
+	clockAt  atomic.Int64 // when it said so, in monotonic milliseconds, 0 for never
+	slowSaid atomic.Int64 // when it said last that this node is slow, in monotonic milliseconds, 0 for never
+	// It has no room for writes, or for more data, until then, in monotonic milliseconds.
+	fullUntil, crowdedUntil atomic.Int64
 
 	// What the link's reader works on.
 	out      *outbox
@@ -59,6 +62,7 @@ func (n *Node) newPeer(index int, m ring.Member) *peer {
 			n.mu.Lock()                              // the cluster may be forming at this moment
 			defer n.mu.Unlock()
 			p.hello.Store(&props)
+			p.connectedAt.Store(n.mono())
 			p.member.Store(p.inRing())
 			p.leaving.Store(false)
 		},
@@ -170,7 +174,7 @@ func (p *peer) frame(typ wire.FrameType, body []byte, age time.Duration) {
 	case protocol.FrameClock:
 		p.node.heardClock(p.id, body, age)
 	case protocol.FrameFull:
-		p.fullUntil.Store(p.node.mono() + fullFor.Milliseconds())
+		p.heardFull(body)
 	}
 }
 

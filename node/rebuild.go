@@ -137,7 +137,7 @@ type rebuild struct {
 
 var errLater = errors.New("it did not work a moment ago")
 
-var errNobody = errors.New("no other node holds the slot: replace the node's data")
+var errNobody = errors.New("no other node holds the slot: its data is lost; make a new cluster from a backup (quoll node restore)")
 
 // step does what is left to do, until something does not work.
 func (b *rebuild) step(ctx context.Context) error {

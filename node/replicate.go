@@ -1,9 +1,7 @@
 package node
 
 import (
-	"bytes"
-	"slices"
-
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/register"
@@ -80,7 +78,7 @@ func own(value []byte) []byte {
 	if len(value) <= record.CopiedValue {
 		return value
 	}
-	return slices.Clip(bytes.Clone(value)) // which, unlike make, does not clear it first
+	return buffer.Clone(value)
 }
 
 // appendReply appends a replica's reply.

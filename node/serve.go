@@ -120,6 +120,9 @@ func (n *Node) batch(c *wire.ServerConn, s *session, body []byte, age time.Durat
 		return refuseAll(c, &d, refusal)
 	}
 	for d.More() {
+		if s.group.n == 0 {
+			n.awaitRoom(c, s)
+		}
 		op := &s.ops[s.group.n]
 		protocol.DecodeOp(&d, op)
 		if d.Err() != nil {
@@ -127,6 +130,7 @@ func (n *Node) batch(c *wire.ServerConn, s *session, body []byte, age time.Durat
 		}
 		if s.group.add(op.Slot, op.Key(), useOf(op.Kind), op.Kind == protocol.Execute) || !d.More() {
 			n.executeGroup(c, s, epoch)
+			c.Goes()
 		}
 	}
 	if s.group.n > 0 { // the frame ended in the middle of an operation
@@ -192,7 +196,7 @@ func (n *Node) refusal(epoch uint64, age time.Duration) register.Reason {
 	case epoch != v.cluster.Epoch:
 		n.Metrics.RefusedEpoch.Inc()
 		return register.EpochChanged
-	case age > n.opt.OperationTimeout: // the process was stopped; nobody waits for these any more
+	case n.overdue(age): // the process was stopped; nobody waits for these any more
 		n.Metrics.RefusedBusy.Inc()
 		return register.Expired
 	}
@@ -241,7 +245,8 @@ func (n *Node) execute(c *wire.ServerConn, s *session, i int) {
 	}
 	known := command.ByOp(op.Req.Op)
 	reads := known != nil && known.Route == command.RouteRead
-	if reason := n.quorum(sl, reads); reason != register.ReasonNone {
+	grows := known != nil && known.Flags&command.FlagDenyOOM != 0
+	if reason := n.quorum(sl, reads, grows); reason != register.ReasonNone {
 		s.refuse(c, op, reason)
 		return
 	}
@@ -258,8 +263,11 @@ func (n *Node) execute(c *wire.ServerConn, s *session, i int) {
 // quorum says why no majority of the slot's replicas would answer to a request. Without one
 // this node proposes nothing: what it sends could end as unknown, while another replica,
 // which the proxy asks next, may well reach a majority. A replica without room answers to what a
-// home asks that reads under its term.
-func (n *Node) quorum(sl *slot, reads bool) register.Reason {
+// home asks that reads under its term. One that is crowded answers to everything, but is no good for what makes the data grow.
+func (n *Node) quorum(sl *slot, reads, grows bool) register.Reason {
+	if grows && n.crowded() {
+		return register.StorageFull
+	}
 	members := sl.home.Config().Members()
 	alive, roomy := 0, 0
 	for _, id := range members {
@@ -268,7 +276,7 @@ func (n *Node) quorum(sl *slot, reads bool) register.Reason {
 			continue
 		}
 		alive++
-		if p == nil || !p.full() {
+		if p == nil || !p.full() && !(grows && p.crowded()) {
 			roomy++
 		}
 	}
@@ -307,6 +315,7 @@ func (n *Node) read(c *wire.ServerConn, s *session, op *protocol.Op, epoch uint6
 		s.out.result(c, &result)
 		return
 	}
+	op.Req.MaxValue = n.opt.MaxValue
 	s.reply, _ = datatype.Execute(s.reply[:0], rec.State, &op.Req, now)
 	s.room -= len(s.reply)
 	result.Status, result.Reply = protocol.StatusValue, s.reply
@@ -360,6 +369,7 @@ func (n *Node) replicate(c *wire.ServerConn, s *session, body []byte) error {
 		m.From, m.To = s.member(), v.self
 		if s.group.add(m.Slot, m.Key, engine.UseWrite, false) || !d.More() {
 			n.replicateGroup(c, s)
+			c.Goes()
 		}
 	}
 	if s.group.n > 0 {
@@ -376,6 +386,9 @@ func (n *Node) replicateGroup(c *wire.ServerConn, s *session) {
 		m := &s.messages[i]
 		st := &n.stripes[m.Slot%stripes]
 		sl, err := st.slot(m.Slot)
+		if err == nil && n.overflows(sl, m) {
+			continue
+		}
 		if err == nil {
 			if err = sl.acceptor.Handle(m, &s.answer); err != nil {
 				st.fail(m.Slot, sl, err)

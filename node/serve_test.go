@@ -96,7 +96,9 @@ func TestTooOldFramesAreNotExecuted(t *testing.T) {
 	c := newFormed(t, 1, nil)
 	n := c.nodes["a"]
 	require.Equal(t, register.ReasonNone, n.refusal(1, n.opt.OperationTimeout))
-	require.Equal(t, register.Expired, n.refusal(1, n.opt.OperationTimeout+time.Millisecond))
+	before := n.opt.OperationTimeout + n.server.Awake() + time.Second
+	require.Equal(t, register.Expired, n.refusal(1, before), "it came while the process was stopped")
+	require.Equal(t, register.Expired, n.refusal(1, n.opt.SlowTimeout+time.Millisecond))
 }
 
 func TestExpiredStatesGoToTheHome(t *testing.T) {
@@ -124,6 +126,7 @@ func TestWorkIsBounded(t *testing.T) {
 	awaitHeld(t, slow)
 	require.Positive(t, n.pending.Load())
 	busy := cl.send(op(protocol.Execute, "set k v"))[0]
+	c.eventually(func() bool { return n.Metrics.RefusedBusy.Value() > 0 })
 	c.eventually(func() bool { slow.Release(); return len(ok) == 1 && len(busy) == 1 })
 	require.Equal(t, "+OK\r\n", string((<-ok).Reply))
 	require.EqualValues(t, register.Overloaded, (<-busy).Reason)

@@ -138,6 +138,7 @@ func (n *Node) tick() {
 	n.lookAtReturn()
 	out := n.getOutbox()
 	n.ticks++
+	slow := false
 	for i := range n.stripes {
 		s := &n.stripes[i]
 		s.mu.Lock()
@@ -151,11 +152,15 @@ func (n *Node) tick() {
 			sl := s.slots[k]
 			if sl.home.Active() {
 				sl.home.Tick()
+				slow = slow || sl.home.Slow()
 			}
 			s.touched(uint16(k*stripes+i), sl)
 		}
 		s.busy = 0
 		s.unlock()
+	}
+	if slow {
+		n.work.slow.Store(n.mono())
 	}
 	out.flush()
 }

@@ -11,7 +11,7 @@ import (
 // that it leads slow, while the others could do it among themselves. It cannot tell by itself: all others may
 // be far away. So each node compares the round trips to its peers, and tells one that takes much
 // longer than another. A node that hears that from a majority of the others gives its slots away, as if it
-// were about to end, and gets them back like one that has come back.
+// were about to end, and gets them back like one that has come back. So does one whose disk completes nothing, though the others keep up.
 
 const (
 	tellSlow = 250 * time.Millisecond // how often a slow peer is told,
@@ -41,11 +41,14 @@ func (n *Node) lookAtPace() {
 			said++
 		}
 	}
-	slow := 2*said > len(n.peers)
+	late := n.lateAlone()
+	slow := late || 2*said > len(n.peers)
 	if n.slow.Swap(slow) == slow {
 		return
 	}
-	if slow {
+	if late {
+		n.log.Warn("the disk of this node is much slower than the others': it gives its slots away; look at the disk")
+	} else if slow {
 		n.log.Warn("the other nodes wait long for this one's answers: it gives its slots away; look at its disk, its processor and its network")
 	} else {
 		n.log.Info("this node answers soon again")

@@ -37,17 +37,19 @@ func (n *Node) Self() admin.NodeStatus {
 		s.Keys, s.Tombstones, s.Bytes = totals.Live, totals.Tombstones, totals.Bytes
 	}
 	s.LeadingSlots = n.slotsLed()
+	s.Volatile = n.opt.Identity == nil
 	s.Engine, s.Fsync = n.opt.EngineName, n.opt.Fsync
 	if u := n.engine.Usage(); u.Disk > 0 {
 		s.Disk = &admin.Disk{Bytes: u.Disk, Live: u.Live, Dead: u.Dead, Journal: u.Journal, Free: u.Free}
 	}
 	s.Slow = n.slow.Load()
+	s.Behind = n.work.behind.Load()
 	s.ClockAheadSeconds = time.Duration(n.clockWrong.Load()).Seconds()
-	if short := n.space.short.Load(); short != nil {
+	if short := n.space.shortOf(); short != nil {
 		s.Full = (*short).Error()
 	}
 	if slots, first := n.damage.read(); slots > 0 {
-		s.DamagedSlots, s.Damage = slots, first.Error()
+		s.DamagedSlots, s.Damage, s.DamagedSlotNumbers = slots, first.Error(), n.damage.slots()
 	}
 	n.repairs.describe(&s)
 	return s
@@ -93,7 +95,7 @@ func (n *Node) sees() map[string]string {
 
 // State returns what metrics show.
 func (n *Node) State() metrics.NodeState {
-	s := metrics.NodeState{SlotsLed: n.slotsLed(), Voting: n.votes() == nil, Full: n.space.short.Load() != nil}
+	s := metrics.NodeState{SlotsLed: n.slotsLed(), Voting: n.votes() == nil, Full: n.space.shortOf() != nil, Behind: n.server.Behind()}
 	s.FailedSlots, _ = n.damage.read()
 	n.repairs.measure(&s)
 	u := n.engine.Usage()

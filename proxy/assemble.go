@@ -3,6 +3,8 @@ package proxy
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/quolldb/quoll/internal/command"
@@ -21,12 +23,26 @@ func (s *session) finish() {
 	s.executed(took)
 }
 
-// executeBatch executes a batch when there is room for it, and returns how long that took. One command of very many keys
-// counts as an ordinary batch, or it would shut everybody else out.
-func (s *session) executeBatch(b *Batch) time.Duration {
+// executeBatch executes a batch when there is room for it, and returns how long that took. A command of very many keys is
+// executed in portions, one after the other: all at once would keep the nodes from everybody else, and take longer than an
+// operation may.
+func (s *session) executeBatch(b *Batch) (took time.Duration) {
+	if len(b.Ops) <= portionOps {
+		return s.executePortion(b)
+	}
+	for portion := range slices.Chunk(b.Ops, portionOps) {
+		took += s.executePortion(&Batch{Ops: portion})
+	}
+	return took
+}
+
+// portionOps is how many operations of one client are executed together at most.
+const portionOps = gateOps / 2
+
+func (s *session) executePortion(b *Batch) time.Duration {
 	gate := s.server.alone
-	gate.enter(&s.pass, min(len(b.Ops), maxBatchOps))
-	defer gate.end(&s.pass, maxBatchOps)
+	gate.enter(&s.pass, load(b.Ops))
+	defer gate.end(&s.pass, math.MaxInt)
 	start := time.Now()
 	s.server.cluster.Execute(b)
 	return time.Since(start)

@@ -112,10 +112,6 @@ func (b *Batch) Add(req command.Request, write bool) int {
 	return len(b.Ops) - 1
 }
 
-// Cursor is a place in an iteration over the whole cluster: slot<<48 | position.
-// Zero is both the start and the end, as in Redis' SCAN.
-type Cursor uint64
-
 // ScanEntry is one live key found by a scan.
 type ScanEntry struct {
 	Key  []byte
@@ -126,9 +122,18 @@ type ScanEntry struct {
 // coordinator implements it over links to the nodes; tests implement it in memory.
 type Cluster interface {
 	// Execute runs all operations of the batch and returns when each has its
-	// outcome and reply, after the operation time-out at the latest. Operations of the
+	// outcome and reply, after the operation time-out at the latest, or as long as nodes
+	// say that they are behind, after the slow time-out. Operations of the
 	// same part on the same key take effect in the order of the batch.
 	Execute(b *Batch)
+
+	// Loading returns nil once commands can be executed, and from then on; until then ErrNotReady, wrapped in
+	// what is waited for. It does not block.
+	Loading() error
+
+	// Working reports whether nodes say at the moment that they are behind: what they have been asked for
+	// takes long, and is being worked on. It does not block.
+	Working() bool
 
 	// Scan returns the live keys from the cursor on, about count of them (more or
 	// fewer, maybe none), and the cursor to go on from, zero at the end. A key that is

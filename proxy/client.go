@@ -21,6 +21,7 @@ type clientInfo struct {
 	mu                          sync.Mutex
 	name, libName, libVersion   string
 	resp3, noEvict, noTouchMode bool
+	tracking                    tracking
 }
 
 // set changes the fields under mu.
@@ -36,6 +37,12 @@ func (c *clientInfo) clientName() string {
 	return c.name
 }
 
+func (c *clientInfo) tracks() tracking {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tracking
+}
+
 // defaultUser is the only user there is.
 const defaultUser = "default"
 
@@ -43,7 +50,7 @@ const defaultUser = "default"
 // here are there for programs that read them, with the value that fits best.
 func (s *session) describe(dst []byte, now time.Time) []byte {
 	info := &s.info
-	name, protocol, flags := "NULL", 2, "N"
+	name, protocol, flags := "NULL", 2, ""
 	if cmd := info.command.Load(); cmd != nil {
 		name = cmd.Name
 	}
@@ -52,18 +59,24 @@ func (s *session) describe(dst []byte, now time.Time) []byte {
 	if info.resp3 {
 		protocol = 3
 	}
+	if info.tracking.on {
+		flags = "t"
+	}
 	if info.noEvict {
-		flags = "e"
+		flags += "e"
+	}
+	if flags == "" {
+		flags = "N"
 	}
 	if info.noTouchMode {
 		flags += "T"
 	}
 	idle := max(0, now.UnixMilli()-info.active.Load()) / 1000
 	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=0 psub=0 ssub=0 multi=-1 "+
-		"qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd=%s user=%s redir=-1 resp=%d "+
+		"qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd=%s user=%s redir=%d resp=%d "+
 		"lib-name=%s lib-ver=%s\n",
 		s.id, s.conn.RemoteAddr(), s.conn.LocalAddr(), info.name, int(now.Sub(info.created).Seconds()), idle, flags,
-		name, defaultUser, protocol, info.libName, info.libVersion)
+		name, defaultUser, info.tracking.redirect(), protocol, info.libName, info.libVersion)
 }
 
 // clients returns the open sessions, oldest first.

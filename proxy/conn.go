@@ -33,6 +33,8 @@ type clientConn struct {
 	// hasty: others wait as well. Nothing waits for the client to take what is sent to it,
 	// and it is read from once, which fresh stands for.
 	hasty, fresh bool
+	// rests, if not nil, are taken before each read.
+	rests *rests
 	// stuck: the client did not take everything that was sent in haste.
 	stuck bool
 }
@@ -83,6 +85,9 @@ func (c *clientConn) Read(p []byte) (int, error) {
 		return 0, errNotNow
 	}
 	c.fresh = false
+	if c.rests != nil {
+		c.rests.rest()
+	}
 	if c.socket != nil {
 		return c.socket.read(p)
 	}

@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,10 +24,12 @@ type CoordinatorConfig struct {
 	Initial string
 	// Secret is the cluster's, empty for none.
 	Secret []byte
-	// OperationTimeout bounds Execute.
+	// OperationTimeout bounds Execute, as long as no node says that it is behind with what it was asked for.
 	OperationTimeout time.Duration
-	Version          string
-	Logger           *slog.Logger
+	// SlowTimeout bounds Execute in any case: one minute.
+	SlowTimeout time.Duration
+	Version     string
+	Logger      *slog.Logger
 
 	suspectAfter time.Duration // wire's default, unless a test must not depend on it
 }
@@ -37,8 +41,12 @@ type Coordinator struct {
 	log  *slog.Logger
 	ring atomic.Pointer[ringView] // nil until it is learned
 
+	seeds  atomic.Pointer[[]*nodeLink] // of the beginning
+	loaded atomic.Bool                 // the nodes have been there once
+
 	batches batchTable
 	stats   CoordinatorStats
+	pauses  pauses
 
 	offers chan ring.Cluster // rings that nodes told of
 	ctx    context.Context
@@ -52,6 +60,8 @@ type CoordinatorStats struct {
 	QuorumReads, HomeReads atomic.Uint64
 	// Retries counts operations that were sent again.
 	Retries atomic.Uint64
+	// Slow counts operations that took longer than the operation time-out, since nodes are behind.
+	Slow atomic.Uint64
 }
 
 // ringView is the ring and the links to its nodes. It is immutable, but for homes.
@@ -59,6 +69,7 @@ type ringView struct {
 	cluster ring.Cluster
 	digest  uint64
 	table   *ring.Table
+	known   time.Time   // since when
 	nodes   []*nodeLink // in the order of cluster.Members
 	byID    []*nodeLink
 
@@ -70,9 +81,17 @@ type ringView struct {
 // NewCoordinator starts a coordinator, which learns the ring in the background.
 // Close stops it.
 func NewCoordinator(cfg CoordinatorConfig) *Coordinator {
-	c := &Coordinator{cfg: cfg, log: cfg.Logger, offers: make(chan ring.Cluster, 1)}
+	cfg.SlowTimeout = cmp.Or(cfg.SlowTimeout, time.Minute)
+	c := &Coordinator{cfg: cfg, log: cfg.Logger, pauses: pauses{begun: time.Now()}, offers: make(chan ring.Cluster, 1)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.wait.Go(c.manage)
+	var seeds []*nodeLink
+	for _, address := range c.cfg.Seeds {
+		seeds = append(seeds, c.newLink(0, address, nil))
+	}
+	c.seeds.Store(&seeds)
+	c.wait.Go(func() { c.manage(seeds) })
+	c.wait.Go(func() { c.pauses.watch(c.ctx) })
+	c.wait.Go(func() { c.tellWaiting(c.ctx) })
 	return c
 }
 
@@ -87,11 +106,7 @@ func (c *Coordinator) Close() {
 func (c *Coordinator) Stats() *CoordinatorStats { return &c.stats }
 
 // manage owns the links: first to the seeds, then to the members of the ring.
-func (c *Coordinator) manage() {
-	var seeds []*nodeLink
-	for _, address := range c.cfg.Seeds {
-		seeds = append(seeds, c.newLink(0, address, nil))
-	}
+func (c *Coordinator) manage(seeds []*nodeLink) {
 	defer func() {
 		closeLinks(seeds)
 		if view := c.ring.Load(); view != nil {
@@ -137,7 +152,7 @@ func (c *Coordinator) adopt(cluster ring.Cluster) bool {
 		c.log.Error("the nodes' ring cannot be planned", "err", err)
 		return false
 	}
-	view := &ringView{cluster: cluster, digest: cluster.Digest(), table: table}
+	view := &ringView{cluster: cluster, digest: cluster.Digest(), table: table, known: time.Now()}
 	for _, m := range cluster.Members {
 		for int(m.ID) >= len(view.byID) {
 			view.byID = append(view.byID, nil)
@@ -151,6 +166,12 @@ func (c *Coordinator) adopt(cluster ring.Cluster) bool {
 	}
 	c.log.Info("the ring is known", "epoch", cluster.Epoch, "nodes", len(cluster.Members), "replicas", cluster.Replicas)
 	return true
+}
+
+// Working implements Cluster.
+func (c *Coordinator) Working() bool {
+	view := c.ring.Load()
+	return view != nil && slices.ContainsFunc(view.nodes, func(l *nodeLink) bool { return l.link.Working() })
 }
 
 func (v *ringView) anyUp() bool {

@@ -27,8 +27,13 @@ type batchState struct {
 	blocked            int // of which so many wait for others on the same key
 	replies            replies
 	wake               chan struct{}
+	begun, deadline    time.Time
+	last               time.Time // nothing is sent after it
 	timer              *time.Timer
-	frames             []nodeFrame // by member ID
+	lost               time.Duration // by pauses, as far as it has been allowed for
+	slow               bool          // it took longer than the operation time-out
+	grace              time.Duration // that what is sent then has at least
+	frames             []nodeFrame   // by member ID
 	chains             chainTable
 }
 
@@ -65,7 +70,9 @@ type opState struct {
 	viaHome bool   // through the home, though it is a read
 	except  uint16 // the member that it is not to be sent on to, 0 for none
 	tries   uint8
-	waiting uint8 // bit i: targets[i] has not answered
+	sent    time.Duration // since the batch began, if it is slow
+	delays  uint8         // how often it was refused because too much waits
+	waiting uint8         // bit i: targets[i] has not answered
 	targets [maxTargets]uint16
 	hint    uint16 // the member to ask, 0 for the coordinator's choice,
 	hinter  uint16 // and who said so
@@ -177,6 +184,7 @@ func (b *Batch) begin() {
 	}
 	s.replies.reset(maxKeptBuffer)
 	s.pending, s.ready, s.blocked = len(b.Ops), len(b.Ops), 0
+	s.slow = false
 	s.parts, s.finished, s.eager = s.parts[:0], s.finished[:0], b.OnPart != nil
 	if cap(s.ops) < len(b.Ops) {
 		s.ops = make([]opState, len(b.Ops))
@@ -300,6 +308,17 @@ func (s *batchState) again(st *opState) {
 		st.tries++
 	}
 	s.ready++
+}
+
+// later is again for who was refused because too much waits where it was sent: that says nothing about who leads
+// the slot.
+func (s *batchState) later(st *opState) {
+	s.again(st)
+	st.err = ErrOverloaded
+	st.tries--
+	if st.delays < 255 {
+		st.delays++
+	}
 }
 
 // manyOps is for how many operations a frame is begun in borrowed memory.

@@ -100,6 +100,9 @@ func (s *batchState) turn(st *opState) bool {
 	switch {
 	case c == nil:
 		return true
+	case c.passed > st.index && st.err == ErrOverloaded:
+		s.fail(st, ErrOverloaded)
+		return false
 	case c.passed > st.index:
 		s.fail(st, errOvertaken)
 		return false

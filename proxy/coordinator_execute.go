@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/quolldb/quoll/internal/buffer"
@@ -31,13 +32,10 @@ func (c *Coordinator) Execute(b *Batch) {
 		return
 	}
 	c.batches.add(b)
-	deadline := time.Now().Add(c.cfg.OperationTimeout)
-	if s.timer == nil {
-		s.timer = time.NewTimer(c.cfg.OperationTimeout)
-	} else {
-		s.timer.Reset(c.cfg.OperationTimeout)
-	}
-	c.rounds(view, b, deadline)
+	s.begun = time.Now()
+	s.lost = c.pauses.total(s.begun)
+	s.allow(s.begun, c.cfg.OperationTimeout)
+	c.rounds(view, b)
 	s.timer.Stop()
 	c.batches.remove(b)
 	s.mu.Lock()
@@ -51,40 +49,49 @@ func (s *batchState) failAll(err *ReplyError) {
 	}
 }
 
+// allow sets the time that the operations have from now on.
+func (s *batchState) allow(now time.Time, timeout time.Duration) {
+	if s.timer == nil {
+		s.timer = time.NewTimer(timeout)
+	} else {
+		s.timer.Reset(timeout)
+	}
+	s.deadline, s.last = now.Add(timeout), now.Add(timeout*9/10)
+}
+
 // rounds returns when every operation has its outcome. Nothing is sent again in the
 // last tenth of the time: a write whose answer did not come in time would end as unknown.
-func (c *Coordinator) rounds(view *ringView, b *Batch, deadline time.Time) {
+func (c *Coordinator) rounds(view *ringView, b *Batch) {
 	s := &b.state
-	last := deadline.Add(-c.cfg.OperationTimeout / 10)
 	for {
-		if time.Now().Before(last) {
+		if time.Now().Before(s.last) {
 			s.mu.Lock()
 			c.send(view, b)
 			s.mu.Unlock()
 		}
-		if !b.await(last) {
+		if !c.await(view, b) {
 			return
 		}
 		s.mu.Lock()
 		pause := s.pause()
 		s.mu.Unlock()
 		if pause > 0 {
-			b.rest(min(pause, time.Until(deadline)))
+			b.rest(min(pause, time.Until(s.deadline)))
 		}
 	}
 }
 
-// await waits until something can be sent, which it cannot after last, and answers
+// await waits until something can be sent, which it cannot in the last tenth of the time, and answers
 // parts meanwhile. It reports false when every operation has its outcome, which it sees
 // to when the time is up.
-func (b *Batch) await(last time.Time) bool {
+func (c *Coordinator) await(view *ringView, b *Batch) bool {
 	s := &b.state
 	for {
 		pending, sendable := b.answer()
 		if pending == 0 {
 			return false
 		}
-		if sendable && time.Now().Before(last) {
+		if sendable && time.Now().Before(s.last) {
 			return true
 		}
 		select {
@@ -93,10 +100,8 @@ func (b *Batch) await(last time.Time) bool {
 		case <-s.timer.C:
 		}
 		s.mu.Lock()
-		s.timeOut()
+		c.timeOut(view, s)
 		s.mu.Unlock()
-		b.answer()
-		return false
 	}
 }
 
@@ -120,7 +125,7 @@ func (s *batchState) pause() time.Duration {
 	tries := uint8(0)
 	for i := range s.ops {
 		if st := &s.ops[i]; st.phase == opReady {
-			tries = max(tries, st.tries)
+			tries = max(tries, st.tries, st.delays)
 		}
 	}
 	if tries < 2 {
@@ -130,11 +135,24 @@ func (s *batchState) pause() time.Duration {
 }
 
 // timeOut ends what has no outcome yet: a write that a home may have is unknown,
-// all else had no effect.
-func (s *batchState) timeOut() {
+// all else had no effect. What a node is behind with gets more time, and everything as much as this process stood still.
+func (c *Coordinator) timeOut(view *ringView, s *batchState) {
+	now := time.Now()
+	left := c.cfg.SlowTimeout - now.Sub(s.begun)
+	if lost := c.pauses.total(now) - s.lost; lost > 0 && left > 0 {
+		s.lost += lost
+		s.allow(now, min(lost, c.cfg.OperationTimeout, left))
+		return
+	}
+	first := !s.slow
 	for i := range s.ops {
 		switch st := &s.ops[i]; {
 		case st.phase == opDone:
+		case left > 0 && (s.worthWaiting(view, st, now) || s.mayWake(view, st)):
+			s.slow = true
+			if first {
+				c.stats.Slow.Add(1)
+			}
 		case st.phase == opExecuting && st.mayWrite():
 			s.fail(st, ErrUnknownOutcome)
 		case st.err != nil:
@@ -143,6 +161,48 @@ func (s *batchState) timeOut() {
 			s.fail(st, ErrTimeout)
 		}
 	}
+	s.grace = c.cfg.OperationTimeout / 2
+	s.allow(now, min(s.grace, max(left, 0)))
+}
+
+// worthWaiting reports whether an operation will have an outcome, later: somebody who was asked is behind, and says so,
+// or has refused it for now because too much waits there, and will be asked again. What was sent a moment ago, since it was worth it,
+// has some time.
+func (s *batchState) worthWaiting(view *ringView, st *opState, now time.Time) bool {
+	if chain := s.chainOf(st); st.phase == opReady && chain != nil && chain.out > 0 && view.node(chain.home).link.Working() {
+		return true
+	}
+	if s.slow && st.phase != opReady && now.Sub(s.begun)-st.sent < s.grace {
+		return true
+	}
+	if st.phase == opExecuting {
+		return view.waitsFor(st, func(l *nodeLink) bool { return l.link.Working() })
+	}
+	for k, id := range st.targets {
+		if id == 0 || st.phase != opReady && st.waiting&(1<<k) == 0 {
+			continue
+		}
+		if l := view.node(id); l.link.Working() || st.phase == opReady && st.err == ErrOverloaded && l.up.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// mayWake reports whether one of those that an operation depends on has been silent for less than it may take: that one may stand
+// still for a moment only.
+func (s *batchState) mayWake(view *ringView, st *opState) bool {
+	return st.phase == opExecuting && view.waitsFor(st, func(l *nodeLink) bool { return !l.up.Load() && !l.silent() })
+}
+
+// waitsFor reports whether an operation that a home has depends on such a node: the home, and as long as that answers any other
+// replica, since the home waits for those.
+func (v *ringView) waitsFor(st *opState, such func(*nodeLink) bool) bool {
+	home := v.node(st.targets[0])
+	if !home.up.Load() {
+		return such(home)
+	}
+	return slices.ContainsFunc(v.table.Replicas(st.slot), func(id uint16) bool { return such(v.node(id)) })
 }
 
 // send sends everything that is ready, one frame to each node.
@@ -150,6 +210,10 @@ func (c *Coordinator) send(view *ringView, b *Batch) {
 	s := &b.state
 	s.round++
 	s.blocked = 0
+	now := time.Duration(0)
+	if s.slow {
+		now = time.Since(s.begun)
+	}
 	for i := range s.ops {
 		st := &s.ops[i]
 		if st.phase != opReady {
@@ -158,6 +222,7 @@ func (c *Coordinator) send(view *ringView, b *Batch) {
 		if !s.turn(st) {
 			continue
 		}
+		st.sent = now
 		if st.tries > 0 {
 			c.stats.Retries.Add(1)
 		}
@@ -343,7 +408,7 @@ func (s *batchState) unsent(id uint16, ops []int32, err error) {
 		st.err = nil
 		switch {
 		case errors.Is(err, wire.ErrBacklog):
-			s.fail(st, ErrOverloaded)
+			s.later(st)
 		case errors.Is(err, wire.ErrTooLarge):
 			s.fail(st, errTooLarge)
 		default:

@@ -33,6 +33,8 @@ type fakeNode struct {
 	// forge, if set, replaces the page that the node would answer with.
 	forge func(from protocol.Place, page []byte) []byte
 
+	working atomic.Bool // it says that it is behind
+
 	frames, longest atomic.Int64 // batch frames that came, and the longest of them
 }
 
@@ -41,7 +43,7 @@ func startNode(t testing.TB, fr *fakeRing, id uint16, cluster string) *fakeNode 
 	t.Helper()
 	n := &fakeNode{ring: fr, id: id, name: cluster}
 	n.props.Store(&protocol.Properties{State: "forming"})
-	n.server = wire.NewServer(wire.ServerConfig{Options: wire.Options{Logger: quietLog()}, Handler: n, Accept: n.accept})
+	n.server = wire.NewServer(wire.ServerConfig{Options: wire.Options{Logger: quietLog()}, Handler: n, Accept: n.accept, Working: n.working.Load})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	done := make(chan error, 1)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,15 +51,18 @@ func TestLateRepliesAndReuseOfTheBatch(t *testing.T) {
 	c.Execute(b)
 	require.Equal(t, []string{unknownOutcome, refused(ErrTimeout)}, texts(b))
 
+	var first sync.Once // of several nodes at a time
 	f.play(func(r *request) {
-		for len(late) > 0 {
-			old := <-late
-			if old.isWrite() {
-				old.done("-late\r\n")
-			} else {
-				old.vote(9, "-late\r\n")
+		first.Do(func() {
+			for len(late) > 0 {
+				old := <-late
+				if old.isWrite() {
+					old.done("-late\r\n")
+				} else {
+					old.vote(9, "-late\r\n")
+				}
 			}
-		}
+		})
 		f.answer(r)
 	})
 	for range 3 {
@@ -130,6 +134,7 @@ func TestFramesAreSplit(t *testing.T) {
 func TestBacklog(t *testing.T) {
 	f := startRing(t, 3)
 	c := f.coordinator(300 * time.Millisecond)
+	c.cfg.SlowTimeout = 500 * time.Millisecond
 	keys := f.keys(2, 1)
 	f.nodes[0].freeze()
 	b := new(Batch).fill(set(keys[0], strings.Repeat("x", 70<<20)))

@@ -116,8 +116,11 @@ func (l *nodeLink) state(s wire.State) {
 	if s == wire.Suspect { // known before it is looked at
 		l.suspectAt.Store(time.Now().UnixMilli())
 	}
+	l.down.Store(s == wire.Down || s == wire.Leaving) // before it is up: who is up is not down
 	l.up.Store(s == wire.Up)
-	l.down.Store(s == wire.Down || s == wire.Leaving)
+	if s == wire.Up {
+		_ = l.coordinator.Loading() // which notes when all have been there
+	}
 	if (s == wire.Suspect || s == wire.Down) && l.id != 0 { // one that leaves answers first
 		l.coordinator.lost(l.id, s == wire.Down)
 	}

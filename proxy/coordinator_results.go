@@ -66,6 +66,9 @@ func (c *Coordinator) vote(s *batchState, st *opState, value bool, r *protocol.R
 		decision = st.votes.Expire()
 	default:
 		decision = st.votes.Fail()
+		if r.Reason == reasonOverloaded {
+			st.err = ErrOverloaded
+		}
 	}
 	switch decision {
 	case quorum.Agreed:
@@ -75,6 +78,10 @@ func (c *Coordinator) vote(s *batchState, st *opState, value bool, r *protocol.R
 		st.viaHome = true
 		s.again(st)
 	case quorum.Failed:
+		if st.err == ErrOverloaded {
+			s.later(st)
+			return
+		}
 		s.again(st)
 	}
 }
@@ -96,6 +103,10 @@ func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protoco
 		}
 		s.again(st)
 	case protocol.StatusNotDone:
+		if r.Reason == reasonOverloaded {
+			s.later(st)
+			return
+		}
 		err, final := refusal(r.Reason)
 		if st.err = err; final {
 			s.fail(st, err)

@@ -68,7 +68,7 @@ func TestCoordinatorWaitsUntilTheClusterVotes(t *testing.T) {
 
 	f.nodes[1].vote(f.cluster) // the others vote later
 	eventually(t, func() bool { return c.ring.Load() != nil }, "the ring is known")
-	require.ErrorIs(t, c.Ready(context.Background()), ErrNoMajority)
+	require.ErrorIs(t, c.Ready(context.Background()), ErrNotReady)
 	f.nodes[0].vote(f.cluster)
 	f.nodes[2].vote(f.cluster)
 	f.awaitUp(c, 3)

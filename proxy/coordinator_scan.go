@@ -27,17 +27,27 @@ func (c *Coordinator) Scan(ctx context.Context, from Cursor, count int) ([]ScanE
 	if view == nil {
 		return nil, 0, ErrNotReady
 	}
-	place := protocol.Place(from)
-	entries, next, err := c.scan(ctx, view, place, count)
-	if err != nil {
-		return nil, 0, err
+	if from >= endCursor { // none of ours: it finds nothing, as in Redis
+		return nil, 0, nil
 	}
-	if next == protocol.EndPlace {
-		next = 0
+	var all []ScanEntry
+	for place := from.place(); ; { // several times only if very many keys are at places without a cursor
+		entries, next, err := c.scan(ctx, view, place, count)
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(all, entries...)
+		if next == protocol.EndPlace {
+			return all, 0, nil
+		}
+		if at := cursorAt(next); at.place() == next {
+			return all, at, nil
+		}
+		place = next
 	}
-	return entries, Cursor(next), nil
 }
 
+// scan lists what is from a place on. It ends at one that has a cursor, if there is one on the way.
 func (c *Coordinator) scan(ctx context.Context, view *ringView, from protocol.Place, count int) ([]ScanEntry, protocol.Place, error) {
 	request := protocol.ScanRequest{From: from, Limit: count}
 	pages := askAll(ctx, c, view, protocol.MethodScan, protocol.AppendScanRequest(nil, request), func(payload []byte) (protocol.ScanPage, error) {
@@ -49,6 +59,9 @@ func (c *Coordinator) scan(ctx context.Context, view *ringView, from protocol.Pl
 		if p != nil {
 			next = min(next, p.Next)
 		}
+	}
+	if coarse := cursorAt(next).place(); coarse > from {
+		next = coarse
 	}
 	last := min(int(next.Slot()), ring.Slots-1)
 	for slot := from.Slot(); int(slot) <= last; slot++ {

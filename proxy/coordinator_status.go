@@ -16,8 +16,8 @@ var _ admin.Backend = (*Coordinator)(nil)
 // within reach.
 func (c *Coordinator) Ready(context.Context) error {
 	view := c.ring.Load()
-	if view == nil {
-		return ErrNotReady
+	if err := c.Loading(); err != nil {
+		return err
 	}
 	missing := 0
 	for _, l := range view.nodes {

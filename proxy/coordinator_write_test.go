@@ -161,7 +161,7 @@ func TestFinalRefusals(t *testing.T) {
 	f := startRing(t, 3)
 	c := f.coordinator(patient)
 	for reason, want := range map[uint8]error{
-		reasonExpired: ErrTimeout, reasonOverloaded: ErrOverloaded, reasonTooLarge: errTooLarge,
+		reasonExpired: ErrTimeout, reasonTooLarge: errTooLarge,
 	} {
 		f.forget()
 		f.play(func(r *request) { r.notDone(reason, 0) })

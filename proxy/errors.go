@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/quolldb/quoll/internal/resp"
@@ -29,8 +30,8 @@ func noEffect(text string) *ReplyError { return &ReplyError{Outcome: NoEffect, t
 // command by themselves on CLUSTERDOWN, TRYAGAIN, LOADING, READONLY, MASTERDOWN and
 // NOREPLICAS, so only errors without effect carry these words.
 var (
-	// ErrNotReady: the proxy has not learned the ring from any node yet.
-	ErrNotReady = noEffect("CLUSTERDOWN this proxy has not reached any node yet; nothing was done. " +
+	// ErrNotReady: the proxy does not know the ring yet, or not reach the nodes. What it waits for is said behind it.
+	ErrNotReady = noEffect("LOADING this proxy waits for its nodes; nothing was done. " +
 		"Check that nodes run where the proxy was told to find them")
 	// ErrNoMajority: too few replicas of the slot are alive.
 	ErrNoMajority = noEffect("CLUSTERDOWN too few replicas of this key can be reached for a majority; nothing was done. " +
@@ -44,8 +45,8 @@ var (
 	ErrOverloaded = noEffect("TRYAGAIN too many operations are waiting for this key's node; nothing was done. Try again more slowly")
 	// ErrStorageFull: the replicas that answer have no room. Its word is the one that
 	// Redis has for a disk that takes no writes, on which no client repeats a command by itself.
-	ErrStorageFull = noEffect("MISCONF no space left on the disks of this key's nodes; nothing was done, and reads go on. " +
-		"Free space or enlarge the disks; see 'quoll ring status'")
+	ErrStorageFull = noEffect("MISCONF no space left on the disks, or in the memory, of this key's nodes; nothing was done, and reads go on. " +
+		"Free space, delete keys, enlarge the disks or --memory; see 'quoll ring status'")
 	// ErrUnknownOutcome: a write was sent and nobody can say yet what becomes of it.
 	ErrUnknownOutcome = &ReplyError{Outcome: Unknown, text: "UNKNOWN the write was sent but its outcome is not known: " +
 		"it may have taken effect, or not, or take effect yet. Read the key before repeating it"}
@@ -53,25 +54,39 @@ var (
 
 // What the proxy itself refuses.
 var (
-	errCrossSlot    = noEffect("CROSSSLOT Keys in request don't hash to the same slot")
-	errSyntax       = noEffect("ERR syntax error")
-	errNotInteger   = noEffect("ERR value is not an integer or out of range")
-	errNotInt32     = noEffect("ERR value is out of range, value must between -2147483648 and 2147483647")
-	errBadCursor    = noEffect("ERR invalid cursor")
-	errDBIndex      = noEffect("ERR DB index is out of range")
-	errSameObject   = noEffect("ERR source and destination objects are the same")
-	errNoAuth       = noEffect("NOAUTH Authentication required.")
-	errWrongPass    = noEffect("WRONGPASS invalid username-password pair or user is disabled.")
-	errNoPassword   = noEffect("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
-	errHelloNoAuth  = noEffect("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
-	errNoProto      = noEffect("NOPROTO unsupported protocol version")
-	errClientName   = noEffect("ERR Client names cannot contain spaces, newlines or special characters.")
-	errMaxClients   = noEffect("ERR max number of clients reached")
-	errPartly       = &ReplyError{Outcome: Unknown, text: "UNKNOWN the command was executed on a part of its keys only"}
-	errInternal     = &ReplyError{Outcome: Unknown, text: "UNKNOWN internal error; the connection is closed. The proxy's log has the details"}
-	errKeysTooLarge = noEffect("ERR the reply of KEYS would be larger than the client output limit. Use SCAN, or a narrower pattern")
-	errNoCluster    = noEffect("ERR This instance has cluster support disabled")
+	errCrossSlot  = noEffect("CROSSSLOT Keys in request don't hash to the same slot")
+	errSyntax     = noEffect("ERR syntax error")
+	errNotInteger = noEffect("ERR value is not an integer or out of range")
+	errNotInt32   = noEffect("ERR value is out of range, value must between -2147483648 and 2147483647")
+	errBadCursor  = noEffect("ERR invalid cursor")
+	errDBIndex    = noEffect("ERR DB index is out of range")
+	errSameObject = noEffect("ERR source and destination objects are the same")
+	errNoAuth     = noEffect("NOAUTH Authentication required.")
+	errWrongPass  = noEffect("WRONGPASS invalid username-password pair or user is disabled.")
+	// errTooManyGuesses says nothing of the password that was given.
+	errTooManyGuesses = noEffect("ERR too many wrong passwords came from this address; the password was not looked at. Wait some seconds and try again")
+	errNoPassword     = noEffect("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
+	errHelloNoAuth    = noEffect("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+	errNoProto        = noEffect("NOPROTO unsupported protocol version")
+	errClientName     = noEffect("ERR Client names cannot contain spaces, newlines or special characters.")
+	errMaxClients     = noEffect("ERR max number of clients reached")
+	errPartly         = &ReplyError{Outcome: Unknown, text: "UNKNOWN the command was executed on a part of its keys only"}
+	errInternal       = &ReplyError{Outcome: Unknown, text: "UNKNOWN internal error; the connection is closed. The proxy's log has the details"}
+	errKeysTooLarge   = noEffect("ERR the reply of KEYS would be larger than the client output limit. Use SCAN, or a narrower pattern")
+	errNoCluster      = noEffect("ERR This instance has cluster support disabled")
 )
+
+// retried are the words on which client libraries repeat a command by themselves, as far as errors here have them. Some libraries
+// repeat all of a pipeline if its first command gets one, though the others were executed.
+var retried = [][]byte{[]byte("-CLUSTERDOWN "), []byte("-TRYAGAIN "), []byte("-LOADING ")}
+
+// notDone is the word that takes their place where a command came with others. No library knows it.
+const notDone = "NOTDONE"
+
+// isRetried reports whether libraries repeat a command that is answered so.
+func isRetried(reply []byte) bool {
+	return slices.ContainsFunc(retried, func(word []byte) bool { return bytes.HasPrefix(reply, word) })
+}
 
 // AppendReply appends err as an error reply. An error that is no ReplyError is
 // shown behind the word ERR.
@@ -173,8 +188,6 @@ func refusal(reason uint8) (err *ReplyError, final bool) {
 	switch reason {
 	case reasonExpired:
 		return ErrTimeout, true
-	case reasonOverloaded:
-		return ErrOverloaded, true
 	case reasonNoQuorum:
 		return ErrNoMajority, false
 	case reasonStorageFull:

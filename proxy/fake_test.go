@@ -37,6 +37,8 @@ type fakeCluster struct {
 	intercept func(*Op) bool
 	// err, if set, is what Scan, DBSize, FlushAll and RandomKey answer.
 	err error
+	// loading is what Loading answers.
+	loading error
 }
 
 func newFakeCluster() *fakeCluster { return &fakeCluster{data: make(map[string]string)} }
@@ -108,12 +110,12 @@ func (f *fakeCluster) Scan(_ context.Context, from Cursor, count int) ([]ScanEnt
 	})
 	var entries []ScanEntry
 	for i, key := range keys {
-		if slotOf(key) < int(from>>48) {
+		if Cursor(slotOf(key)) < from>>positionBits {
 			continue
 		}
 		entries = append(entries, ScanEntry{Key: []byte(key), Type: record.String})
 		if len(entries) >= count && i+1 < len(keys) && slotOf(keys[i+1]) != slotOf(key) {
-			return entries, Cursor(slotOf(key)+1) << 48, f.err
+			return entries, Cursor(slotOf(key)+1) << positionBits, f.err
 		}
 	}
 	return entries, 0, f.err
@@ -132,6 +134,14 @@ func (f *fakeCluster) FlushAll(context.Context) error {
 		clear(f.data)
 	}
 	return f.err
+}
+
+func (f *fakeCluster) Working() bool { return false }
+
+func (f *fakeCluster) Loading() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.loading
 }
 
 func (f *fakeCluster) RandomKey(context.Context) ([]byte, error) {

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -128,7 +129,7 @@ func (f *front) await() bool {
 		select {
 		case <-f.stopped:
 		default:
-			f.server.cfg.Logger.Error("clients cannot be waited for any more: restart this process", "error", err)
+			f.server.fail(fmt.Errorf("proxy: clients cannot be waited for any more: %w", err))
 		}
 		return false
 	}

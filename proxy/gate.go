@@ -11,10 +11,12 @@ import (
 // take memory on all replicas, are sent to them again as if they were lost, and run out of time.
 //
 // Operations that the cluster has not answered within the patience do not count any more: they
-// wait for a node that hangs, maybe, and shall not keep those waiting that do not.
+// wait for a node that hangs, maybe, and shall not keep those waiting that do not. As long as nodes
+// say that they are behind, all count: more operations would only wait there.
 type gate struct {
 	limit    int
 	patience time.Duration
+	working  func() bool     // nodes say that they are behind
 	done     <-chan struct{} // open to all from then on
 
 	turn  sync.Mutex  // for enter
@@ -33,6 +35,21 @@ type gate struct {
 // second answer within gatePatience, others later, but are not asked for much more than they can do.
 const gateOps = spareWorkers * roundOps
 
+// loadBytes is how many bytes of arguments count as one more operation: with large values the memory of all replicas is what
+// must not run out.
+const loadBytes = 8 << 10
+
+// load returns for how many operations these count.
+func load(ops []Op) int {
+	n := len(ops)
+	for i := range ops {
+		for _, arg := range ops[i].Req.Args {
+			n += len(arg) / loadBytes
+		}
+	}
+	return n
+}
+
 // gatePatience is how long operations count: half of the usual operation time-out.
 const gatePatience = 500 * time.Millisecond
 
@@ -43,8 +60,8 @@ type pass struct {
 	before, after *pass
 }
 
-func newGate(patience time.Duration, done <-chan struct{}) *gate {
-	return &gate{limit: gateOps, patience: patience, done: done, room: make(chan struct{}, 1)}
+func newGate(patience time.Duration, working func() bool, done <-chan struct{}) *gate {
+	return &gate{limit: gateOps, patience: patience, working: working, done: done, room: make(chan struct{}, 1)}
 }
 
 // enter waits until there is room, and begins. Who comes first is first.
@@ -85,6 +102,10 @@ func (g *gate) look() (left time.Duration) {
 		if left = g.patience - time.Since(g.oldest.since); left > 0 {
 			g.waiting = true
 			return left
+		}
+		if g.working() {
+			g.waiting = true
+			return g.patience / 4
 		}
 		g.leave(g.oldest, g.oldest.ops)
 	}

@@ -32,8 +32,12 @@ var infoSections = []infoSection{
 	{"Server", false, (*session).infoServer},
 	{"Clients", false, (*session).infoClients},
 	{"Memory", false, func(*session) []parameter { return memoryFields() }},
-	{"Persistence", false, func(*session) []parameter {
-		return []parameter{{"loading", "0"}, {"rdb_changes_since_last_save", "0"}, {"rdb_bgsave_in_progress", "0"}, {"aof_enabled", "0"}}
+	{"Persistence", false, func(s *session) []parameter {
+		loading := "0"
+		if s.server.cluster.Loading() != nil {
+			loading = "1"
+		}
+		return []parameter{{"loading", loading}, {"rdb_changes_since_last_save", "0"}, {"rdb_bgsave_in_progress", "0"}, {"aof_enabled", "0"}}
 	}},
 	{"Stats", false, (*session).infoStats},
 	{"Replication", false, func(*session) []parameter {

@@ -7,8 +7,6 @@ import (
 	"github.com/quolldb/quoll/internal/resp"
 )
 
-var errNoTracking = noEffect("ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll")
-
 // clientCommand is CLIENT, https://redis.io/commands/client/.
 var clientCommand = container{"CLIENT", []subcommand{
 	{"GETNAME", 2, (*session).clientGetName, []string{"GETNAME", "Return the name of the current connection."}},
@@ -30,10 +28,12 @@ var clientCommand = container{"CLIENT", []subcommand{
 	{"SETNAME", 3, (*session).clientSetName, []string{"SETNAME <name>", "Assign the name <name> to the current connection."}},
 	{"UNPAUSE", 2, always(resp.OK), []string{"UNPAUSE", "Accepted; clients are never paused."}},
 	{"PAUSE", -3, never(noEffect("ERR CLIENT PAUSE is not supported: it could pause the clients of one proxy only")), nil},
-	{"GETREDIR", 2, always(":-1\r\n"), nil},
-	{"TRACKING", -3, never(errNoTracking), nil},
-	{"TRACKINGINFO", 2, never(errNoTracking), nil},
-	{"CACHING", 3, never(errNoTracking), nil},
+	{"GETREDIR", 2, (*session).clientGetRedir, nil},
+	{"TRACKING", -3, (*session).clientTracking, []string{
+		"TRACKING (ON OPTIN|OFF) [NOLOOP]", "Accepted; Quoll tracks no keys. Other modes, and CLIENT CACHING YES, are refused.",
+	}},
+	{"TRACKINGINFO", 2, (*session).clientTrackingInfo, []string{"TRACKINGINFO", "Report tracking status for the current connection."}},
+	{"CACHING", 3, (*session).clientCaching, nil},
 	{"UNBLOCK", -3, (*session).clientUnblock, nil},
 }}
 

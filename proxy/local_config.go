@@ -38,6 +38,7 @@ func (c *ServerConfig) parameters() []parameter {
 		{"latency-monitor-threshold", "0"},
 		{"maxclients", strconv.Itoa(c.MaxClients)},
 		{"maxmemory", "0"},
+		{"maxmemory-clients", strconv.FormatInt(c.ClientMemory, 10)},
 		{"maxmemory-policy", "noeviction"},
 		{"notify-keyspace-events", ""},
 		{"proto-max-bulk-len", strconv.Itoa(bulk)},

@@ -32,11 +32,17 @@ func (s *session) auth(dst []byte, args [][]byte) []byte {
 
 // login authenticates the session. Without a configured password any will do, as
 // for a Redis user with "nopass". The comparison takes the same time whatever the
-// password.
+// password. Who is wrong too often is not listened to for a moment.
 func (s *session) login(user, password []byte) error {
+	guesses := &s.server.stats.Guesses
+	if !guesses.Allowed(s.conn.RemoteAddr()) {
+		s.server.cfg.Logger.Warn("too many wrong passwords from one address: AUTH is refused there for a moment", "client", s.conn.RemoteAddr())
+		return errTooManyGuesses
+	}
 	given, want := sha256.Sum256(password), sha256.Sum256([]byte(s.server.cfg.Password))
 	same := subtle.ConstantTimeCompare(given[:], want[:]) == 1
 	if string(user) != defaultUser || !same && s.server.cfg.Password != "" {
+		guesses.Failed(s.conn.RemoteAddr())
 		return errWrongPass
 	}
 	s.setAuthenticated(true)
@@ -64,16 +70,19 @@ func (s *session) close(dst []byte, _ [][]byte) []byte {
 
 // reset is RESET: the connection is as new.
 func (s *session) reset(dst []byte, _ [][]byte) []byte {
-	s.replies = replyOn
+	s.replies, s.barred = replyOn, 0
 	s.setRESP3(false)
-	s.info.set(func(c *clientInfo) { c.name, c.noEvict, c.noTouchMode = "", false, false })
+	s.info.set(func(c *clientInfo) {
+		c.name, c.noEvict, c.noTouchMode, c.tracking = "", false, false, tracking{}
+	})
 	s.setAuthenticated(s.server.cfg.Password == "")
 	return append(dst, "+RESET\r\n"...)
 }
 
 // selectDB is SELECT: there is one database.
 func (s *session) selectDB(dst []byte, args [][]byte) []byte {
-	if err := checkDB(args[1]); err != nil {
+	err := checkDB(args[1])
+	if s.selected(err); err != nil {
 		return AppendReply(dst, err)
 	}
 	return append(dst, resp.OK...)

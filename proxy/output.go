@@ -21,6 +21,7 @@ const (
 // it. An empty one is none.
 func (s *session) reply(op command.Op, reply []byte) {
 	if len(reply) > 0 && reply[0] == '-' {
+		reply = s.inCompany(reply)
 		s.server.stats.countError(op, reply)
 	}
 	if s.replies == replyOn {
@@ -55,7 +56,10 @@ func (s *session) write(reply []byte) {
 	if len(reply) >= flushSize && len(s.out) == 0 {
 		reply = reply[s.send(reply):]
 	}
-	s.out = append(buffer.Reserve(s.out, len(reply)), reply...)
+	s.out = buffer.Append(buffer.Reserve(s.out, len(reply)), reply)
+	if cap(s.out) > 2*flushSize {
+		s.holds.replies(s, cap(s.out))
+	}
 }
 
 // flush sends what waits. A client that does not take it in time is lost.
@@ -64,12 +68,13 @@ func (s *session) flush() {
 		return
 	}
 	if n := s.send(s.out); n < len(s.out) {
-		s.out = s.out[:copy(s.out, s.out[n:])]
+		s.out = s.out[:buffer.Copy(s.out, s.out[n:])]
 		return
 	}
 	if s.out = s.out[:0]; cap(s.out) > 2*flushSize {
 		buffer.Put(s.out)
 		s.out = nil
+		s.holds.replies(s, 0)
 	}
 }
 

@@ -16,7 +16,7 @@ const minReplies = 512
 func (r *replies) add(reply []byte) []byte {
 	r.reserve(len(reply))
 	start := len(r.last)
-	r.last = append(r.last, reply...)
+	r.last = buffer.Append(r.last, reply)
 	return r.last[start:len(r.last):len(r.last)]
 }
 

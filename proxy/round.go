@@ -82,6 +82,7 @@ func (r *round) execute() {
 		}
 	}()
 	r.begun = time.Now()
+	r.server.bulk.served.Add(1)
 	r.server.cluster.Execute(r.batch)
 	r.server.stats.observe(len(r.batch.Ops), time.Since(r.begun))
 	for part := range r.members {
@@ -140,7 +141,7 @@ func (s *session) begin(now time.Time) bool {
 // swift reports whether a command can be executed together with those of others, or
 // is answered in no time.
 func (s *session) swift(cmd *command.Command, args [][]byte) bool {
-	if cmd == nil || !s.authenticated || len(args) > maxSwiftArgs || !cmd.ArityOK(len(args)) {
+	if cmd == nil || !s.authenticated || s.barred != 0 || len(args) > maxSwiftArgs || !cmd.ArityOK(len(args)) {
 		return false
 	}
 	size := 0

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/quolldb/quoll/internal/resp"
-	"github.com/quolldb/quoll/ring"
 )
 
 const (
@@ -31,12 +30,9 @@ func (s *session) scan(dst []byte, args [][]byte) []byte {
 	if err != nil {
 		return AppendReply(dst, err)
 	}
-	var entries []ScanEntry
-	var next Cursor
-	if opts.inRange() {
-		if entries, next, err = s.server.cluster.Scan(s.server.ctx, opts.cursor, opts.count); err != nil {
-			return AppendReply(dst, err)
-		}
+	entries, next, err := s.server.cluster.Scan(s.server.ctx, opts.cursor, opts.count)
+	if err != nil {
+		return AppendReply(dst, err)
 	}
 	matching := entries[:0]
 	for _, entry := range entries {
@@ -103,10 +99,6 @@ func parseCursor(arg []byte) (Cursor, error) {
 	}
 	return Cursor(n), nil
 }
-
-// inRange reports whether the cursor can be one of ours. What a client made up
-// finds nothing, as in Redis.
-func (o *scanOptions) inRange() bool { return o.cursor>>48 < ring.Slots }
 
 func (o *scanOptions) matches(entry ScanEntry) bool {
 	return (o.pattern == nil || globMatch(o.pattern, entry.Key)) &&

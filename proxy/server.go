@@ -30,8 +30,17 @@ type Server struct {
 	cancel context.CancelFunc
 
 	closing atomic.Bool
+	failure atomic.Pointer[error] // why nothing more can be served
+	loaded  atomic.Bool           // the cluster is there, or was once
 	nextID  atomic.Int64
 	running sync.WaitGroup // accept loops and sessions
+
+	attacks attacks
+
+	bulk       *bulkReads
+	held       atomic.Int64 // by all sessions: see holding
+	abandoned  atomic.Int64 // by sessions that ended, since it was collected last
+	collecting atomic.Bool
 
 	front front
 	alone *gate // of sessions in goroutines: many small commands do not wait behind few long pipelines
@@ -55,10 +64,11 @@ func NewServer(cfg ServerConfig, cluster Cluster) *Server {
 		cancel:    cancel,
 		listeners: make(map[net.Listener]struct{}),
 		sessions:  make(map[int64]*session),
+		bulk:      newBulkReads(),
 	}
 	server.front.server = server
-	server.front.gate = newGate(server.cfg.patience, ctx.Done())
-	server.alone = newGate(server.cfg.patience, ctx.Done())
+	server.front.gate = newGate(server.cfg.patience, cluster.Working, ctx.Done())
+	server.alone = newGate(server.cfg.patience, cluster.Working, ctx.Done())
 	return server
 }
 
@@ -66,7 +76,7 @@ func NewServer(cfg ServerConfig, cluster Cluster) *Server {
 func (s *Server) Stats() *Stats { return &s.stats }
 
 // Serve accepts connections until Shutdown, when it returns ErrServerClosed, or
-// until the listener fails. It closes the listener. Several listeners may be
+// until the listener fails, or clients cannot be served any more. It closes the listener. Several listeners may be
 // served at a time.
 func (s *Server) Serve(listener net.Listener) error {
 	defer listener.Close()
@@ -84,6 +94,8 @@ func (s *Server) Serve(listener net.Listener) error {
 			s.accept(conn)
 		case s.closing.Load():
 			return ErrServerClosed
+		case s.failure.Load() != nil:
+			return *s.failure.Load()
 		case transient(err):
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
 			s.cfg.Logger.Error("cannot accept a client; will try again. If this stays so, raise the limit of open files (ulimit -n)",
@@ -146,6 +158,7 @@ func (s *Server) admit(conn net.Conn) (*session, error) {
 
 // leave is the end of a session.
 func (s *Server) leave(sess *session) {
+	sess.holds.end(s)
 	s.mu.Lock()
 	delete(s.sessions, sess.id)
 	s.mu.Unlock()
@@ -204,6 +217,18 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.front.close()
 	s.cancel()
 	return err
+}
+
+// fail makes Serve return an error: whoever serves is to know.
+func (s *Server) fail(err error) {
+	if !s.failure.CompareAndSwap(nil, &err) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for listener := range s.listeners {
+		listener.Close()
+	}
 }
 
 func (s *Server) closeAll() {

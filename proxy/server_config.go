@@ -21,6 +21,9 @@ type ServerConfig struct {
 	// MiB). KEYS is refused beyond it, and pipelines with large replies are executed
 	// in smaller batches so that their replies stay below it.
 	OutputLimit int
+	// ClientMemory bounds what all clients together make the server hold: of commands that are sent by halves, and of replies
+	// that are not taken (default 1 GiB). Beyond it the client with the most is disconnected, as by Redis' maxmemory-clients.
+	ClientMemory int64
 	// WriteTimeout is how long a client may take to accept 256 KiB of replies
 	// before it is disconnected (default 30 s).
 	WriteTimeout time.Duration
@@ -41,6 +44,9 @@ func (c ServerConfig) withDefaults() ServerConfig {
 	}
 	if c.OutputLimit <= 0 {
 		c.OutputLimit = 256 << 20
+	}
+	if c.ClientMemory <= 0 {
+		c.ClientMemory = 1 << 30
 	}
 	if c.WriteTimeout <= 0 {
 		c.WriteTimeout = 30 * time.Second

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/guesses"
 	"go.uber.org/goleak"
 )
 
@@ -95,6 +98,28 @@ func testAuthentication(t *testing.T, w way) {
 		require.Equal(t, "-ERR Protocol error: "+want+"\r\n", c.rest())
 	}
 	require.Equal(t, "+OK\r\n", dial(t, addr).do("QUIT"))
+}
+
+// TestPasswordsAreGuessedSlowly: one address gets tries for a moment, and not 26,000 a second.
+func TestPasswordsAreGuessedSlowly(t *testing.T) { eachWay(t, testPasswordsAreGuessedSlowly) }
+
+func testPasswordsAreGuessedSlowly(t *testing.T, w way) {
+	server, addr := w.serve(t, ServerConfig{Password: "secret"}, newFakeCluster())
+	c := dial(t, addr)
+	began := time.Now()
+	tries := 0
+	for range 500 {
+		switch reply := c.do("AUTH guess"); {
+		case strings.HasPrefix(reply, "-WRONGPASS "):
+			tries++
+		default:
+			require.Contains(t, reply, "-ERR too many wrong passwords came from this address")
+		}
+	}
+	most := guesses.Burst + int(time.Since(began)/guesses.Every) + 1
+	require.LessOrEqual(t, tries, most)
+	require.EqualValues(t, tries, server.Stats().Guesses.Wrong.Load())
+	require.EqualValues(t, 500-tries, server.Stats().Guesses.Refused.Load())
 }
 
 func TestClientListAndKill(t *testing.T) { eachWay(t, testClientListAndKill) }

@@ -28,10 +28,12 @@ type session struct {
 
 	authenticated bool
 	resp3         bool
+	barred        bars
 	replies       replyMode
 	// quit ends the session once its replies are flushed; broken ends it at once.
 	quit, broken bool
 
+	holds   holding
 	plan    plan
 	pass    pass   // at the gate, of what a goroutine executes
 	out     []byte // replies that are not sent
@@ -51,6 +53,7 @@ func newSession(server *Server, conn net.Conn, id int64) *session {
 		plan: newPlan(),
 	}
 	s.reader = resp.NewReader(&s.conn, server.cfg.Limits)
+	s.reader.OnResize(func(bytes int) { s.holds.input(s, bytes) })
 	s.info.created = time.Now()
 	s.info.active.Store(s.info.created.UnixMilli())
 	s.setAuthenticated(server.cfg.Password == "")
@@ -80,7 +83,7 @@ func (s *session) serve() {
 	s.run()
 	s.flush()
 	for !s.quit && !s.broken {
-		err := s.reader.ReadBatch(&s.input)
+		err := s.server.bulk.read(s)
 		if errors.Is(err, errNotNow) && s.release() {
 			return
 		}
@@ -118,6 +121,8 @@ func (s *session) end() {
 func (s *session) readFailed(err error) {
 	var violation *resp.ProtocolError
 	switch {
+	case errors.Is(err, resp.ErrHTTP):
+		s.attacked()
 	case errors.As(err, &violation):
 		s.server.stats.ProtocolErrors.Add(1)
 		s.reply(command.OpNone, resp.AppendError(s.scratch[:0], "ERR "+violation.Error()))
@@ -146,6 +151,11 @@ func (s *session) run() {
 func (s *session) dispatch(cmd *command.Command, args [][]byte) {
 	s.info.command.Store(called(cmd, args))
 	if cmd == nil {
+		if crossProtocol(args[0]) {
+			s.finish()
+			s.attacked()
+			return
+		}
 		s.refuse(command.OpNone, unknownCommand(args))
 		return
 	}
@@ -154,6 +164,12 @@ func (s *session) dispatch(cmd *command.Command, args [][]byte) {
 		s.refuse(cmd.Op, wrongArity(cmd.Name))
 	case !s.authenticated && cmd.Flags&command.FlagNoAuth == 0:
 		s.refuse(cmd.Op, errNoAuth)
+	case !s.server.loaded.Load() && s.loading(cmd, args):
+	case (s.barred != 0 || cmd.Route == command.RouteUnsupported) && s.transactional(cmd):
+	case s.inNoDatabase(cmd):
+		s.refuse(cmd.Op, errInNoDB)
+	case s.barred != 0 && s.toBeCached(cmd):
+		s.refuse(cmd.Op, errToBeCached)
 	default:
 		s.route(cmd, args)
 	}

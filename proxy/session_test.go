@@ -257,6 +257,10 @@ type instantCluster struct{ Cluster }
 
 var instantReply = []byte("$5\r\nvalue\r\n")
 
+func (instantCluster) Loading() error { return nil }
+
+func (instantCluster) Working() bool { return false }
+
 func (instantCluster) Execute(b *Batch) {
 	for i := range b.Ops {
 		b.Ops[i].Reply = instantReply

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/guesses"
 )
 
 // maxErrorWords bounds how many error words are counted apart; what comes later
@@ -34,6 +35,10 @@ type Stats struct {
 	// ProtocolErrors, SlowReaders and Panics count connections that were closed for
 	// it.
 	ProtocolErrors, SlowReaders, Panics atomic.Uint64
+	// Evicted counts connections that were closed because all together held too much, and this one the most.
+	Evicted atomic.Uint64
+	// Guesses counts wrong passwords.
+	Guesses guesses.Guesses
 	// Commands counts commands of every kind, BytesOut the bytes of their replies.
 	Commands, BytesOut atomic.Uint64
 	// BatchOps is how many operations a batch held, BatchTime how many microseconds
@@ -90,7 +95,8 @@ func (s *Stats) countError(op command.Op, reply []byte) {
 
 // reset sets to zero what CONFIG RESETSTAT does.
 func (s *Stats) reset() {
-	for _, n := range []*atomic.Uint64{&s.Accepted, &s.Rejected, &s.ProtocolErrors, &s.SlowReaders, &s.Panics, &s.Commands, &s.BytesOut} {
+	for _, n := range []*atomic.Uint64{&s.Accepted, &s.Rejected, &s.ProtocolErrors, &s.SlowReaders, &s.Panics, &s.Evicted,
+		&s.Guesses.Wrong, &s.Guesses.Refused, &s.Commands, &s.BytesOut} {
 		n.Store(0)
 	}
 	for i := range s.byOp {

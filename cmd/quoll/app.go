@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/internal/suggest"
 )
 
 // app is one run of the program with everything that it touches of the outside, so
@@ -27,7 +28,7 @@ type app struct {
 	// What the long-running commands do once they are configured.
 	node  func(context.Context, config.Node, *slog.Logger) error
 	proxy func(context.Context, config.Proxy, *slog.Logger) error
-	dev   func(context.Context, config.Dev, *slog.Logger, io.Writer) error
+	dev   func(context.Context, config.Dev, *slog.Logger, io.Writer, form) error
 
 	// began is set when a command line has been understood: errors before that are
 	// wrong usage.
@@ -56,33 +57,54 @@ Exit codes:
 
 // run runs one command line and returns the exit code.
 func (a *app) run(args []string) int {
-	root := &cobra.Command{
-		Use:   "quoll",
-		Short: "A replicated key/value store for Redis clients",
-		Long:  about,
-		Example: `  quoll dev                      # a cluster in one process: connect with redis-cli
-  quoll ring status              # how a cluster of quoll node and quoll proxy does
-  quoll node --help              # how to set up one of your own`,
-		Args:             cobra.NoArgs,
-		RunE:             help,
-		SilenceUsage:     true,
-		SilenceErrors:    true,
-		PersistentPreRun: func(*cobra.Command, []string) { a.began = true },
-	}
+	root := a.root()
 	root.SetArgs(args)
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return config.FlagFault(err) })
-	root.AddCommand(a.devCommand(), a.nodeCommand(), a.proxyCommand(), a.ringCommand(), a.verifyCommand(), a.benchCommand(), a.healthCommand(), a.versionCommand())
-
 	ctx, stop := a.untilSignal(context.Background())
 	defer stop()
 	command, err := root.ExecuteContextC(ctx)
 	return a.conclude(command, err)
 }
 
+// root returns all commands.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:     "quoll",
+		Short:   "A replicated key/value store for Redis clients",
+		Long:    about,
+		Version: thisBuild().String(),
+		Example: `  quoll dev                      # a cluster in one process: connect with redis-cli
+  quoll ring status              # how a cluster of quoll node and quoll proxy does
+  quoll node --help              # how to set up one of your own`,
+		Args:             noArgs,
+		RunE:             help,
+		SilenceUsage:     true,
+		SilenceErrors:    true,
+		PersistentPreRun: func(*cobra.Command, []string) { a.began = true },
+	}
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return config.FlagFault(cmd.Flags(), err) })
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.AddCommand(a.devCommand(), a.nodeCommand(), a.proxyCommand(), a.ringCommand(), a.verifyCommand(), a.benchCommand(), a.healthCommand(), a.versionCommand())
+	return root
+}
+
 // help is what a command does that only has subcommands.
 func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// noArgs refuses arguments, and says which subcommand may have been meant by them.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), suggest.DidYouMean(args[0], "", names))
+}
 
 // conclude reports an error, one line per fault, and returns the exit code.
 func (a *app) conclude(command *cobra.Command, err error) int {

@@ -27,6 +27,8 @@ func (o *backupOptions) validate() error {
 		return config.Faults{{Field: "to", Reason: "give --to FILE to make a backup, or --check FILE to look at one"}}
 	case o.rate < 0 || o.rate > 0 && o.rate < config.KiB:
 		return config.Faults{{Field: "rate", Reason: fmt.Sprintf("%s is out of range: at least 1KiB, or 0 for no limit", o.rate)}}
+	case o.to == "-" && o.form == asJSON:
+		return config.Faults{{Field: "output", Reason: "standard output is the backup: give --to a file, or leave --json out and look at what was written with --check"}}
 	}
 	return nil
 }
@@ -55,7 +57,7 @@ all of it.`,
   quoll node backup --check a.quoll
   quoll node backup --to - | zstd > a.quoll.zst     # bash: set -o pipefail
   zstd -dc a.quoll.zst | quoll node backup --check -`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := opt.validate(); err != nil {
 				return err
@@ -66,7 +68,10 @@ all of it.`,
 			if err := config.Load(&cfg, cmd.Flags(), a.environ); err != nil {
 				return err
 			}
-			client := admin.NewClient(cfg.Admin, cfg.Secret.Reveal())
+			client, err := a.choose(cmd.Context(), cfg)
+			if err != nil {
+				return err
+			}
 			defer client.Close()
 			return a.makeBackup(cmd.Context(), client, opt)
 		},
@@ -100,7 +105,10 @@ func (a *app) makeBackup(ctx context.Context, client *admin.Client, opt backupOp
 		}
 		return fmt.Errorf("no backup was made: %w", err)
 	}
-	if !opt.quiet {
+	switch {
+	case opt.form == asJSON:
+		return printJSON(a.stdout, summaryOf(in))
+	case !opt.quiet:
 		counts := in.Counts()
 		fmt.Fprintf(a.stderr, "Backed up node %s: %d records, %d of them deletions; %s.\n",
 			in.Header().Node, counts.Live+counts.Tombstones, counts.Tombstones, humanBytes(uint64(in.Offset())))

@@ -14,13 +14,17 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// backupSummary is what --check shows as JSON.
+// backupSummary is a backup that was made or checked, as JSON.
 type backupSummary struct {
 	backup.Header
 	// Contents is what was counted; Header's numbers are what the node expected.
 	Contents backup.Counts `json:"contents"`
 	Size     int64         `json:"size"`
 	SHA256   string        `json:"sha256"`
+}
+
+func summaryOf(in *backup.Reader) backupSummary {
+	return backupSummary{*in.Header(), in.Counts(), in.Offset(), in.Digest().String()}
 }
 
 // checkBackup reads a backup to its end and shows what is in it.
@@ -36,7 +40,7 @@ func (a *app) checkBackup(cmd *cobra.Command, opt backupOptions) error {
 	}
 	switch {
 	case opt.form == asJSON:
-		return printJSON(a.stdout, backupSummary{*in.Header(), in.Counts(), in.Offset(), in.Digest().String()})
+		return printJSON(a.stdout, summaryOf(in))
 	case opt.quiet:
 		return nil
 	}

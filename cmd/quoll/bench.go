@@ -2,9 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,9 @@ import (
 // benchOptions are the flags of `bench`.
 type benchOptions struct {
 	bench.Options
-	passwordFile, output string
+	servers            config.Servers
+	keySize, valueSize config.Size
+	form               form
 }
 
 const aboutBench = `Bench loads a cluster, or any server that speaks Redis' protocol, with SET and GET as fast as it answers, and prints
@@ -41,7 +42,7 @@ Exit codes: 0 it ran, or was interrupted while it did, and every answer was as i
 the server went away or hung (what was measured until then is printed); 2 wrong usage, or there is no such server at an address.`
 
 func (a *app) benchCommand() *cobra.Command {
-	var opt benchOptions
+	opt := benchOptions{servers: config.DefaultServers()}
 	command := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure throughput and latency of a cluster or server",
@@ -49,9 +50,9 @@ func (a *app) benchCommand() *cobra.Command {
 		Example: `  quoll bench                                                   # 50 connections write for 10 s, then read, at 127.0.0.1:6379
   quoll bench --depth 16 --trials 3 --workload mixed --set-fraction 0.1 --distribution zipf
   quoll bench --addr 10.0.0.1:6379,10.0.0.2:6379 --check -o csv`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := opt.complete(cmd.Flags().Changed("count"), cmd.Flags().Changed("duration")); err != nil {
+			if err := opt.complete(config.Load(&opt.servers, cmd.Flags(), a.environ), cmd.Flags().Changed("count"), cmd.Flags().Changed("duration")); err != nil {
 				return err
 			}
 			return a.benchServers(cmd.Context(), opt)
@@ -59,16 +60,16 @@ func (a *app) benchCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&opt.Addresses, "addr", []string{"127.0.0.1:6379"}, "`host:port` of servers, separated by commas; connections take them in turns")
-	flags.StringVar(&opt.passwordFile, "password-file", "", "`file` with the password that clients give")
+	opt.servers.Bind(flags)
 	flags.StringVar(&opt.Workload, "workload", bench.Simple, "`what` to do: simple, mixed, batch or load")
 	flags.DurationVar(&opt.Duration, "duration", 10*time.Second, "`time` that a phase of a trial takes")
 	flags.IntVar(&opt.Count, "count", 0, "`number` of commands in a phase, instead of a duration")
 	flags.IntVar(&opt.Trials, "trials", 1, "`number` of trials; of more than one the median and quartiles are shown")
 	flags.IntVar(&opt.Connections, "connections", 50, "`number` of connections")
 	flags.IntVar(&opt.Depth, "depth", 1, "`number` of commands in a pipeline")
-	flags.IntVar(&opt.KeySize, "key-size", 16, "`bytes` of a key")
-	flags.IntVar(&opt.ValueSize, "value-size", 64, "`bytes` of a value")
+	opt.keySize, opt.valueSize = 16, 64
+	flags.Var(&opt.keySize, "key-size", "`size` of a key")
+	flags.Var(&opt.valueSize, "value-size", "`size` of a value, such as 64, 1KiB or 4mb")
 	flags.IntVar(&opt.Keys, "keys", 100_000, "`number` of different keys")
 	flags.StringSliceVar(&opt.Prefixes, "prefix", nil, "`text` that keys begin with; or one for each address, separated by commas")
 	flags.StringVar(&opt.Distribution, "distribution", bench.Uniform, "`how` keys are chosen: uniform, zipf or exponential")
@@ -76,34 +77,26 @@ func (a *app) benchCommand() *cobra.Command {
 	flags.BoolVar(&opt.NoLoad, "no-load", false, "do not write all keys before simple and mixed: they are there")
 	flags.IntVar(&opt.Wait, "wait", 0, "`number` of replicas that WAIT waits for after every pipeline with a SET")
 	flags.BoolVar(&opt.Check, "check", false, "compare every value with what must be there")
-	flags.StringVarP(&opt.output, "output", "o", "table", "`format`: table, json or csv")
+	bindForm(command, &opt.form, asCSV)
 	return command
 }
 
-// complete checks the flags and reads the password.
-func (o *benchOptions) complete(count, duration bool) error {
+// complete checks the flags. Wrong is what is wrong with the servers.
+func (o *benchOptions) complete(wrong error, count, duration bool) error {
 	var faults config.Faults
+	errors.As(wrong, &faults)
+	o.Addresses, o.Password = o.servers.Addr, o.servers.Password.Reveal()
+	o.KeySize, o.ValueSize = int(o.keySize), int(o.valueSize)
 	for _, fault := range o.Faults() {
-		faults = append(faults, config.Fault{Field: fault.Option, Reason: fault.Reason})
+		if fault.Option != "addr" { // checked already
+			faults = append(faults, config.Fault{Field: fault.Option, Reason: fault.Reason})
+		}
 	}
 	switch {
 	case count && duration:
 		faults = append(faults, config.Fault{Field: "count", Reason: "give either a count or a duration"})
 	case count && o.Count == 0:
 		faults = append(faults, config.Fault{Field: "count", Reason: "0 commands are nothing to measure"})
-	}
-	if o.output != "table" && o.output != "json" && o.output != "csv" {
-		faults = append(faults, config.Fault{Field: "output", Reason: fmt.Sprintf("%q is none of table, json, csv", o.output)})
-	}
-	if o.passwordFile != "" {
-		text, err := os.ReadFile(o.passwordFile)
-		o.Password = strings.TrimRight(string(text), "\r\n")
-		switch {
-		case err != nil:
-			faults = append(faults, config.Fault{Field: "password-file", Reason: err.Error()})
-		case o.Password == "":
-			faults = append(faults, config.Fault{Field: "password-file", Reason: o.passwordFile + " is empty"})
-		}
 	}
 	if len(faults) > 0 {
 		return faults
@@ -127,7 +120,7 @@ func (a *app) benchServers(ctx context.Context, opt benchOptions) error {
 	defer b.Close()
 	report, err := b.Run(ctx)
 	p.stop()
-	if printed := a.printBench(report, opt.output); printed != nil {
+	if printed := a.printBench(report, opt.form); printed != nil {
 		return printed
 	}
 	if err != nil {
@@ -139,7 +132,9 @@ func (a *app) benchServers(ctx context.Context, opt benchOptions) error {
 // benchState is how far a run is.
 type benchState struct{ bench.Progress }
 
-func (s benchState) bar() string { return progressState{share: s.Share}.bar() }
+func (s benchState) done(time.Duration) (share float64, took time.Duration) {
+	return s.Share, s.Elapsed // of this phase
+}
 
 func (s benchState) text(time.Duration) string {
 	where := s.Phase
@@ -149,5 +144,5 @@ func (s benchState) text(time.Duration) string {
 	if s.Elapsed == 0 {
 		return where
 	}
-	return fmt.Sprintf("%s: %d%%, %d operations, %.0f/s", where, int(s.Share*100), s.Operations, float64(s.Operations)/s.Elapsed.Seconds())
+	return fmt.Sprintf("%s: %d operations, %.0f/s", where, s.Operations, float64(s.Operations)/s.Elapsed.Seconds())
 }

@@ -27,11 +27,11 @@ func verdictOfBench(r bench.Report) error {
 	return nil
 }
 
-func (a *app) printBench(r bench.Report, output string) error {
-	switch output {
-	case "json":
+func (a *app) printBench(r bench.Report, form form) error {
+	switch form {
+	case asJSON:
 		return printJSON(a.stdout, r)
-	case "csv":
+	case asCSV:
 		return writeBenchCSV(a.stdout, r)
 	}
 	return writeBenchTable(a.stdout, r)

@@ -39,7 +39,7 @@ func (s *shell) run(args ...string) (code int, stdout, stderr string) {
 		exit:  func(code int) { s.exits = append(s.exits, code) },
 		node:  func(ctx context.Context, c config.Node, _ *slog.Logger) error { s.node = c; return s.during(ctx) },
 		proxy: func(ctx context.Context, c config.Proxy, _ *slog.Logger) error { s.proxy = c; return s.during(ctx) },
-		dev: func(ctx context.Context, c config.Dev, _ *slog.Logger, w io.Writer) error {
+		dev: func(ctx context.Context, c config.Dev, _ *slog.Logger, w io.Writer, _ form) error {
 			s.dev = c
 			_, _ = io.WriteString(w, "running\n")
 			return s.during(ctx)
@@ -51,8 +51,8 @@ func (s *shell) run(args ...string) (code int, stdout, stderr string) {
 
 func TestWrongUsageEndsWithCode2AndOneLineEach(t *testing.T) {
 	for line, want := range map[string]string{
-		"rng":                         "quoll: unknown command \"rng\" for \"quoll\"\nSee 'quoll --help'.\n",
-		"ring stat":                   "quoll: unknown command \"stat\" for \"quoll ring\"\nSee 'quoll ring --help'.\n",
+		"rng":                         "quoll: unknown command \"rng\" for \"quoll\"; did you mean ring?\nSee 'quoll --help'.\n",
+		"ring stat":                   "quoll: unknown command \"stat\" for \"quoll ring\"; did you mean status?\nSee 'quoll ring --help'.\n",
 		"ring locate":                 "quoll: give one KEY; quote it if it has blanks\nSee 'quoll ring locate --help'.\n",
 		"ring locate a b":             "quoll: give one KEY; quote it if it has blanks\nSee 'quoll ring locate --help'.\n",
 		"ring status -o xml":          "quoll: output: \"xml\" is neither table nor json\n",
@@ -62,15 +62,22 @@ func TestWrongUsageEndsWithCode2AndOneLineEach(t *testing.T) {
 		"verify -o xml":               "quoll: output: \"xml\" is neither table nor json\n",
 		"verify --addr 127.0.0.1:1":   "quoll: addr: cannot connect to 127.0.0.1:1: connect: connection refused; is a proxy or server listening there?\n",
 		"bench --addr x --depth 0":    "quoll: addr: \"x\" is not host:port\nquoll: depth: 0 is not from 1 to 10000\n",
-		"bench --count 0 -o xml":      "quoll: count: 0 commands are nothing to measure\nquoll: output: \"xml\" is none of table, json, csv\n",
+		"bench -o xml":                "quoll: output: \"xml\" is none of table, json, csv\n",
+		"bench --count 0 --keys 0":    "quoll: keys: 0 is not from 1 to 2147483647\nquoll: count: 0 commands are nothing to measure\n",
+		"bench --value-size 1q":       "quoll: value-size: \"1q\" is not a size such as 65536, 64mb or 64MiB\n",
+		"bench --value-size 1gb":      "quoll: value-size: 1073741824 is not from 1 to 67108864\n",
+		"health --jsn":                "quoll: unknown flag: --jsn; did you mean --json?\nSee 'quoll health --help'.\n",
+		"health --json=maybe":         "quoll: json: \"maybe\" is neither true nor false\n",
+		"node restroe":                "quoll: unknown command \"restroe\" for \"quoll node\"; did you mean restore?\nSee 'quoll node --help'.\n",
+		"node backup --to - --json":   "quoll: output: standard output is the backup: give --to a file, or leave --json out and look at what was written with --check\n",
 		"bench --addr 127.0.0.1:1":    "quoll: addr: nothing listens on 127.0.0.1:1: start the server, or give its --addr\n",
-		"bench --password-file /none": "quoll: password-file: open /none: no such file or directory\n",
-		"dev --nods 3":                "quoll: unknown flag: --nods\nSee 'quoll dev --help'.\n",
+		"bench --password-file /none": "quoll: password-file: cannot be read: open /none: no such file or directory\n",
+		"dev --nods 3":                "quoll: unknown flag: --nods; did you mean --nodes?\nSee 'quoll dev --help'.\n",
 		"dev extra":                   "quoll: unknown command \"extra\" for \"quoll dev\"\nSee 'quoll dev --help'.\n",
 		"dev --nodes many":            "quoll: nodes: \"many\" is not a whole number\n",
 		"dev --listen :1 --admin :2":  "quoll: listen: other machines can reach :1 and no password is set: give --password-file (or --password), or --insecure if the network keeps strangers out, or listen on 127.0.0.1\nquoll: admin: other machines can reach :2 and no secret is set: give --secret-file (or --secret), or --insecure if the network keeps strangers out, or listen on 127.0.0.1\n",
 		"dev --engine badger":         "quoll: data: is required with --engine badger: a directory of its own, e.g. /var/lib/quoll\n",
-		"dev --data x --cache 1gb":    "quoll: data: is for --engine badger, the memory engine keeps nothing on disk: give --engine badger, or leave --data out\nquoll: cache: is for --engine badger, the memory engine keeps nothing on disk: give --engine badger, or leave --cache out\n",
+		"dev --data x --cache 1gb":    "quoll: data: is for --engine badger or pebble, the memory engine keeps nothing on disk: give --engine badger, or leave --data out\nquoll: cache: is for --engine badger or pebble, the memory engine keeps nothing on disk: give --engine badger, or leave --cache out\n",
 		"dev --fsync never":           "quoll: fsync: \"never\" is neither \"always\" nor \"interval=DURATION\" with a duration from 1ms to 10s, such as interval=100ms\n",
 		"proxy":                       "quoll: nodes: is required: the peer address of one node or more, e.g. 10.0.0.1:7000,10.0.0.2:7000\n",
 	} {

@@ -21,13 +21,13 @@ import (
 )
 
 func (a *app) devCommand() *cobra.Command {
-	cfg := config.DefaultDev()
+	cfg, form := config.DefaultDev(), asTable
 	command := &cobra.Command{
 		Use:   "dev",
 		Short: "Run a whole cluster in one process, to try things out",
 		Long: `Dev runs three nodes and a proxy in one process, with nothing to set up. The nodes talk
 over real sockets on this machine and keep the data in memory: it is gone when dev ends,
-unless --engine badger --data DIR keeps it in that directory for the next time.
+unless --engine badger --data DIR (or pebble) keeps it in that directory for the next time.
 
 It prints where to connect and what to type next. Ctrl-C stops it in order, a second
 Ctrl-C at once.
@@ -39,29 +39,32 @@ Ctrl-C at once.
   quoll dev --engine badger --data ~/quoll   # what is written is kept
   quoll dev --nodes 5 --replicas 3
   quoll dev --nodes 1 --replicas 1           # nothing replicated, least memory`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := config.Load(&cfg, cmd.Flags(), a.environ); err != nil {
 				return err
 			}
-			log := newLogger(a.stderr, cfg.LogLevel, "text")
+			log, end := newLogger(a.stderr, cfg.LogLevel, "text")
+			defer end()
 			logStart(log, "dev", &cfg)
-			return a.dev(cmd.Context(), cfg, log, a.stdout)
+			return a.dev(cmd.Context(), cfg, log, a.stdout, form)
 		},
 	}
 	command.Flags().SortFlags = false
 	cfg.Bind(command.Flags())
+	bindForm(command, &form)
 	return command
 }
 
 // runDev runs nodes and a proxy until ctx is done. It prints to out where to connect,
-// what is running and what to type next.
-func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer) (err error) {
+// what is running and, for people, what to type next.
+func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer, form form) (err error) {
 	client, err := net.Listen("tcp", cfg.Listen) // first, for it is what may be taken
 	if err != nil {
 		return err
 	}
-	nodes, initial, err := startDevNodes(cfg, log)
+	failed := newFailures()
+	nodes, initial, err := startDevNodes(cfg, failed, log)
 	defer func() {
 		for _, n := range nodes {
 			if closing := n.store.stop(n.Node); err == nil {
@@ -74,11 +77,12 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 		return err
 	}
 	pc := config.DefaultProxy()
-	pc.Password, pc.OperationTimeout, pc.ClusterName = cfg.Password, cfg.OperationTimeout, devCluster
+	pc.Password, pc.MaxBulk, pc.OperationTimeout, pc.SlowTimeout, pc.ClusterName = cfg.Password, cfg.MaxBulk, cfg.OperationTimeout, cfg.SlowTimeout, devCluster
+	pc.ClientMemory = cfg.ClientMemory()
 	for _, m := range initial {
 		pc.Nodes = append(pc.Nodes, m.Peer)
 	}
-	p, err := startProxy(client, pc, log.With("component", "proxy"))
+	p, err := startProxy(client, pc, failed, log.With("component", "proxy"))
 	if err != nil {
 		return err
 	}
@@ -97,8 +101,25 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 	case err != nil:
 		return err
 	}
-	printWelcome(out, client.Addr(), api.Addr(), cfg, initial)
-	return serveAdmin(ctx, api)
+	if form == asJSON {
+		err = printJSON(out, devReport{client.Addr().String(), api.Addr(), len(initial), cfg.Replicas, cfg.Engine, cfg.Data})
+		if err != nil {
+			return err
+		}
+	} else {
+		printWelcome(out, client.Addr(), api.Addr(), cfg, initial)
+	}
+	return serveAdmin(ctx, api, keeping{cfg.Memory, gcNode, true}, failed)
+}
+
+// devReport is what runs, as JSON. It is printed once all is ready.
+type devReport struct {
+	Clients  string `json:"clients"`
+	Admin    string `json:"admin"`
+	Nodes    int    `json:"nodes"`
+	Replicas int    `json:"replicas"`
+	Engine   string `json:"engine"`
+	Data     string `json:"data,omitempty"`
 }
 
 const devCluster = "dev"
@@ -111,7 +132,7 @@ type devNode struct {
 
 // startDevNodes starts the nodes. Those that it started are returned even with an
 // error.
-func startDevNodes(cfg config.Dev, log *slog.Logger) ([]devNode, ring.Initial, error) {
+func startDevNodes(cfg config.Dev, failed failures, log *slog.Logger) ([]devNode, ring.Initial, error) {
 	if err := checkDevData(cfg); err != nil {
 		return nil, nil, err
 	}
@@ -130,7 +151,7 @@ func startDevNodes(cfg config.Dev, log *slog.Logger) ([]devNode, ring.Initial, e
 	}
 	var nodes []devNode
 	for i, m := range initial {
-		n, err := startDevNode(cfg, m.Name, initial, listeners[i], log)
+		n, err := startDevNode(cfg, m.Name, initial, listeners[i], failed, log)
 		if err != nil {
 			for _, l := range listeners[i:] {
 				l.Close()
@@ -142,15 +163,15 @@ func startDevNodes(cfg config.Dev, log *slog.Logger) ([]devNode, ring.Initial, e
 	return nodes, initial, nil
 }
 
-func startDevNode(cfg config.Dev, name string, initial ring.Initial, listener net.Listener, log *slog.Logger) (devNode, error) {
+func startDevNode(cfg config.Dev, name string, initial ring.Initial, listener net.Listener, failed failures, log *slog.Logger) (devNode, error) {
 	s, err := openDevStore(cfg, name, log)
 	if err != nil {
 		return devNode{}, err
 	}
 	n, err := s.start(node.Options{
 		Name: name, ClusterName: devCluster, Initial: initial, Replicas: cfg.Replicas, Weight: 1, Listener: listener,
-		GossipListen: "127.0.0.1:0", OperationTimeout: cfg.OperationTimeout,
-		MaxPending: int64(config.DefaultNode().MaxPending), Version: thisBuild().Version, Logger: s.log,
+		GossipListen: "127.0.0.1:0", OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout,
+		Failed: failed.tell, MaxValue: int(cfg.MaxBulk), MaxPending: int64(cfg.MaxPending()), Version: thisBuild().Version, Logger: s.log,
 	})
 	return devNode{n, s}, err
 }

@@ -44,8 +44,9 @@ func checkDevData(cfg config.Dev) error {
 func openDevStore(cfg config.Dev, name string, log *slog.Logger) (*store, error) {
 	nc := config.DefaultNode()
 	nc.Name, nc.ClusterName, nc.Engine, nc.Fsync, nc.Cache = name, devCluster, cfg.Engine, cfg.Fsync, cfg.Cache
+	nc.Memory = cfg.Memory / config.Size(cfg.Nodes)
 	nc.Data = filepath.Join(cfg.Data, name)
-	s, err := openStore(nc, log)
+	s, err := openStore(nc, cfg.DataMemory(), log)
 	if err != nil || s.dir == nil {
 		return s, err
 	}

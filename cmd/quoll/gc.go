@@ -2,53 +2,54 @@ package main
 
 import (
 	"context"
+	"math"
 	"os"
 	"runtime/debug"
-	"runtime/metrics"
 	"time"
 
 	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/node/engine/arena"
 )
 
-// The garbage collector's pace. A node that holds little collects often with Go's
-// default, for nothing: it may use up to gcSlack of memory beyond what lives, or an eighth of the
-// memory that there is if that is less, but no more than gcMost times as much. A node that holds
-// much gets half as much, and not once as much as is the default: nearly all of it are values and pages of the table, in
-// which there are no pointers, and hardly any of them become garbage. Near the end of the memory it collects more often:
-// the rest is for what the system keeps of files.
-//
-// A collection looks only at memory with pointers in it. Where that is little, as with large values,
-// collecting often costs next to nothing, and new memory, page by page, a lot: such a node gets gcWorth bytes
-// for each byte that a collection looks at, and gcSmall at least.
+// How much of what lives on Go's heap may be added before a collection, in percent. The tables of a node are not on it
+// but in an arena: what is left of its data are values above 1 KiB, which a collection does not look at. A proxy holds
+// next to nothing for long, and a collection for every few megabytes would be for nothing.
 const (
-	gcSlack   = 1 << 30  // bytes
-	gcSmall   = 64 << 20 // bytes
-	gcWorth   = 8
-	gcLeast   = 50 // percent of what lives
-	gcMost    = 400
-	gcLooking = 250 * time.Millisecond
+	gcNode  = 100
+	gcProxy = 400
 )
 
-// paceGC keeps the pace until ctx is done, unless the environment sets one (GOGC or
-// GOMEMLIMIT).
-func paceGC(ctx context.Context) {
-	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+const (
+	// limitLooking is how often it is looked what the arenas take, limitStep how much more or less is worth a word to Go.
+	limitLooking = 100 * time.Millisecond
+	limitStep    = 16 << 20 // bytes
+	// leastHeap is what Go's heap may take in any case: with less the collector would not end.
+	leastHeap = 64 << 20 // bytes
+)
+
+// keeping is how the memory of a process is kept within its bound: the bound, the pace of the garbage collector, gcNode or gcProxy, and
+// whether its heap is to be in huge pages.
+type keeping struct {
+	memory    config.Size
+	percent   int
+	hugePages bool
+}
+
+// boundHeap keeps the memory of the process within a bound until ctx is done: what Go's heap and the arenas take together. GOGC and GOMEMLIMIT in
+// the environment say otherwise.
+func boundHeap(ctx context.Context, bound keeping) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(bound.percent)
+	}
+	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	slack := uint64(gcSlack)
-	if memory := uint64(config.AvailableMemory()); memory > 0 {
-		slack = min(slack, memory/8)
-		debug.SetMemoryLimit(int64(memory / 4 * 3))
-	}
-	ticker := time.NewTicker(gcLooking)
+	ticker := time.NewTicker(limitLooking)
 	defer ticker.Stop()
-	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}}
-	for pace := 0; ; {
-		metrics.Read(heap)
-		// To set it stops the process for a moment.
-		if percent := gcPercent(heap[0].Value.Uint64(), heap[1].Value.Uint64(), slack); percent != pace {
-			pace = percent
-			debug.SetGCPercent(pace)
+	for limit := int64(math.MaxInt64); ; {
+		if now := heapLimit(int64(bound.memory), arena.OffHeap()); now < limit-limitStep || now > limit+limitStep {
+			limit = now
+			debug.SetMemoryLimit(limit)
 		}
 		select {
 		case <-ctx.Done():
@@ -58,12 +59,5 @@ func paceGC(ctx context.Context) {
 	}
 }
 
-// gcPercent is how much of what lives may be added before the next collection, if so much of
-// it has to be looked at. It goes in steps, so as not to be another one all the time.
-func gcPercent(live, scanned, slack uint64) int {
-	if live == 0 {
-		return gcMost
-	}
-	slack = min(slack, max(gcSmall, gcWorth*scanned))
-	return int(max(gcLeast, min(gcMost, slack*10/live*10)))
-}
+// heapLimit is what Go may take of so many bytes, if so many are not its.
+func heapLimit(memory, elsewhere int64) int64 { return max(leastHeap, memory-elsewhere) }

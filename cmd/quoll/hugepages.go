@@ -9,10 +9,14 @@ import (
 )
 
 // A node reads and writes memory at random: with pages of 4 KiB hardly any of them are in the processor's table of
-// pages, and looking one up costs as much as the memory itself. With huge pages of 2 MiB most are.
+// pages, and looking one up costs as much as the memory itself. With huge pages of 2 MiB most are. Tables are in an arena that has them;
+// this is for values that are too long for the tables.
 // Where the system gives these to those that ask (transparent_hugepage set to madvise, the default of many), a node asks
 // for its heap; where it gives them to all, there is nothing to ask for. GODEBUG=disablethp=1, with which Go refuses them, ends
 // all of this.
+//
+// Not a proxy: its heap is small, and what makes it large is what clients send a part of. To have that in huge pages keeps the process from
+// memory, and all clients waiting, for a tenth of a second and more.
 //
 // They do not stay. While there is less to do the Go runtime gives memory back to the system, some KiB here and there, and each such
 // piece takes the huge page apart that it is in: a node that had rested for two minutes had lost a third of them for the sake

@@ -30,7 +30,8 @@ func (p *proxyParts) metrics() metrics.Proxy {
 	return metrics.Proxy{
 		Clients:  server.Clients.Load,
 		Accepted: server.Accepted.Load, Rejected: server.Rejected.Load,
-		SlowReaders: server.SlowReaders.Load, ProtocolErrors: server.ProtocolErrors.Load, Panics: server.Panics.Load,
+		SlowReaders: server.SlowReaders.Load, ProtocolErrors: server.ProtocolErrors.Load, Panics: server.Panics.Load, Evicted: server.Evicted.Load,
+		WrongPasswords: server.Guesses.Wrong.Load, Unheard: server.Guesses.Refused.Load,
 		Commands: func(emit func(name string, calls, failed uint64)) {
 			show := func(name string, op command.Op) {
 				counts := server.Op(op)
@@ -42,7 +43,7 @@ func (p *proxyParts) metrics() metrics.Proxy {
 			show("unsupported", command.OpNone)
 		},
 		Errors:      server.Errors,
-		QuorumReads: coordinator.QuorumReads.Load, HomeReads: coordinator.HomeReads.Load, Retries: coordinator.Retries.Load,
+		QuorumReads: coordinator.QuorumReads.Load, HomeReads: coordinator.HomeReads.Load, Retries: coordinator.Retries.Load, Slow: coordinator.Slow.Load,
 		BatchSize: distribution(&server.BatchOps), BatchTime: distribution(&server.BatchTime),
 		BytesOut: server.BytesOut.Load,
 		Links: func() []metrics.Link {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -41,12 +43,13 @@ Ports that other machines can reach need a secret that all nodes and proxies sha
   quoll node --name a --peer :7000 --rack r1 --secret-file /etc/quoll/secret \
     --engine badger --data /var/lib/quoll \
     --initial-cluster a=10.0.0.1:7000,b=10.0.0.2:7000,c=10.0.0.3:7000`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := config.Load(&cfg, cmd.Flags(), a.environ); err != nil {
 				return err
 			}
-			log := newLogger(a.stderr, cfg.LogLevel, cfg.LogFormat)
+			log, end := newLogger(a.stderr, cfg.LogLevel, cfg.LogFormat)
+			defer end()
 			logStart(log, "node", &cfg)
 			return a.node(cmd.Context(), cfg, log)
 		},
@@ -60,29 +63,47 @@ Ports that other machines can reach need a secret that all nodes and proxies sha
 // stopTimeout bounds how long stopping in order may take.
 const stopTimeout = 5 * time.Second
 
-// runNode runs a node and its admin API until ctx is done.
-func runNode(ctx context.Context, cfg config.Node, log *slog.Logger) (err error) {
+// runNode runs a node and its admin API until ctx is done. When the node gives up its ring (node.Options.Reform), it begins
+// again on an empty store.
+func runNode(ctx context.Context, cfg config.Node, log *slog.Logger) error {
+	var forgotten node.Forgotten
+	for {
+		again, err := runNodeLife(ctx, &cfg, forgotten, log)
+		if err != nil || again == nil || ctx.Err() != nil {
+			return err
+		}
+		forgotten = *again
+	}
+}
+
+// runNodeLife runs a node until ctx is done, or it has given up its ring: then it returns what the next life has to know. It
+// notes in cfg the admin port that it was given.
+func runNodeLife(ctx context.Context, cfg *config.Node, forgotten node.Forgotten, log *slog.Logger) (again *node.Forgotten, err error) {
 	initial, err := ring.ParseInitial(cfg.InitialCluster)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s, err := openStore(cfg, log)
+	s, err := openStore(*cfg, cfg.DataMemory(), log)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	listener, err := net.Listen("tcp", cfg.Peer)
 	if err != nil {
-		return s.release(err)
+		return nil, s.release(err)
 	}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	reform, failed := make(chan node.Forgotten, 1), newFailures()
 	n, err := s.start(node.Options{
 		Name: cfg.Name, ClusterName: cfg.ClusterName, Initial: initial, Replicas: cfg.Replicas, Rack: cfg.Rack, Weight: cfg.Weight,
-		Listener: listener, GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip,
-		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, MaxConnections: cfg.MaxConnections,
-		MaxPending: int64(cfg.MaxPending), RepairRate: repairRate(cfg), Version: thisBuild().Version, Logger: s.log,
+		Listener: listener, GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip, Forgotten: forgotten,
+		Reform: func(f node.Forgotten) { reform <- f; end() }, Failed: failed.tell,
+		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, MaxConnections: fitFiles("max-connections", cfg.MaxConnections, s.keptFiles(), openFiles(), s.log),
+		MaxValue: int(cfg.MaxBulk), MaxPending: int64(cfg.MaxPending), RepairRate: repairRate(*cfg), Version: thisBuild().Version, Logger: s.log,
 	})
 	if err != nil {
 		listener.Close()
-		return err
+		return nil, err
 	}
 	defer func() {
 		if closing := s.stop(n); err == nil {
@@ -91,10 +112,25 @@ func runNode(ctx context.Context, cfg config.Node, log *slog.Logger) (err error)
 	}()
 	api, err := admin.Listen(cfg.Admin, admin.NewHandler(n, serveMetrics(log, nil, map[string]*node.Node{cfg.Name: n}), cfg.Secret.Reveal()), log)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	cfg.Admin = api.Addr()
 	log.Info("the node runs", "component", "node", "node", cfg.Name, "peer", n.Address(), "admin", api.Addr())
-	return serveAdmin(ctx, api)
+	err = serveAdmin(ctx, api, keeping{cfg.Memory, gcNode, true}, failed)
+	select {
+	case f := <-reform:
+		return &f, err
+	default:
+	}
+	if slots, together := n.LastCopies(); slots > 0 {
+		level := slog.LevelError
+		if together { // most probably all are stopped on purpose
+			level = slog.LevelWarn
+		}
+		s.log.Log(ctx, level, "this node ends, and with it the last copies: its data is in memory, and of these slots no majority is left, for good; their keys are refused with CLUSTERDOWN. "+
+			"What other nodes still hold can be saved: quoll node backup. Then let all nodes form an empty cluster: quoll ring reform", "slots", slots, "keys", n.Self().Keys)
+	}
+	return nil, err
 }
 
 // repairRate is what the node calls the rate: zero is its default, less is none.
@@ -105,24 +141,51 @@ func repairRate(cfg config.Node) int64 {
 	return int64(cfg.RepairRate)
 }
 
-// serveAdmin serves the admin API, and keeps the garbage collector's pace and the heap's pages, until ctx
-// is done.
-func serveAdmin(ctx context.Context, api *admin.Server) error {
-	var pace sync.WaitGroup
-	defer pace.Wait()
+// failures gets why a part of this process has ended that it cannot do without. The first one counts.
+type failures chan error
+
+func newFailures() failures { return make(failures, 1) }
+
+// tell does not block.
+func (f failures) tell(err error) {
+	select {
+	case f <- err:
+	default:
+	}
+}
+
+// asFault says an error about a setting as any other wrong usage is said.
+func asFault(err error) error {
+	var wrong *node.ConfigError
+	if errors.As(err, &wrong) {
+		return config.Faults{{Field: wrong.Field, Reason: wrong.Reason}}
+	}
+	return err
+}
+
+// serveAdmin serves the admin API, and keeps the memory of the process within its bound, until ctx
+// is done, or something has failed: that is the error it returns.
+func serveAdmin(ctx context.Context, api *admin.Server, bound keeping, parts failures) error {
+	var keepers sync.WaitGroup
+	defer keepers.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	pace.Go(func() { paceGC(ctx) })
-	pace.Go(func() { keepHugePages(ctx) })
-	failed := make(chan error, 1)
-	go func() { failed <- api.Serve() }()
+	keepers.Go(func() { boundHeap(ctx, bound) })
+	if bound.hugePages {
+		keepers.Go(func() { keepHugePages(ctx) })
+	}
+	keepers.Go(func() { giveBack(ctx) })
+	served := make(chan error, 1)
+	go func() { served <- api.Serve() }()
+	var err error
 	select {
-	case err := <-failed:
-		return err
+	case err := <-served:
+		return fmt.Errorf("the admin API on %s has ended, start this process again: %w", api.Addr(), err)
+	case err = <-parts:
 	case <-ctx.Done():
 	}
 	stop(api.Shutdown)
-	return <-failed
+	return errors.Join(asFault(err), <-served)
 }
 
 // stop stops a part in order, within stopTimeout.

@@ -10,8 +10,7 @@ import (
 )
 
 // progress shows on standard error how far something is that takes a while: a bar on a
-// terminal, a line now and then elsewhere, nothing if it is quiet. (go-pretty's bar needs another
-// library, and asks standard output how wide the terminal is, which may be a pipe.)
+// terminal, a line now and then elsewhere, nothing if it is quiet.
 type progress struct {
 	out      io.Writer
 	verb     string
@@ -25,9 +24,12 @@ type progress struct {
 	wait sync.WaitGroup
 }
 
-// shown is how far it is, in words and as a bar.
+// shown is how far it is.
 type shown interface {
-	bar() string
+	// done returns the share of the whole that is done, 0 if that is not known, and how long that took, of the time since
+	// the beginning.
+	done(elapsed time.Duration) (share float64, took time.Duration)
+	// text says what else there is to know.
 	text(elapsed time.Duration) string
 }
 
@@ -38,10 +40,11 @@ type progressState struct {
 	share   float64 // of the whole, 0 if that is not known
 }
 
-// How often it is shown.
+// How often it is shown. Lines stay in a log: each comes after twice the time of the one before, up to a minute.
 const (
-	barInterval  = 200 * time.Millisecond
-	lineInterval = 5 * time.Second
+	barInterval     = 200 * time.Millisecond
+	lineInterval    = 5 * time.Second
+	longestInterval = time.Minute
 )
 
 // startProgress begins to show. The caller calls stop.
@@ -72,12 +75,16 @@ func (p *progress) stop() {
 }
 
 func (p *progress) run(interval time.Duration) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
+	timer := time.NewTimer(interval)
+	defer timer.Stop()
 	for {
 		select {
-		case <-ticker.C:
+		case <-timer.C:
 			p.show()
+			if !p.terminal {
+				interval = min(2*interval, longestInterval)
+			}
+			timer.Reset(interval)
 		case <-p.over:
 			if p.terminal {
 				fmt.Fprint(p.out, clearLine)
@@ -94,12 +101,13 @@ func (p *progress) show() {
 	p.mu.Lock()
 	s := p.state
 	p.mu.Unlock()
+	elapsed := time.Since(p.began)
 	if p.terminal {
-		line := p.verb + " " + s.bar() + s.text(time.Since(p.began))
+		line := p.verb + " " + bar(s, elapsed) + words(s, elapsed)
 		fmt.Fprint(p.out, clearLine, line[:min(len(line), barColumns)])
 		return
 	}
-	fmt.Fprintf(p.out, "quoll: %s %s\n", p.verb, s.text(time.Since(p.began)))
+	fmt.Fprintf(p.out, "quoll: %s %s\n", p.verb, words(s, elapsed))
 }
 
 const (
@@ -109,25 +117,35 @@ const (
 )
 
 // bar draws the share, if it is known.
-func (s progressState) bar() string {
-	if s.share == 0 {
+func bar(s shown, elapsed time.Duration) string {
+	share, _ := s.done(elapsed)
+	if share == 0 {
 		return ""
 	}
-	full := int(min(s.share, 1) * barWidth)
+	full := int(min(share, 1) * barWidth)
 	return "[" + strings.Repeat("=", full) + strings.Repeat(" ", barWidth-full) + "] "
 }
 
-// text says the rest.
-func (s progressState) text(elapsed time.Duration) string {
-	text := fmt.Sprintf("%d records, %s, %s/s", s.records, humanBytes(uint64(s.bytes)), humanBytes(uint64(float64(s.bytes)/max(elapsed.Seconds(), 0.001))))
-	if s.share == 0 {
+// words say the share, if it is known, and how much time is left, and the rest.
+func words(s shown, elapsed time.Duration) string {
+	share, took := s.done(elapsed)
+	switch text := s.text(elapsed); {
+	case share == 0:
 		return text
-	}
-	left := time.Duration(float64(elapsed) * (1 - s.share) / s.share).Round(time.Second)
-	if s.share >= 1 { // what was expected was a guess
+	case share >= 1: // what was expected was a guess
 		return "99%, " + text
+	default:
+		left := time.Duration(float64(took) * (1 - share) / share).Round(time.Second)
+		return fmt.Sprintf("%d%%, %s left, %s", int(share*100), left, text)
 	}
-	return fmt.Sprintf("%d%%, %s, %s left", int(s.share*100), text, left)
+}
+
+func (s progressState) done(elapsed time.Duration) (share float64, took time.Duration) {
+	return s.share, elapsed
+}
+
+func (s progressState) text(elapsed time.Duration) string {
+	return fmt.Sprintf("%d records, %s, %s/s", s.records, humanBytes(uint64(s.bytes)), humanBytes(uint64(float64(s.bytes)/max(elapsed.Seconds(), 0.001))))
 }
 
 // isTerminal reports whether what is written goes to a terminal that can move its cursor.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 
@@ -33,12 +34,13 @@ a network that strangers cannot enter. The nodes' secret, if they have one, is g
 
   quoll proxy --listen :6379 --password-file /etc/quoll/password \
     --nodes 10.0.0.1:7000,10.0.0.2:7000 --secret-file /etc/quoll/secret`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := config.Load(&cfg, cmd.Flags(), a.environ); err != nil {
 				return err
 			}
-			log := newLogger(a.stderr, cfg.LogLevel, cfg.LogFormat)
+			log, end := newLogger(a.stderr, cfg.LogLevel, cfg.LogFormat)
+			defer end()
 			logStart(log, "proxy", &cfg)
 			return a.proxy(cmd.Context(), cfg, log)
 		},
@@ -54,7 +56,8 @@ func runProxy(ctx context.Context, cfg config.Proxy, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	p, err := startProxy(listener, cfg, log.With("component", "proxy"))
+	failed := newFailures()
+	p, err := startProxy(listener, cfg, failed, log.With("component", "proxy"))
 	if err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func runProxy(ctx context.Context, cfg config.Proxy, log *slog.Logger) error {
 		return err
 	}
 	log.Info("the proxy runs", "component", "proxy", "listen", listener.Addr().String(), "admin", api.Addr())
-	return serveAdmin(ctx, api)
+	return serveAdmin(ctx, api, keeping{cfg.Memory, gcProxy, false}, failed)
 }
 
 // proxyParts are the two halves of a proxy: sessions with clients, and the way to
@@ -75,8 +78,8 @@ type proxyParts struct {
 	served      chan struct{} // closed when the server accepts no more
 }
 
-// startProxy starts a proxy on a listener, which it closes.
-func startProxy(listener net.Listener, cfg config.Proxy, log *slog.Logger) (*proxyParts, error) {
+// startProxy starts a proxy on a listener, which it closes. When it accepts no more clients, before it is closed, it tells failed.
+func startProxy(listener net.Listener, cfg config.Proxy, failed failures, log *slog.Logger) (*proxyParts, error) {
 	initial := ""
 	if cfg.InitialCluster != "" {
 		parsed, err := ring.ParseInitial(cfg.InitialCluster)
@@ -89,18 +92,19 @@ func startProxy(listener net.Listener, cfg config.Proxy, log *slog.Logger) (*pro
 	build := thisBuild()
 	coordinator := proxy.NewCoordinator(proxy.CoordinatorConfig{
 		Name: "proxy " + listener.Addr().String(), ClusterName: cfg.ClusterName, Seeds: cfg.Nodes, Initial: initial,
-		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, Version: build.Version, Logger: log,
+		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, Version: build.Version, Logger: log,
 	})
 	limits := resp.Limits{MaxBulk: int(cfg.MaxBulk), MaxArgs: cfg.MaxArgs, MaxInline: int(cfg.MaxInline)}
 	server := proxy.NewServer(proxy.ServerConfig{
-		Limits: limits, MaxClients: cfg.MaxClients, Password: cfg.Password.Reveal(), OutputLimit: int(cfg.ClientOutputLimit),
-		IdleTimeout: cfg.IdleTimeout, Version: build.Version, Logger: log,
+		Limits: limits, MaxClients: fitFiles("max-clients", cfg.MaxClients, keptFiles, openFiles(), log), Password: cfg.Password.Reveal(), OutputLimit: int(cfg.ClientOutputLimit),
+		ClientMemory: int64(cfg.ClientMemory), IdleTimeout: cfg.IdleTimeout, Version: build.Version, Logger: log,
 	}, coordinator)
 	p := &proxyParts{coordinator: coordinator, server: server, served: make(chan struct{})}
 	go func() {
 		defer close(p.served)
 		if err := server.Serve(listener); !errors.Is(err, proxy.ErrServerClosed) {
-			log.Error("no more clients are accepted: restart this process", "error", err)
+			log.Error("no more clients can be served", "err", err)
+			failed.tell(fmt.Errorf("no more clients can be served, start this process again: %w", err))
 		}
 	}()
 	return p, nil

@@ -18,6 +18,7 @@ import (
 type repairOptions struct {
 	node, slot    string
 	dryRun, quiet bool
+	form          form
 }
 
 func (o *repairOptions) request() (admin.RepairRequest, error) {
@@ -43,13 +44,13 @@ what was written until then is right, and can stay.`,
 		Example: `  quoll ring repair --dry-run
   quoll ring repair --node b --admin 10.0.0.1:7100 --secret-file /etc/quoll/secret
   quoll ring repair --slot 0-100`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			request, err := opt.request()
 			if err != nil {
 				return err
 			}
-			return ask(func(client *admin.Client) error { return a.repair(cmd.Context(), client, request, opt.quiet) })
+			return ask(func(client *admin.Client) error { return a.repair(cmd.Context(), client, request, opt) })
 		},
 	}
 	flags := command.Flags()
@@ -58,23 +59,29 @@ what was written until then is right, and can stay.`,
 	flags.StringVar(&opt.slot, "slot", "", "`slots` to compare: one, or a range such as 0-100 (default: all)")
 	flags.BoolVar(&opt.dryRun, "dry-run", false, "only say what would be written")
 	flags.BoolVarP(&opt.quiet, "quiet", "q", false, "say nothing when all goes well")
+	bindForm(command, &opt.form)
 	return command
 }
 
 // repair has replicas repaired, and says what came of it.
-func (a *app) repair(ctx context.Context, client *admin.Client, request admin.RepairRequest, quiet bool) error {
-	result, err := a.followRepair(ctx, client, request, quiet)
+func (a *app) repair(ctx context.Context, client *admin.Client, request admin.RepairRequest, opt repairOptions) error {
+	result, err := a.followRepair(ctx, client, request, opt.quiet)
 	if ctx.Err() != nil {
 		return fmt.Errorf("the replicas were not compared to the end: %w", errInterrupted)
 	}
 	if err != nil {
 		return err
 	}
+	if opt.form == asJSON {
+		if err := printJSON(a.stdout, result); err != nil {
+			return err
+		}
+	}
 	summary := summarize(result, request)
 	if problems := problems(result); len(problems) > 0 {
 		return errors.New(summary + "; " + strings.Join(problems, "; "))
 	}
-	if !quiet {
+	if !opt.quiet && opt.form != asJSON {
 		fmt.Fprintln(a.stdout, strings.ToUpper(summary[:1])+summary[1:]+".")
 	}
 	return nil
@@ -93,9 +100,9 @@ type repairState struct {
 	dryRun bool
 }
 
-func (s repairState) share() float64 { return float64(s.Slots) / float64(max(s.Total, 1)) }
-
-func (s repairState) bar() string { return progressState{share: s.share()}.bar() }
+func (s repairState) done(elapsed time.Duration) (share float64, took time.Duration) {
+	return float64(s.Slots) / float64(max(s.Total, 1)), elapsed
+}
 
 func (s repairState) text(time.Duration) string {
 	if len(s.Waiting) > 0 && s.Slots == 0 {

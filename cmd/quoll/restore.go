@@ -23,7 +23,9 @@ import (
 type restoreOptions struct {
 	from                []string
 	data, name, cluster string
+	engine              string
 	partial, quiet      bool
+	form                form
 }
 
 func (o *restoreOptions) validate() error {
@@ -38,6 +40,9 @@ func (o *restoreOptions) validate() error {
 	}
 	if len(o.from) == 0 {
 		faults = append(faults, config.Fault{Field: "from", Reason: "is required: a backup, or several, each with a --from of its own"})
+	}
+	if !config.OnDisk(o.engine) {
+		faults = append(faults, config.Fault{Field: "engine", Reason: fmt.Sprintf("%q keeps nothing on disk: use badger or pebble", o.engine)})
 	}
 	if len(faults) > 0 {
 		return faults
@@ -67,7 +72,7 @@ are newer, and lose some.`,
 
   quoll node restore --from a.quoll --from b.quoll --from c.quoll --data /var/lib/quoll --name a
   zstd -dc a.quoll.zst | quoll node restore --from - --data /var/lib/quoll --name a`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := opt.validate(); err != nil {
 				return err
@@ -87,9 +92,11 @@ are newer, and lose some.`,
 	flags.StringArrayVar(&opt.from, "from", nil, "`file` with a backup, - for standard input; may be given several times")
 	flags.StringVar(&opt.data, "data", "", "`directory` to make; an empty one is used")
 	flags.StringVar(&opt.name, "name", "", "`name` of the node whose directory it is to be")
+	flags.StringVar(&opt.engine, "engine", config.Badger, "engine that the node is to have: badger or pebble")
 	flags.StringVar(&opt.cluster, "cluster-name", "", "`name` of its cluster (default: that in the backup)")
 	flags.BoolVar(&opt.partial, "partial", false, "restore even if the backups do not have every slot: the keys of the others are lost")
 	flags.BoolVarP(&opt.quiet, "quiet", "q", false, "say nothing when all goes well")
+	bindForm(command, &opt.form)
 	return command
 }
 
@@ -117,7 +124,8 @@ func (a *app) restore(ctx context.Context, opt restoreOptions) error {
 	if err := opt.judge(sources); err != nil {
 		return err
 	}
-	log := newLogger(a.stderr, slog.LevelWarn, "text")
+	log, end := newLogger(a.stderr, slog.LevelWarn, "text")
+	defer end()
 	target, err := openTarget(opt, log)
 	if err != nil {
 		return err
@@ -129,12 +137,24 @@ func (a *app) restore(ctx context.Context, opt restoreOptions) error {
 	if err := target.close(err); err != nil {
 		return err
 	}
-	if !opt.quiet {
+	switch {
+	case opt.form == asJSON:
+		return printJSON(a.stdout, restoreReport{opt.name, opt.cluster, opt.data, target.totals.Live, target.totals.Tombstones})
+	case !opt.quiet:
 		fmt.Fprintf(a.stderr, "Restored %d records, %d of them deletions, for node %s of cluster %s in %s.\n"+
 			"Restore the same backups for every other node, then start them all.\n",
 			target.totals.Live+target.totals.Tombstones, target.totals.Tombstones, opt.name, opt.cluster, opt.data)
 	}
 	return nil
+}
+
+// restoreReport is what was made, as JSON.
+type restoreReport struct {
+	Node      string `json:"node"`
+	Cluster   string `json:"cluster"`
+	Data      string `json:"data"`
+	Keys      uint64 `json:"keys"`
+	Deletions uint64 `json:"deletions"`
 }
 
 // digestOf identifies the backups that were read, in whatever order they were given.

@@ -40,7 +40,7 @@ func restored(t *testing.T, data, cluster string) *store {
 	t.Helper()
 	cfg := config.DefaultNode()
 	cfg.Name, cfg.ClusterName, cfg.Engine, cfg.Data, cfg.Cache = "b", cluster, config.Badger, data, 64*config.MiB
-	s, err := openStore(cfg, slog.New(slog.DiscardHandler))
+	s, err := openStore(cfg, 0, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.finish(s.engine.Close())) })
 	return s
@@ -134,7 +134,7 @@ func TestARestoreThatFailsLeavesNothing(t *testing.T) {
 	a := &app{stdout: io.Discard, stderr: io.Discard}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	opt := restoreOptions{from: files(t, good)[1:], data: data, name: "b", quiet: true}
+	opt := restoreOptions{from: files(t, good)[1:], data: data, name: "b", engine: config.Badger, quiet: true}
 	require.ErrorIs(t, a.restore(ctx, opt), context.Canceled)
 
 	code, stderr = runRestore(files(t, good), data)

@@ -15,9 +15,10 @@ func (a *app) ringCommand() *cobra.Command {
 		Use:   "ring",
 		Short: "Look at a running cluster: its nodes, where a key lives, what replicas missed",
 		Long: `Ring asks the admin API of a running node, proxy or dev. Its address is given with
---admin or QUOLL_ADMIN; node, proxy and dev print theirs when they start. If the cluster
-has a secret, give it with --secret-file or QUOLL_SECRET_FILE.`,
-		Args: cobra.NoArgs,
+--admin or QUOLL_ADMIN; node, proxy and dev print theirs when they start. Of several, separated
+by commas, the first that answers is asked. If the cluster has a secret, give it with
+--secret-file or QUOLL_SECRET_FILE.`,
+		Args: noArgs,
 		RunE: help,
 	}
 	flags := command.PersistentFlags()
@@ -27,11 +28,14 @@ has a secret, give it with --secret-file or QUOLL_SECRET_FILE.`,
 		if err := config.Load(&cfg, flags, a.environ); err != nil {
 			return err
 		}
-		client := admin.NewClient(cfg.Admin, cfg.Secret.Reveal())
+		client, err := a.choose(command.Root().Context(), cfg)
+		if err != nil {
+			return err
+		}
 		defer client.Close()
 		return do(client)
 	}
-	command.AddCommand(statusCommand(ask), locateCommand(ask), a.repairCommand(ask))
+	command.AddCommand(statusCommand(ask), locateCommand(ask), a.repairCommand(ask), a.reformCommand(ask))
 	return command
 }
 
@@ -55,7 +59,7 @@ that wait until all replicas know of them.
 Exit code 3 means that the cluster is not healthy: some node does not vote.`,
 		Example: `  quoll ring status
   quoll ring status --admin 127.0.0.1:7110 -o json`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return ask(func(client *admin.Client) error { return showStatus(cmd, client, form) })
 		},

@@ -14,8 +14,12 @@ import (
 
 // printStatus writes a status for people.
 func printStatus(w io.Writer, s admin.Status) error {
-	_, err := fmt.Fprintf(w, "Cluster %s, epoch %d: %d nodes, %d replicas of each key. Asked: %s.\n\n",
-		printable(s.Cluster), s.Epoch, len(s.Nodes), s.Replicas, printable(s.Seen))
+	survival := ""
+	if s.Survival != nil {
+		survival = s.Survival.String() + "\n"
+	}
+	_, err := fmt.Fprintf(w, "Cluster %s, epoch %d: %d nodes, %d replicas of each key. Asked: %s.\n%s\n",
+		printable(s.Cluster), s.Epoch, len(s.Nodes), s.Replicas, printable(s.Seen), survival)
 	if err != nil {
 		return err
 	}
@@ -164,7 +168,7 @@ func printLocation(w io.Writer, l admin.Location) error {
 	if l.Home != "" {
 		home = "home " + l.Home
 	}
-	if _, err := fmt.Fprintf(w, "Key %q: slot %d, epoch %d, %s.\n\n", l.Key64, l.Slot, l.Epoch, printable(home)); err != nil {
+	if _, err := fmt.Fprintf(w, "Key %q: slot %d, epoch %d, %s. %s.\n\n", l.Key64, l.Slot, l.Epoch, printable(home), l.Survival()); err != nil {
 		return err
 	}
 	g := newGrid("REPLICA", "ROLE", "STATE", "HOLDS", "VERSION", "TYPE", "SIZE", "EXPIRES")

@@ -50,7 +50,7 @@ func healthy() admin.Status {
 		node(1, "a", 5462, map[string]string{"b": "alive", "c": "alive"}),
 		node(2, "b", 5461, map[string]string{"a": "alive", "c": "suspect"}),
 		node(3, "c", 5461, nil),
-	}}
+	}, Survival: &admin.Survival{Failures: 1, Slots: 16384}}
 }
 
 func TestRingStatusOfAHealthyCluster(t *testing.T) {
@@ -59,6 +59,7 @@ func TestRingStatusOfAHealthyCluster(t *testing.T) {
 	code, stdout, stderr := newShell().run("ring", "status", "--admin", address)
 	require.Equal(t, exitOK, code, stderr)
 	require.Equal(t, `Cluster quoll, epoch 1: 3 nodes, 3 replicas of each key. Asked: proxy 127.0.0.1:6379.
+Every slot survives 1 more failure.
 
 NODE  STATE   RACK  PEER            HOME  REPLICA  LEADS  KEYS  DELETED  DATA     VERSION  UP      SEEN AS
 a     voting  ra    127.0.0.1:7010  5462  16384    5462   1200  3        77.0KiB  v0.1.0   1h2m3s  alive
@@ -79,13 +80,14 @@ func TestRingStatusOfASickClusterEndsWithCode3(t *testing.T) {
 	c := &cluster{status: healthy()}
 	c.status.Nodes[0].State, c.status.Nodes[0].Reason = admin.LostState, "restarted with an empty memory engine"
 	c.status.Nodes[1] = admin.NodeStatus{Name: "b", Peer: "127.0.0.1:7020", State: admin.Unreachable, Reason: "connection refused\x1b[2J", HomeSlots: 5461, ReplicaSlots: 16384}
-	c.status.Nodes = c.status.Nodes[:2]
+	c.status.Nodes, c.status.Survival = c.status.Nodes[:2], &admin.Survival{NoMajority: 16384}
 	c.status.Warnings = []string{"versions differ"}
 	address := c.serve(t, "")
 	code, stdout, stderr := newShell().run("ring", "status", "--admin", address)
 	require.Equal(t, exitUnhealthy, code)
 	require.Empty(t, stderr)
 	require.Equal(t, `Cluster quoll, epoch 1: 2 nodes, 3 replicas of each key. Asked: proxy 127.0.0.1:6379.
+No slot has a majority: commands are refused.
 
 NODE  STATE        RACK  PEER            HOME  REPLICA  LEADS  KEYS  DELETED  DATA     VERSION  UP      SEEN AS
 a     lost-state   ra    127.0.0.1:7010  5462  16384    5462   1200  3        77.0KiB  v0.1.0   1h2m3s  alive
@@ -138,7 +140,7 @@ Not healthy: node c does not vote for 3 slots, which are damaged: slot 5: corrup
 
 func TestRingLocate(t *testing.T) {
 	expiry := time.Date(2030, 1, 2, 3, 4, 5, 678e6, time.UTC)
-	c := &cluster{location: admin.Location{Slot: 10778, Epoch: 1, Home: "b", Replicas: []admin.ReplicaHolding{
+	c := &cluster{location: admin.Location{Slot: 10778, Epoch: 1, Home: "b", Survives: 1, Replicas: []admin.ReplicaHolding{
 		{Node: "a", State: admin.Voting, Preferred: true, Present: true, Tombstone: true, Version: "3.1.9"},
 		{Node: "b", State: admin.Voting, Home: true, Present: true, Version: "5.2.17", Type: "string", Size: 5, ExpireAt: &expiry},
 		{Node: "c", State: admin.Unreachable, Error: "no answer in time"},
@@ -149,7 +151,7 @@ func TestRingLocate(t *testing.T) {
 	code, stdout, stderr := newShell().run("ring", "locate", "--admin", address, "user:\n1")
 	require.Equal(t, exitOK, code, stderr)
 	require.Equal(t, "user:\n1", c.key)
-	require.Equal(t, `Key "user:\n1": slot 10778, epoch 1, home b.
+	require.Equal(t, `Key "user:\n1": slot 10778, epoch 1, home b. It survives 1 more failure.
 
 REPLICA  ROLE             STATE        HOLDS       VERSION  TYPE    SIZE    EXPIRES
 a        preferred        voting       a deletion  3.1.9    -       -       -
@@ -215,5 +217,40 @@ func TestVersion(t *testing.T) {
 func TestHumanBytes(t *testing.T) {
 	for n, want := range map[uint64]string{0: "0B", 1023: "1023B", 1024: "1.0KiB", 3 << 19: "1.5MiB", 1 << 40: "1.0TiB", 1 << 51: "2048.0TiB"} {
 		require.Equal(t, want, humanBytes(n))
+	}
+}
+
+// TestRingAsksTheFirstThatAnswers, and says which ones did not.
+func TestRingAsksTheFirstThatAnswers(t *testing.T) {
+	c := &cluster{status: healthy()}
+	address := c.serve(t, "hush")
+	stranger := httptest.NewServer(http.NotFoundHandler())
+	defer stranger.Close()
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("hush"), 0o600))
+	s := newShell()
+	s.environ = []string{"QUOLL_ADMIN=127.0.0.1:1," + stranger.URL + "," + address + ",127.0.0.1:2", "QUOLL_SECRET_FILE=" + secret}
+	code, stdout, stderr := s.run("ring", "status", "--json")
+	require.Equal(t, exitOK, code, stderr)
+	require.True(t, json.Valid([]byte(stdout)))
+	require.Equal(t, "quoll: no answer from http://127.0.0.1:1 (connection refused); another one is asked\n"+
+		"quoll: what answers at "+stranger.URL+" is not quoll's admin API (HTTP 404); another one is asked\n", stderr)
+
+	code, stdout, stderr = newShell().run("health", "--admin", "127.0.0.1:1", "--admin", "127.0.0.1:2")
+	require.Equal(t, exitFailure, code)
+	require.Empty(t, stdout)
+	require.Equal(t, "quoll: cannot reach the admin API: no answer from http://127.0.0.1:1 (connection refused); "+
+		"no answer from http://127.0.0.1:2 (connection refused); is a quoll process running there? give its address with --admin\n", stderr)
+}
+
+func TestBenchAndVerifyReadTheEnvironment(t *testing.T) {
+	for _, command := range []string{"bench", "verify"} {
+		s := newShell()
+		s.environ = []string{"QUOLL_ADDR=nowhere", "QUOLL_PASSWORD_FILE=/none", "QUOLL_PORT=7777"}
+		code, _, stderr := s.run(command)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, stderr, "quoll: addr: \"nowhere\" is not host:port\n")
+		require.Contains(t, stderr, "quoll: password-file: cannot be read: open /none: no such file or directory\n")
+		require.NotContains(t, stderr, "QUOLL_PORT")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/internal/loglimit"
 	"github.com/quolldb/quoll/internal/wire"
 )
 
@@ -14,13 +15,15 @@ QUOLL_MAX_CLIENTS) or in a YAML file (--config FILE with the line "max-clients: 
 A flag wins over a variable, a variable over the file. Sizes are written 65536, 64mb or
 64MiB, durations 500ms, 1s or 2m.`
 
-// newLogger returns a logger as --log-level and --log-format ask for it.
-func newLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
+// newLogger returns a logger as --log-level and --log-format ask for it, which nobody can make fill a disk, and what ends it.
+func newLogger(w io.Writer, level slog.Level, format string) (log *slog.Logger, end func()) {
 	options := &slog.HandlerOptions{Level: level}
+	var lines slog.Handler = slog.NewTextHandler(w, options)
 	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
+		lines = slog.NewJSONHandler(w, options)
 	}
-	return slog.New(slog.NewTextHandler(w, options))
+	limited := loglimit.New(lines)
+	return slog.New(limited), limited.Close
 }
 
 // logStart writes what is about to run, with the settings in force.

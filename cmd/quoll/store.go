@@ -10,7 +10,9 @@ import (
 	"github.com/quolldb/quoll/node/datadir"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/badger"
+	"github.com/quolldb/quoll/node/engine/disk"
 	"github.com/quolldb/quoll/node/engine/memory"
+	"github.com/quolldb/quoll/node/engine/pebble"
 )
 
 // store is what a node keeps its records in, with the directory around it.
@@ -22,19 +24,19 @@ type store struct {
 	log    *slog.Logger // of the node
 }
 
-// openStore opens the store that cfg asks for.
-func openStore(cfg config.Node, log *slog.Logger) (*store, error) {
+// openStore opens the store that cfg asks for; one in memory has so much for its data.
+func openStore(cfg config.Node, data config.Size, log *slog.Logger) (*store, error) {
 	s := &store{name: cfg.Engine, fsync: cfg.Fsync, log: log.With("component", "node", "node", cfg.Name)}
 	if cfg.Engine == config.Memory {
-		s.engine = memory.New()
+		s.engine = memory.NewWithin(int64(data))
 		return s, nil
 	}
-	dir, err := datadir.Open(datadir.Options{Path: cfg.Data, Cluster: cfg.ClusterName, Node: cfg.Name, Fsync: cfg.Fsync.Mode(), Logger: log})
+	dir, err := datadir.Open(datadir.Options{Path: cfg.Data, Cluster: cfg.ClusterName, Node: cfg.Name, Engine: cfg.Engine, Fsync: cfg.Fsync.Mode(), Logger: log})
 	if err != nil {
 		return nil, err
 	}
 	s.dir = dir
-	s.engine, err = badger.Open(badger.Options{Dir: dir.BadgerDir(), Journal: dir.JournalDir(), MustExist: !dir.Fresh(),
+	s.engine, err = openOnDisk(cfg, disk.Options{MemTable: memTable(cfg.Memory), Dir: dir.StoreDir(), Journal: dir.JournalDir(), MustExist: !dir.Fresh(),
 		Interval: cfg.Fsync.Interval(), Cache: int64(cfg.Cache), Logger: log.With("component", "engine", "node", cfg.Name)})
 	if err != nil {
 		return nil, errors.Join(err, dir.Close(false))
@@ -42,11 +44,36 @@ func openStore(cfg config.Node, log *slog.Logger) (*store, error) {
 	return s, nil
 }
 
+// keptFiles is how many open files the store and the rest of the process are left.
+func (s *store) keptFiles() int {
+	if s.dir == nil {
+		return keptFiles
+	}
+	return keptFiles + keptStoreFiles
+}
+
+// memTable is the size of the tables in memory that an engine on disk writes from, of which it has several, and as much again that is not
+// written yet: less than it chooses by itself where there is little memory.
+func memTable(memory config.Size) int64 {
+	if memory == 0 || memory >= config.GiB {
+		return 0
+	}
+	return int64(max(8*config.MiB, memory/32))
+}
+
+// openOnDisk opens an engine that keeps its records on disk.
+func openOnDisk(cfg config.Node, opt disk.Options) (*disk.Engine, error) {
+	if cfg.Engine == config.Pebble {
+		return pebble.Open(opt)
+	}
+	return badger.Open(badger.Options{Mapped: int64(cfg.Memory / 8), Options: opt})
+}
+
 // start starts a node on the store. If that fails the store is closed.
 func (s *store) start(opt node.Options) (*node.Node, error) {
 	opt.Engine, opt.EngineName = s.engine, s.name
 	if s.dir != nil {
-		opt.Identity, opt.Fsync, opt.HintDir = s.dir, s.fsync.String(), s.dir.HintsDir()
+		opt.Identity, opt.Fsync, opt.HintDir, opt.Data = s.dir, s.fsync.String(), s.dir.HintsDir(), s.dir.Path()
 	}
 	n, err := node.Start(opt)
 	if err != nil {

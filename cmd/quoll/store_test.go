@@ -31,7 +31,7 @@ func TestStoresThatCannotBeUsedEndWithCode1AndOneLine(t *testing.T) {
 	top := t.TempDir()
 	newDir := func(name, cluster, node string) (path string, d *datadir.Dir) {
 		path = filepath.Join(top, name)
-		d, err := datadir.Open(datadir.Options{Path: path, Cluster: cluster, Node: node, Fsync: datadir.FsyncAlways, Logger: slog.New(slog.DiscardHandler)})
+		d, err := datadir.Open(datadir.Options{Path: path, Cluster: cluster, Node: node, Engine: "badger", Fsync: datadir.FsyncAlways, Logger: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
 		return path, d
 	}
@@ -52,9 +52,11 @@ func TestStoresThatCannotBeUsedEndWithCode1AndOneLine(t *testing.T) {
 	node := "node --log-level error --name a --initial-cluster a=127.0.0.1:1 --replicas 1 --peer 127.0.0.1:0 --admin 127.0.0.1:0 --engine badger --data "
 	dev := "dev --log-level error --listen 127.0.0.1:0 --engine badger --data "
 	for line, want := range map[string]string{
-		node + locked:                   " is in use by another process: its process ID is ",
-		node + other:                    ` belongs to another node: it is of node "b", not "a"; correct --name, or give another --data`,
-		node + circus:                   ` belongs to another cluster: it is of cluster "circus", not "quoll"; correct --cluster-name, or give another --data`,
+		node + locked: " is in use by another process: its process ID is ",
+		node + other:  ` belongs to another node: it is of node "b", not "a"; correct --name, or give another --data`,
+		node + circus: ` belongs to another cluster: it is of cluster "circus", not "quoll"; correct --cluster-name, or give another --data`,
+		strings.Replace(node, "badger", "pebble", 1) + unsaid: ` belongs to another engine: it is of engine "badger", not "pebble": give --engine badger, or another --data; ` +
+			`to change the engine make a new cluster of a backup (quoll node backup, quoll node restore --engine pebble)`,
 		node + foreign:                  ` is not empty, and not a data directory of Quoll: it has "thesis.tex"; `,
 		node + unsaid:                   "is missing",
 		node + foreign + "/thesis.tex":  " is not a directory: ",
@@ -81,7 +83,7 @@ func runningDev(t *testing.T, cfg config.Dev) devRun {
 	reader, writer := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := runDev(ctx, cfg, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), writer)
+		err := runDev(ctx, cfg, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), writer, asTable)
 		writer.Close()
 		done <- err
 	}()
@@ -118,7 +120,7 @@ func TestDevKeepsItsData(t *testing.T) {
 
 	other := cfg
 	other.Nodes = 5
-	require.EqualError(t, runDev(t.Context(), other, slog.New(slog.DiscardHandler), io.Discard),
+	require.EqualError(t, runDev(t.Context(), other, slog.New(slog.DiscardHandler), io.Discard, asTable),
 		"data directory "+cfg.Data+" has a cluster of 3 nodes with 3 replicas: give --nodes 3 --replicas 3, or another --data")
 	require.NoDirExists(t, filepath.Join(cfg.Data, "n4"))
 

@@ -1,47 +1,49 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"unicode"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/quolldb/quoll/internal/config"
 )
 
 // grid is a table without lines, as people and awk read it.
-type grid struct{ writer table.Writer }
+type grid struct{ lines *strings.Builder }
 
 func newGrid(header ...string) grid {
-	g := grid{table.NewWriter()}
-	style := table.StyleDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	g.writer.SetStyle(style)
-	g.writer.AppendHeader(row(header))
+	g := grid{new(strings.Builder)}
+	upper := make([]string, len(header))
+	for i, name := range header {
+		upper[i] = strings.ToUpper(name)
+	}
+	g.add(upper...)
 	return g
 }
 
-func (g grid) add(cells ...string) { g.writer.AppendRow(row(cells)) }
+func (g grid) add(cells ...string) {
+	for _, cell := range cells {
+		g.lines.WriteString(printable(cell) + "\t") // no cell has a tab of its own then
+	}
+	g.lines.WriteByte('\n')
+}
 
 // write renders the grid without the blanks at the ends of lines.
 func (g grid) write(w io.Writer) error {
-	var text strings.Builder
-	for line := range strings.Lines(g.writer.Render() + "\n") {
+	var aligned, text strings.Builder
+	writer := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
+	_, err := io.WriteString(writer, g.lines.String())
+	if err = errors.Join(err, writer.Flush()); err != nil {
+		return err
+	}
+	for line := range strings.Lines(aligned.String()) {
 		text.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
-	_, err := io.WriteString(w, text.String())
+	_, err = io.WriteString(w, text.String())
 	return err
-}
-
-func row(cells []string) table.Row {
-	r := make(table.Row, len(cells))
-	for i, cell := range cells {
-		r[i] = printable(cell)
-	}
-	return r
 }
 
 // printable returns text as it is if a terminal shows it as such, else quoted: keys

@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"net"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +15,8 @@ import (
 // verifyOptions are the flags of `verify`.
 type verifyOptions struct {
 	verify.Options
-	passwordFile, output string
+	servers config.Servers
+	form    form
 }
 
 const aboutVerify = `Verify writes, reads and counts through one or more addresses of a cluster, or of any server that speaks Redis'
@@ -39,17 +37,17 @@ Exit codes: 0 nothing was lost, stale or wrong; 1 something was; 2 it could not 
 answer or take writes; 3 nothing was, but some keys could not be read back at the end.`
 
 func (a *app) verifyCommand() *cobra.Command {
-	var opt verifyOptions
+	opt := verifyOptions{servers: config.DefaultServers()}
 	command := &cobra.Command{
 		Use:   "verify",
 		Short: "Check a running cluster or server: is anything lost, stale or wrong?",
 		Long:  aboutVerify,
 		Example: `  quoll verify                                                  # for a minute, at 127.0.0.1:6379
   quoll verify --addr 10.0.0.1:6379,10.0.0.2:6379 --for 10m     # through two proxies, while you break things
-  quoll verify --password-file /etc/quoll/password -o json`,
-		Args: cobra.NoArgs,
+  quoll verify --password-file /etc/quoll/password --json`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := opt.complete(); err != nil {
+			if err := opt.complete(config.Load(&opt.servers, cmd.Flags(), a.environ)); err != nil {
 				return err
 			}
 			return a.verifyServers(cmd.Context(), opt)
@@ -57,29 +55,22 @@ func (a *app) verifyCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&opt.Addresses, "addr", []string{"127.0.0.1:6379"}, "`host:port` of proxies of one cluster, or of a server, separated by commas")
+	opt.servers.Bind(flags)
 	flags.DurationVar(&opt.For, "for", time.Minute, "`time` for which clients work")
 	flags.IntVar(&opt.Clients, "clients", 8, "`number` of clients that work at the same time, 1 to 1000")
 	flags.IntVar(&opt.Keys, "keys", 64, "`number` of keys that are written in turns, 1 to 100000")
-	flags.StringVar(&opt.passwordFile, "password-file", "", "`file` with the password that clients give")
 	flags.BoolVar(&opt.Keep, "keep", false, "leave the keys there, to look at them")
-	flags.StringVarP(&opt.output, "output", "o", "table", "`format`: table or json")
+	bindForm(command, &opt.form)
 	return command
 }
 
-// complete checks the flags and reads the password.
-func (o *verifyOptions) complete() error {
+// complete checks the flags. Wrong is what is wrong with the servers.
+func (o *verifyOptions) complete(wrong error) error {
 	var faults config.Faults
+	errors.As(wrong, &faults)
+	o.Addresses, o.Password = o.servers.Addr, o.servers.Password.Reveal()
 	fault := func(field, format string, args ...any) {
 		faults = append(faults, config.Fault{Field: field, Reason: fmt.Sprintf(format, args...)})
-	}
-	if len(o.Addresses) == 0 {
-		fault("addr", "give at least one host:port")
-	}
-	for _, address := range o.Addresses {
-		if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
-			fault("addr", "%q is not host:port", address)
-		}
 	}
 	if o.For < time.Second {
 		fault("for", "%s is less than 1s", o.For)
@@ -89,19 +80,6 @@ func (o *verifyOptions) complete() error {
 	}
 	if o.Keys < 1 || o.Keys > 100_000 {
 		fault("keys", "%d is not from 1 to 100000", o.Keys)
-	}
-	if o.output != "table" && o.output != "json" {
-		fault("output", "%q is neither table nor json", o.output)
-	}
-	if o.passwordFile != "" {
-		text, err := os.ReadFile(o.passwordFile)
-		o.Password = strings.TrimRight(string(text), "\r\n")
-		switch {
-		case err != nil:
-			fault("password-file", "%v", err)
-		case o.Password == "":
-			fault("password-file", "%s is empty", o.passwordFile)
-		}
 	}
 	if len(faults) > 0 {
 		return faults
@@ -119,7 +97,7 @@ func (a *app) verifyServers(ctx context.Context, opt verifyOptions) error {
 	if err != nil {
 		return config.Faults{{Field: "addr", Reason: err.Error()}}
 	}
-	if err := a.printReport(report, opt.output); err != nil {
+	if err := a.printReport(report, opt.form); err != nil {
 		return err
 	}
 	switch {
@@ -131,11 +109,9 @@ func (a *app) verifyServers(ctx context.Context, opt verifyOptions) error {
 	return nil
 }
 
-func (a *app) printReport(report verify.Report, output string) error {
-	if output == "json" {
-		encoder := json.NewEncoder(a.stdout)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(report)
+func (a *app) printReport(report verify.Report, form form) error {
+	if form == asJSON {
+		return printJSON(a.stdout, report)
 	}
 	return writeReport(a.stdout, report)
 }
@@ -143,6 +119,9 @@ func (a *app) printReport(report verify.Report, output string) error {
 // verifyState is how far a verification is.
 type verifyState struct{ verify.Progress }
 
-func (verifyState) bar() string { return "" } // the numbers need the room
+// done is the share of the time that was asked for. What comes after it, reading back, takes as long as it takes.
+func (s verifyState) done(time.Duration) (share float64, took time.Duration) {
+	return s.Elapsed.Seconds() / max(s.For, time.Second).Seconds(), s.Elapsed
+}
 
 func (s verifyState) text(time.Duration) string { return s.String() }

@@ -69,8 +69,8 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version of this program",
 		Example: `  quoll version
-  quoll version -o json`,
-		Args: cobra.NoArgs,
+  quoll version --json`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if form == asJSON {
 				return printJSON(cmd.OutOrStdout(), thisBuild())

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -46,13 +47,22 @@ func faultsBinary(t testing.TB) string {
 	return faults.path
 }
 
-// build returns the binary that a variable names, or builds one.
+// build returns the binary that a variable names, or builds one, as make build does: what it has compiled is not compiled
+// once more.
 func build(variable, path string, flags ...string) (string, error) {
 	if given := os.Getenv(variable); variable != "" && given != "" {
 		return given, nil
 	}
-	args := append(append([]string{"build", "-o", path}, flags...), strings.Fields(os.Getenv("E2E_BUILD_FLAGS"))...)
-	out, err := exec.Command("go", append(args, "github.com/quolldb/quoll/cmd/quoll")...).CombinedOutput()
+	root, err := moduleRoot()
+	if err != nil {
+		return "", fmt.Errorf("cluster: looking for quoll's sources: %w", err)
+	}
+	args := append(append([]string{"build", "-C", root, "-trimpath", "-o", path}, flags...), strings.Fields(os.Getenv("E2E_BUILD_FLAGS"))...)
+	build := exec.Command("go", append(args, "github.com/quolldb/quoll/cmd/quoll")...)
+	if !slices.Contains(args, "-race") { // which needs cgo
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	}
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("cluster: building quoll: %w\n%s", err, out)
 	}
@@ -78,9 +88,9 @@ func lookAtSources(t testing.TB) {
 	})
 }
 
-// moduleRoot is the folder of the module's source.
+// moduleRoot is the folder of quoll's module, also for tests of another one (e2e/libraries).
 func moduleRoot() (string, error) {
-	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/quolldb/quoll").Output()
 	return strings.TrimSpace(string(root)), err
 }
 

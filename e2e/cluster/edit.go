@@ -58,7 +58,7 @@ func (e Edit) apply(root string, texts map[string]string) error {
 	return nil
 }
 
-// Hurried builds a quoll whose engine badger does all the time what it otherwise does
+// Hurried builds a quoll whose engine on disk does all the time what it otherwise does
 // after a while: it writes what has changed to its tables, begins new files, compacts and
 // collects them. It has almost no cache.
 func Hurried(t testing.TB) string {
@@ -68,7 +68,8 @@ func Hurried(t testing.TB) string {
 
 // HurriedEdits are what makes Hurried different, for a quoll that has other edits too.
 var HurriedEdits = []Edit{
-	{"node/engine/badger/options.go", "func (o *Options) setDefaults() error {", `func (o *Options) setDefaults() error {
+	{"node/engine/disk/options.go", "func (o *Options) setDefaults() error {", `func (o *Options) setDefaults() error {
 	o.FlushInterval, o.CollectInterval = 50*time.Millisecond, 20*time.Millisecond
-	o.SegmentSize, o.MemTable, o.Cache, o.ValueFile = mib, mib/4, mib, mib`},
+	o.SegmentSize, o.MemTable, o.Cache = mib, mib/4, mib`},
+	{"node/engine/badger/open.go", "cmp.Or(opt.ValueFile, 128*mib)", "cmp.Or(opt.ValueFile, mib)"},
 }

@@ -3,12 +3,16 @@
 package cluster
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/quolldb/quoll/internal/artifact"
 )
+
+// OnDisk returns the engine that tests use for nodes on disk: $TEST_ENGINE, or badger.
+func OnDisk() string { return cmp.Or(os.Getenv("TEST_ENGINE"), "badger") }
 
 // store gives the nodes their data directories, if the engine has some, and returns the
 // arguments that a node's store needs.
@@ -19,7 +23,7 @@ func (cfg Config) store(t testing.TB, nodes []*Member) func(*Member) []string {
 			common = append(common, setting.flag, setting.value)
 		}
 	}
-	if cfg.Engine != "badger" {
+	if cfg.Engine == "" || cfg.Engine == "memory" {
 		return func(*Member) []string { return common }
 	}
 	parent := cfg.Data

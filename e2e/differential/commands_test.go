@@ -80,9 +80,11 @@ var generators = map[string]func(*generator) []string{
 	"readonly":  none,
 	"readwrite": none,
 	"reset":     none,
-	"select":    func(g *generator) []string { return []string{pick(g, "0", "0", g.integer())} },
-	"slowlog":   (*generator).slowlog,
-	"time":      none,
+	"select": func(g *generator) []string {
+		return []string{pick(g, "0", "0", "", "abc", "4294967296", "99999999999999999999")}
+	},
+	"slowlog": (*generator).slowlog,
+	"time":    none,
 }
 
 // TestEveryCommandHasAGenerator fails for a command that was added to the table alone.

@@ -51,8 +51,10 @@ func (g *generator) client() []string {
 		args = []string{pick(g, "on", "OFF", "foo", "")}
 	case "PAUSE":
 		args = []string{"1000"}
-	case "TRACKING", "CACHING":
-		args = []string{"ON"}
+	case "TRACKING":
+		args = append([]string{pick(g, "ON", "on", "OFF", "foo")}, g.some(func() string { return pick(g, "OPTIN", "optin", "OPTIN", "noloop", "OPTOUT", "BCAST", "foo") }, 2)...)
+	case "CACHING": // after YES Quoll does not execute what follows
+		args = []string{pick(g, "NO", "no", "ON", "")}
 	case "UNBLOCK":
 		args = append([]string{pick(g, "<id 1>", "99999999", g.integer())}, g.some(func() string { return pick(g, "timeout", "ERROR", "foo") }, 1)...)
 	}

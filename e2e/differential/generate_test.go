@@ -142,6 +142,9 @@ func (g *generator) unknown() []string {
 		return append([]string{pick(g, "NOSUCH", "", "GETX", "get ", "\x00", "no\r\nsuch", strings.Repeat("x", 200))}, g.some(g.value, 3)...)
 	}
 	c := pick(g, command.All()...)
+	if c.Name == "multi" { // nothing that follows would be executed
+		c = command.Lookup([]byte("exec"))
+	}
 	args := []string{g.word(strings.ToUpper(c.Name))}
 	if c.Route != command.RouteUnsupported {
 		return append(args, g.some(g.value, 1)...)

@@ -52,7 +52,7 @@ func judge(x exchange) error {
 	if x.refused == "" && (x.redis == x.quoll || x.sameMeaning()) || allowed(x) != "" {
 		return nil
 	}
-	for _, word := range []string{"CLUSTERDOWN", "TRYAGAIN", "UNKNOWN"} {
+	for _, word := range []string{"CLUSTERDOWN", "TRYAGAIN", "NOTDONE", "UNKNOWN"} {
 		if strings.HasPrefix(x.quoll, "-"+word+" ") {
 			return errUnavailable
 		}

@@ -21,9 +21,6 @@ var refusals = []struct {
 	reply string
 }{
 	{"CLIENT PAUSE", -3, "-ERR CLIENT PAUSE is not supported: it could pause the clients of one proxy only\r\n"},
-	{"CLIENT TRACKING", -3, "-ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll\r\n"},
-	{"CLIENT TRACKINGINFO", 2, "-ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll\r\n"},
-	{"CLIENT CACHING", 3, "-ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll\r\n"},
 	{"COMMAND GETKEYSANDFLAGS", -4, "-ERR COMMAND GETKEYSANDFLAGS is not supported yet by Quoll; see COMMAND GETKEYS\r\n"},
 	{"CONFIG SET", -4, "-ERR CONFIG SET is not supported: start quoll with other flags, or change its configuration file, instead\r\n"},
 	{"MEMORY STATS", 2, "-ERR MEMORY STATS is not supported by Quoll; see INFO memory and the metrics endpoint\r\n"},
@@ -36,8 +33,19 @@ func refusal(args []string) string {
 		return ""
 	}
 	cmd := command.Lookup([]byte(args[0]))
+	if cmd != nil && cmd.ArityOK(len(args)) {
+		switch cmd.Name {
+		case "multi": // Redis would do what follows later
+			return "-ERR 'MULTI' is not supported yet by Quoll; nothing was done, and nothing will be until EXEC or DISCARD\r\n"
+		case "exec", "discard": // without it both complain
+			return ""
+		}
+	}
 	if cmd != nil && cmd.Route == command.RouteUnsupported && cmd.ArityOK(len(args)) {
 		return "-ERR '" + strings.ToUpper(cmd.Name) + "' is not supported yet by Quoll; nothing was done. The connection can be used on\r\n"
+	}
+	if len(args) > 2 && strings.EqualFold(strings.Join(args[:2], " "), "CLIENT TRACKING") && !tracksNothing(args[2:]) {
+		return "-ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll. Only the mode OPTIN can be asked for, which tracks nothing by itself\r\n"
 	}
 	for _, r := range refusals {
 		complete := len(args) == r.arity || r.arity < 0 && len(args) >= -r.arity
@@ -46,4 +54,19 @@ func refusal(args []string) string {
 		}
 	}
 	return ""
+}
+
+// tracksNothing reports whether options of CLIENT TRACKING ask for nothing but what Quoll has.
+func tracksNothing(options []string) bool {
+	var optIn bool
+	for _, option := range options[1:] {
+		switch strings.ToUpper(option) {
+		case "OPTIN":
+			optIn = true
+		case "NOLOOP":
+		default:
+			return false
+		}
+	}
+	return strings.EqualFold(options[0], "ON") && optIn || strings.EqualFold(options[0], "OFF") && !optIn
 }

@@ -99,8 +99,11 @@ func sameEntries(redis, quoll value) bool {
 	})
 }
 
+// ownLimits are parameters whose values are Quoll's.
+var ownLimits = []string{"client-output-buffer-limit", "maxmemory-clients", "proto-max-bulk-len"}
+
 // sameParameters allows CONFIG GET to know less parameters. Those that it knows have the
-// same value as here, but for the limit on replies, which Redis has for each kind of client.
+// same value as here, but for Quoll's own limits.
 func sameParameters(x exchange, redis, quoll value) bool {
 	if x.name() != "CONFIG GET" || redis.kind != quoll.kind || redis.kind == '-' {
 		return false
@@ -110,7 +113,7 @@ func sameParameters(x exchange, redis, quoll value) bool {
 		switch content, found := theirs[name]; {
 		case !found:
 			return false
-		case strings.EqualFold(name, "client-output-buffer-limit"), strings.EqualFold(name, "proto-max-bulk-len"):
+		case slices.Contains(ownLimits, strings.ToLower(name)):
 		case content != mine:
 			return false
 		}

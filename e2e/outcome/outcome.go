@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -36,7 +37,7 @@ func Of(err error) Outcome {
 		return NoEffect
 	case !errors.As(err, &reply), strings.HasPrefix(err.Error(), "UNKNOWN "):
 		return Unknown
-	case strings.HasPrefix(err.Error(), "CLUSTERDOWN "), strings.HasPrefix(err.Error(), "TRYAGAIN "), strings.HasPrefix(err.Error(), "MISCONF "),
+	case slices.Contains([]string{"CLUSTERDOWN", "TRYAGAIN", "LOADING", "NOTDONE", "MISCONF"}, Word(err)),
 		strings.HasSuffix(err.Error(), "; nothing was done"):
 		return NoEffect
 	}

@@ -40,7 +40,7 @@ func newSite(t *testing.T, cfg cluster.Config) *site {
 	for _, name := range []string{"a", "b", "c"} {
 		s.disks = append(s.disks, newDisk(t, s.dir, name))
 	}
-	cfg.Nodes, cfg.Proxies, cfg.Engine, cfg.Data = 3, 1, "badger", s.dir
+	cfg.Nodes, cfg.Proxies, cfg.Engine, cfg.Data = 3, 1, cluster.OnDisk(), s.dir
 	s.c = cluster.New(t, cfg)
 	s.client = redis.NewClient(&redis.Options{Addr: s.c.Proxies[0].Client, MaxRetries: -1, ReadTimeout: 10 * time.Second})
 	t.Cleanup(func() { _ = s.client.Close() })

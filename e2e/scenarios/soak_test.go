@@ -65,7 +65,7 @@ func (s *scenario) requireRight(w *watch) {
 	require.NoError(s.t, errors.Join(err, w.verdict()))
 	for _, f := range s.load.failed() {
 		word := outcome.Word(f.err)
-		require.Contains(s.t, []string{"CLUSTERDOWN", "UNKNOWN", "TRYAGAIN", "MISCONF", outcome.ConnectionLost, outcome.ClientTimeOut}, word,
+		require.Contains(s.t, []string{"CLUSTERDOWN", "UNKNOWN", "TRYAGAIN", "LOADING", "NOTDONE", "MISCONF", outcome.ConnectionLost, outcome.ClientTimeOut}, word,
 			"%s at %s: %v", f.command, f.proxy, f.err)
 	}
 	s.load.forget()

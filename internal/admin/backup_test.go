@@ -81,7 +81,7 @@ func TestBackupAtARate(t *testing.T) {
 	require.Greater(t, time.Since(began), 350*time.Millisecond)
 	require.NoError(t, ended)
 
-	code, text := get(t, server.URL+"/v1/backup?rate=fast")
+	code, text := get(t, server.URL+"/v1/backup?rate=fast", DeliberateHeader, "1")
 	require.Equal(t, http.StatusBadRequest, code)
 	require.JSONEq(t, `{"error":"rate is not a number of bytes"}`, text)
 }

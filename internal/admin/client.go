@@ -89,7 +89,12 @@ func (c *Client) Ready(ctx context.Context) error {
 
 // ask gets a JSON answer.
 func (c *Client) ask(ctx context.Context, path string, into any) error {
-	code, body, err := c.get(ctx, path)
+	return c.askWith(ctx, http.MethodGet, path, into)
+}
+
+// askWith is ask with another method.
+func (c *Client) askWith(ctx context.Context, method, path string, into any) error {
+	code, body, err := c.fetch(ctx, method, path)
 	if err != nil {
 		return err
 	}
@@ -115,7 +120,11 @@ func (c *Client) refused(code int, body []byte) error {
 }
 
 func (c *Client) get(ctx context.Context, path string) (code int, body []byte, err error) {
-	response, err := c.do(ctx, c.http, http.MethodGet, path)
+	return c.fetch(ctx, http.MethodGet, path)
+}
+
+func (c *Client) fetch(ctx context.Context, method, path string) (code int, body []byte, err error) {
+	response, err := c.do(ctx, c.http, method, path)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -133,6 +142,7 @@ func (c *Client) do(ctx context.Context, through *http.Client, method, path stri
 	if err != nil {
 		return nil, fmt.Errorf("%q is not an address of an admin API: give host:port with --admin", c.base)
 	}
+	request.Header.Set(DeliberateHeader, "1")
 	if c.secret != "" {
 		request.Header.Set("Authorization", "Bearer "+c.secret)
 	}
@@ -164,5 +174,14 @@ func (c *Client) unreachable(err error) error {
 	case strings.Contains(reason, "malformed HTTP"):
 		reason = "what answers there does not speak HTTP"
 	}
-	return fmt.Errorf("%w at %s: %s; is a quoll process running there? give its address with --admin", ErrUnreachable, c.base, reason)
+	return &silence{c.base, reason}
 }
+
+// silence is the error of an address at which nothing answers. It wraps ErrUnreachable.
+type silence struct{ base, reason string }
+
+func (s *silence) Error() string {
+	return fmt.Sprintf("%v at %s: %s; is a quoll process running there? give its address with --admin", ErrUnreachable, s.base, s.reason)
+}
+
+func (s *silence) Unwrap() error { return ErrUnreachable }

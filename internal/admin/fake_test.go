@@ -22,7 +22,7 @@ func (f *fake) Locate(_ context.Context, key []byte) (Location, error) {
 	return Location{Slot: 7, Home: "a", Replicas: []ReplicaHolding{{Node: "a", State: Voting, Home: true}}}, f.err
 }
 
-func serve(t *testing.T, f *fake, secret string) *httptest.Server {
+func serve(t *testing.T, f Backend, secret string) *httptest.Server {
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("quoll_x 1\n")) })
 	server := httptest.NewServer(NewHandler(f, metrics, secret))
 	t.Cleanup(server.Close)

@@ -28,6 +28,9 @@ func (s *Status) Complete(table *ring.Table) {
 			}
 		}
 	}
+	if table != nil {
+		s.survival(table)
+	}
 	s.Warnings = append(s.Warnings, s.warnMissed(time.Now())...)
 }
 
@@ -52,10 +55,15 @@ func Locate(ctx context.Context, cluster ring.Cluster, table *ring.Table, key []
 		})
 	}
 	wait.Wait()
+	voting := 0
 	for _, holding := range location.Replicas {
 		if holding.Home {
 			location.Home = holding.Node
 		}
+		if holding.Error == "" && holding.State == Voting {
+			voting++
+		}
 	}
+	location.Survives = Survives(voting, len(replicas))
 	return location
 }

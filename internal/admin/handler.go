@@ -8,10 +8,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/quolldb/quoll/internal/guesses"
 )
 
 // Backend answers for a node or a proxy. Its methods are called from many
@@ -34,10 +38,11 @@ const answerTimeout = 5 * time.Second
 type handler struct {
 	backend Backend
 	secret  string
+	guesses guesses.Guesses // of the secret
 }
 
 // NewHandler serves the API. metrics serves /metrics; secret guards /v1/ and Go's
-// profiles under /debug/pprof/, empty for no guard.
+// profiles under /debug/pprof/, empty for no guard but against web pages (DeliberateHeader).
 func NewHandler(backend Backend, metrics http.Handler, secret string) http.Handler {
 	h := &handler{backend: backend, secret: secret}
 	mux := http.NewServeMux()
@@ -46,16 +51,17 @@ func NewHandler(backend Backend, metrics http.Handler, secret string) http.Handl
 	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /v1/status", h.guarded(h.status))
 	mux.HandleFunc("GET /v1/locate", h.guarded(h.locate))
-	mux.HandleFunc("GET /v1/backup", h.authenticated(h.backup))
-	mux.HandleFunc("POST /v1/repair", h.authenticated(h.repair))
+	mux.HandleFunc("GET /v1/backup", h.deliberately(h.backup))
+	mux.HandleFunc("POST /v1/repair", h.deliberately(h.repair))
+	mux.HandleFunc("POST /v1/reform", h.deliberately(h.reform))
 	h.faults(mux)
 	mux.HandleFunc("GET /debug/pprof/", h.authenticated(pprof.Index))
 	mux.HandleFunc("GET /debug/pprof/profile", h.authenticated(pprof.Profile))
 	mux.HandleFunc("GET /debug/pprof/trace", h.authenticated(pprof.Trace))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		fail(w, http.StatusNotFound, "there is GET /healthz, /readyz, /metrics, /v1/status, /v1/locate?key=KEY and /v1/backup, and POST /v1/repair")
+		fail(w, http.StatusNotFound, "there is GET /healthz, /readyz, /metrics, /v1/status, /v1/locate?key=KEY and /v1/backup, and POST /v1/repair and /v1/reform")
 	})
-	return mux
+	return h.noBrowsers(mux)
 }
 
 func (h *handler) healthz(w http.ResponseWriter, _ *http.Request) {
@@ -111,7 +117,13 @@ func keyOf(r *http.Request) ([]byte, error) {
 // authenticated serves those who know the secret.
 func (h *handler) authenticated(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !h.authorized(r) {
+		if from := remote(r); h.secret != "" && !h.guesses.Allowed(from) {
+			fail(w, http.StatusTooManyRequests, "too many wrong secrets came from this address; the secret was not looked at. Wait some seconds and try again")
+			return
+		} else if !h.authorized(r) {
+			if r.Header.Get("Authorization") != "" {
+				h.guesses.Failed(from)
+			}
 			w.Header().Set("WWW-Authenticate", `Bearer realm="quoll"`)
 			fail(w, http.StatusUnauthorized, "the cluster's secret is required: Authorization: Bearer SECRET")
 			return
@@ -137,6 +149,12 @@ func (h *handler) guarded(answer func(context.Context, *http.Request) (any, erro
 			fail(w, http.StatusServiceUnavailable, err.Error())
 		}
 	})
+}
+
+// remote is who asks, or an address that is none.
+func remote(r *http.Request) net.Addr {
+	from, _ := netip.ParseAddrPort(r.RemoteAddr)
+	return net.TCPAddrFromAddrPort(from)
 }
 
 // authorized compares in constant time; hashing first hides the secret's length.

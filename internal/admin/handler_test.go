@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/guesses"
 )
 
 func get(t *testing.T, url string, header ...string) (int, string) {
@@ -52,12 +54,26 @@ func TestSecretGuardsV1(t *testing.T) {
 	require.Equal(t, http.StatusOK, code)
 }
 
+func TestSecretsAreGuessedSlowly(t *testing.T) {
+	server := serve(t, &fake{}, "hush")
+	refused := 0
+	for range 3 * guesses.Burst {
+		if code, body := get(t, server.URL+"/v1/status", "Authorization", "Bearer guess"); code == http.StatusTooManyRequests {
+			require.Contains(t, body, "too many wrong secrets came from this address")
+			refused++
+		}
+	}
+	require.NotZero(t, refused)
+	code, _ := get(t, server.URL+"/healthz")
+	require.Equal(t, http.StatusOK, code)
+}
+
 func TestLocateKeys(t *testing.T) {
 	f := &fake{}
 	server := serve(t, f, "")
 	code, body := get(t, server.URL+"/v1/locate?key=a%20b")
 	require.Equal(t, http.StatusOK, code)
-	require.JSONEq(t, `{"key":"a b","key64":"YSBi","slot":7,"epoch":0,"home":"a","replicas":[{"node":"a","state":"voting","home":true,
+	require.JSONEq(t, `{"key":"a b","key64":"YSBi","slot":7,"epoch":0,"home":"a","survives":0,"replicas":[{"node":"a","state":"voting","home":true,
 		"preferred":false,"present":false,"tombstone":false,"size":0,"expire_at":null}]}`, body)
 
 	for query, want := range map[string]string{"key=": "", "key64=": "", "key64=_wA=": "\xff\x00", "key64=_wA": "\xff\x00", "key=%ff": "\xff"} {

@@ -16,6 +16,8 @@ type Location struct {
 	// Home names the node that holds the slot's term, empty when nobody does or it is
 	// not known.
 	Home string `json:"home,omitempty"`
+	// Survives is how many more of the replicas may fail; below 0 there is no majority, and commands on the key are refused.
+	Survives int `json:"survives"`
 	// Replicas are in the order of preference as home.
 	Replicas []ReplicaHolding `json:"replicas"`
 }
@@ -50,6 +52,14 @@ type ReplicaHolding struct {
 	// it takes no record that it has not got; neither ever goes back.
 	Promised string `json:"promised,omitempty"`
 	Floor    string `json:"floor,omitempty"`
+}
+
+// Survival says Survives in a sentence without its full stop.
+func (l Location) Survival() string {
+	if l.Survives < 0 {
+		return "It has no majority: commands on it are refused"
+	}
+	return "It survives " + moreFailures(l.Survives)
 }
 
 // of fills in the key that was asked for.

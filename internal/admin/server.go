@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"time"
 )
 
@@ -27,7 +28,7 @@ func Listen(address string, handler http.Handler, log *slog.Logger) (*Server, er
 	server := &Server{
 		listener: listener,
 		http: &http.Server{
-			Handler:           handler,
+			Handler:           loudly(handler, log),
 			BaseContext:       func(net.Listener) context.Context { return ctx },
 			ReadHeaderTimeout: 5 * time.Second,
 			ReadTimeout:       10 * time.Second,
@@ -39,6 +40,23 @@ func Listen(address string, handler http.Handler, log *slog.Logger) (*Server, er
 	}
 	server.http.RegisterOnShutdown(func() { cancel(errStopping) }) // answers may take long
 	return server, nil
+}
+
+// loudly says what panicked, which net/http tells the log of single connections only.
+func loudly(next http.Handler, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			cause := recover()
+			if cause == nil {
+				return
+			}
+			if err, _ := cause.(error); !errors.Is(err, http.ErrAbortHandler) {
+				log.Error("a request of the admin API ended in a panic: please report this", "path", r.URL.Path, "err", cause, "stack", string(debug.Stack()))
+			}
+			panic(http.ErrAbortHandler) // the connection ends
+		}()
+		next.ServeHTTP(w, r)
+	})
 }
 
 // errStopping is why a request's context ends when the server is shut down.

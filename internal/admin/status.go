@@ -2,6 +2,7 @@ package admin
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,7 +16,7 @@ const (
 	// Forming: it waits for the others to agree on the first epoch.
 	Forming State = "forming"
 	// LostState: it was restarted without its state, and must not vote under its old
-	// identity: it would forget what it promised.
+	// identity: it has forgotten what it promised.
 	LostState State = "lost-state"
 	// Failed: its store failed, by an I/O error for example. What the store holds is not
 	// given up with that.
@@ -38,6 +39,8 @@ type Status struct {
 	Seen string `json:"seen"`
 	// Nodes are all members of the ring, by name.
 	Nodes []NodeStatus `json:"nodes"`
+	// Survival is what more failures would do; null until the ring has formed.
+	Survival *Survival `json:"survival,omitempty"`
 	// Warnings are sentences for the operator.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -71,10 +74,14 @@ type NodeStatus struct {
 	// Engine is its store, Fsync when that makes writes durable; empty when not known.
 	Engine string `json:"engine,omitempty"`
 	Fsync  string `json:"fsync,omitempty"`
+	// Volatile: its data is in memory only, and lost with the process.
+	Volatile bool `json:"volatile,omitempty"`
 	// Disk is what the store takes of the disk, null for one that takes nothing.
 	Disk *Disk `json:"disk,omitempty"`
 	// Slow: most others wait long for its answers, and it leads nothing therefore.
 	Slow bool `json:"slow,omitempty"`
+	// Behind: it has had more to do than it can for some seconds.
+	Behind bool `json:"behind,omitempty"`
 	// ClockAheadSeconds is by how much its machine's clock differs from what the nodes agree on, if
 	// that is more than they tolerate. It is not used then.
 	ClockAheadSeconds float64 `json:"clock_ahead_seconds,omitempty"`
@@ -84,6 +91,8 @@ type NodeStatus struct {
 	// Damage says what was found first.
 	DamagedSlots int    `json:"damaged_slots,omitempty"`
 	Damage       string `json:"damage,omitempty"`
+	// DamagedSlotNumbers are those slots.
+	DamagedSlotNumbers []uint16 `json:"damaged_slot_numbers,omitempty"`
 	// Repair is what this node found when it compared its replicas with other nodes'.
 	Repair []PeerRepair `json:"repair,omitempty"`
 	// RepairedKeys were written again because a replica had missed them, with so many bytes;
@@ -113,7 +122,10 @@ type Disk struct {
 // or a node does not vote, for some slots or at all, or has no room. It is empty when all is well.
 func (s Status) Faults() []string {
 	var faults []string
-	if !s.Formed {
+	switch {
+	case s.allLost():
+		faults = append(faults, "no node has its state any more, so what was written is lost: let all nodes form an empty cluster, quoll ring reform")
+	case !s.Formed:
 		faults = append(faults, "the cluster is not formed yet")
 	}
 	for _, node := range s.Nodes {
@@ -122,6 +134,9 @@ func (s Status) Faults() []string {
 		}
 		if node.Slow {
 			faults = append(faults, fmt.Sprintf("node %s is slow: the others wait long for its answers, and lead its slots meanwhile; look at its disk, processor and network", node.Name))
+		}
+		if node.Behind {
+			faults = append(faults, fmt.Sprintf("node %s is behind with its work: clients wait for longer, nothing is refused; look at its disk and processor, or send less", node.Name))
 		}
 		if ahead := time.Duration(node.ClockAheadSeconds * float64(time.Second)).Round(time.Second); ahead != 0 {
 			faults = append(faults, fmt.Sprintf("the clock of node %s is wrong by %s: it uses the time of the others; correct it", node.Name, ahead))
@@ -139,6 +154,11 @@ func (s Status) Faults() []string {
 		faults = append(faults, fault)
 	}
 	return faults
+}
+
+// allLost: every node was part of a cluster, and none has its state.
+func (s Status) allLost() bool {
+	return len(s.Nodes) > 0 && !slices.ContainsFunc(s.Nodes, func(n NodeStatus) bool { return n.State != LostState })
 }
 
 func slotsDamaged(n int) string {

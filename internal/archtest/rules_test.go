@@ -39,7 +39,7 @@ var permitted = []struct{ pkg, path, because string }{
 // they can be simulated, fuzzed and reasoned about. They import each other and the
 // standard library without the packages in impure.
 var pure = []string{
-	"internal/buffer", "internal/command", "internal/lcs", "internal/prefetch", "internal/record", "internal/resp",
+	"internal/buffer", "internal/command", "internal/lcs", "internal/prefetch", "internal/record", "internal/resp", "internal/suggest",
 	"node/datatype", "node/register", "proxy/quorum", "ring",
 }
 
@@ -60,6 +60,7 @@ var harmless = []struct{ pkg, path, because string }{
 var homes = []struct{ library, home, because string }{
 	{"github.com/hashicorp/memberlist", "ring/gossip", "gossip says who is alive, and nothing else"},
 	{"github.com/dgraph-io/badger", "node/engine/badger", "one engine is Badger's, the rest of the house does not know it"},
+	{"github.com/cockroachdb/pebble", "node/engine/pebble", "one engine is Pebble's, the rest of the house does not know it"},
 	{"golang.org/x/sys", "node/engine", "what file systems do is an engine's business"},
 	{"golang.org/x/sys", "proxy", "one epoll instance waits for all clients"},
 	{"golang.org/x/sys", "internal/quick", "what an epoll instance tells"},
@@ -69,12 +70,10 @@ var homes = []struct{ library, home, because string }{
 	{"github.com/spf13/pflag", "internal/config", "a setting is declared once"},
 	{"go.yaml.in/yaml/v3", "internal/config", "the file is one of the ways to give settings"},
 	{"github.com/spf13/cobra", "cmd/quoll", "commands exist on the command line"},
-	{"github.com/jedib0t/go-pretty/v6", "cmd/quoll", "tables are for people"},
 	{"github.com/anishathalye/porcupine", "node/register/sim", "the simulator checks its histories"},
 	{"github.com/anishathalye/porcupine", "internal/history", "recorded histories are checked with it"},
 	{"github.com/HdrHistogram/hdrhistogram-go", "internal/bench", "latencies over a whole run, in three digits; a timeline's coarser histograms are one for each interval"},
 	{"github.com/redis/go-redis/v9", "e2e", "a client, for tests"},
-	{"github.com/redis/go-redis/v9", "internal/verify", "quoll verify asks servers as their users do"},
 	{"github.com/stretchr/testify", "e2e", "test code that several tests share"},
 	{"github.com/stretchr/testify", "node/engine/enginetest", "a suite that every engine's test runs"},
 	{"pgregory.net/rapid", "node/engine/enginetest", "a suite that every engine's test runs"},

@@ -67,7 +67,7 @@ func Reserve(buf []byte, n int) []byte {
 	if cap(buf)-len(buf) >= n || len(buf)+n < Least {
 		return buf
 	}
-	moved := append(Get(max(len(buf)+n, 2*len(buf))), buf...)
+	moved := Append(Get(max(len(buf)+n, 2*len(buf))), buf)
 	Put(buf)
 	return moved
 }

@@ -104,4 +104,7 @@ type Request struct {
 	// Owned says that the arguments may be part of a state: those of up to record.CopiedValue bytes last until the request is
 	// answered, longer ones are nobody else's and never change.
 	Owned bool
+	// MaxValue is how long a value may become, in bytes: 0 stands for the longest that there is. It is the
+	// executing node's, and does not travel.
+	MaxValue int
 }

@@ -14,10 +14,11 @@ import (
 
 // commands makes a fresh configuration of every command.
 var commands = map[string]func() Config{
-	"node":   func() Config { c := DefaultNode(); return &c },
-	"proxy":  func() Config { c := DefaultProxy(); return &c },
-	"dev":    func() Config { c := DefaultDev(); return &c },
-	"client": func() Config { c := DefaultClient(); return &c },
+	"node":    func() Config { c := DefaultNode(); return &c },
+	"proxy":   func() Config { c := DefaultProxy(); return &c },
+	"dev":     func() Config { c := DefaultDev(); return &c },
+	"client":  func() Config { c := DefaultClient(); return &c },
+	"servers": func() Config { c := DefaultServers(); return &c },
 }
 
 func flagsOf(cfg Config) *pflag.FlagSet {
@@ -53,10 +54,6 @@ func sample(t *testing.T, flag *pflag.Flag) string {
 	}
 }
 
-func variable(flag string) string {
-	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-
 func writeFile(t *testing.T, text string) string {
 	path := filepath.Join(t.TempDir(), "quoll.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -78,7 +75,7 @@ func TestEveryFieldAgreesInFlagsEnvironmentAndFile(t *testing.T) {
 
 				var faults Faults
 				byEnv := fresh()
-				applyEnvironment(flagsOf(byEnv), []string{variable(flag.Name) + "=" + value}, &faults)
+				applyEnvironment(flagsOf(byEnv), []string{variableOf(flag) + "=" + value}, &faults)
 				require.Empty(t, faults)
 				require.Equal(t, byFlag, byEnv)
 
@@ -158,7 +155,8 @@ func TestServiceVariablesOfKubernetesAreNotOurs(t *testing.T) {
 	require.NoError(t, Load(&d, flagsOf(&d), []string{
 		"QUOLL_PORT=tcp://10.0.0.9:6379", "QUOLL_SERVICE_HOST=10.0.0.9", "QUOLL_SERVICE_PORT_REDIS=6379",
 		"QUOLL_NODE_PORT_6379_TCP_ADDR=10.0.0.9", "QUOLL_NODE_SERVICE_PORT=6379",
-		"QUOLL_MAX_BULK=1mb", // the proxy's
+		"QUOLL_MAX_BULK=1mb",                                                                    // the proxy's
+		"QUOLL_PORT=7777", "QUOLL_PORT2=7778", "QUOLL_IMAGE=quoll:built", "QUOLL_PROJECT=other", // deploy/compose.sh's
 	}))
 }
 
@@ -168,13 +166,26 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	for command, fresh := range commands {
 		cfg := fresh()
 		fs := flagsOf(cfg)
-		args := []string{"--secret-file", path}
-		if fs.Lookup("password") != nil {
+		var args []string
+		if fs.Lookup("secret") != nil {
+			args = append(args, "--secret-file", path)
+		}
+		switch {
+		case fs.Lookup("requirepass") != nil:
 			args = append(args, "--requirepass", hush)
+		case fs.Lookup("password") != nil:
+			args = append(args, "--password", hush)
 		}
 		require.NoError(t, fs.Parse(args), command)
 		_ = Load(cfg, fs, nil)
-		require.Contains(t, reflect.ValueOf(cfg).Elem().FieldByName("Secret").String(), hush)
+		given := 0
+		for _, field := range []string{"Secret", "Password"} {
+			if value := reflect.ValueOf(cfg).Elem().FieldByName(field); value.IsValid() {
+				require.Contains(t, value.String(), hush)
+				given++
+			}
+		}
+		require.NotZero(t, given)
 
 		var out strings.Builder
 		for _, handler := range []slog.Handler{slog.NewTextHandler(&out, nil), slog.NewJSONHandler(&out, nil)} {

@@ -40,3 +40,7 @@ type levelValue slog.Level
 func (v *levelValue) Set(text string) error { return (*slog.Level)(v).UnmarshalText([]byte(text)) }
 func (v *levelValue) String() string        { return strings.ToLower(slog.Level(*v).String()) }
 func (v *levelValue) Type() string          { return "level" }
+
+func bindMemory(fs *pflag.FlagSet, memory *Size) {
+	fs.Var(memory, "memory", "most memory that the process takes (default: three quarters of the machine's or container's)")
+}

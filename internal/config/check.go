@@ -54,7 +54,33 @@ func (f *Faults) between(field string, n, least, most Size) {
 	}
 }
 
-// timeout checks an operation time-out.
+// memory checks the bound of a process' memory.
+func (f *Faults) memory(n, least Size) {
+	if n < least || n > mostMemory {
+		f.add("memory", "%s is out of range: from %s, which the process needs to work, to %s", n, least, mostMemory)
+	}
+}
+
+// fits checks that parts of a process' memory, n bytes each, are not too much of it together.
+func (f *Faults) fits(field string, n Size, parts int, memory Size, share int) {
+	if most := memory / Size(share) / Size(max(parts, 1)); n > most && !f.has("memory") && !f.has(field) {
+		f.add(field, "%s does not fit into --memory %s: at most %s; give less, or more --memory", n, memory, most/MiB*MiB)
+	}
+}
+
+// largestBulk is the largest argument or value that can be set: it travels in one frame of the peer protocol.
+const largestBulk = 100 * MiB
+
+// timeouts checks the operation time-out, and the one for slow operations.
+func (f *Faults) timeouts(operation, slow time.Duration) {
+	f.timeout("operation-timeout", operation)
+	f.timeout("slow-timeout", slow)
+	if slow < operation {
+		f.add("slow-timeout", "%s is shorter than the operation-timeout of %s", slow, operation)
+	}
+}
+
+// timeout checks a time-out.
 func (f *Faults) timeout(field string, d time.Duration) {
 	if d < time.Millisecond || d > time.Hour {
 		f.add(field, "%s is out of range: from 1ms to 1h", d)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -16,16 +17,17 @@ type Dev struct {
 	Nodes int
 	// Replicas is the number of nodes that hold each key.
 	Replicas int
-	// Engine stores the records: Memory or Badger.
+	// Engine stores the records: Memory, Badger or Pebble.
 	Engine string
-	// Data is the directory in which Badger keeps them, in a directory for each node;
+	// Data is the directory in which an engine on disk keeps them, in a directory for each node;
 	// required with it.
 	Data string
-	// Fsync says when Badger forces what is written to disk.
+	// Fsync says when an engine on disk forces what is written to disk.
 	Fsync Fsync
-	// Cache is the memory that Badger uses for the records of each node. Load fills it: an
-	// eighth of the machine's memory for all of them.
+	// Cache is the memory that an engine on disk uses for records of each node. Load fills it: a sixth of Memory for all of them.
 	Cache Size
+	// Memory bounds the memory of the process: all nodes and the proxy. Load fills it: three quarters of the machine's, or of the container's.
+	Memory Size
 	// Admin is where the admin API is served (HTTP).
 	Admin string
 	// Password is what clients must give; see Proxy.
@@ -36,9 +38,13 @@ type Dev struct {
 	SecretFile string
 	// Insecure allows ports that other machines can reach without password or secret.
 	Insecure bool
+	// MaxBulk bounds one argument, and a value, in bytes.
+	MaxBulk Size
 	// OperationTimeout bounds how long a client waits for one command's answer.
 	OperationTimeout time.Duration
-	LogLevel         slog.Level
+	// SlowTimeout bounds it when nodes say that they are behind with their work.
+	SlowTimeout time.Duration
+	LogLevel    slog.Level
 }
 
 // DefaultDev returns the defaults, which are all that is needed. The log shows
@@ -50,7 +56,9 @@ func DefaultDev() Dev {
 		Replicas:         3,
 		Engine:           Memory,
 		Admin:            "127.0.0.1:0",
+		MaxBulk:          64 * MiB,
 		OperationTimeout: time.Second,
+		SlowTimeout:      time.Minute,
 		LogLevel:         slog.LevelWarn,
 	}
 }
@@ -60,13 +68,18 @@ func (d *Dev) Bind(fs *pflag.FlagSet) {
 	bindFile(fs)
 	fs.StringVar(&d.Listen, "listen", d.Listen, "`host:port` to listen on for Redis clients")
 	fs.IntVar(&d.Nodes, "nodes", d.Nodes, "number of nodes, 1 to 64")
+	rename(fs, "nodes", "QUOLL_DEV_NODES") // QUOLL_NODES are addresses
 	fs.IntVar(&d.Replicas, "replicas", d.Replicas, "number of nodes that hold each key")
-	d.store().bind(fs, "with badger, `directory` with the records of all nodes, made if it is not there (required)")
+	d.store().bind(fs, "on disk, `directory` with the records of all nodes, made if it is not there (required)")
+	bindMemory(fs, &d.Memory)
 	fs.StringVar(&d.Admin, "admin", d.Admin, "`host:port` to serve the admin API and metrics on (HTTP); port 0 for any free one")
+	rename(fs, "admin", "QUOLL_ADMIN_LISTEN") // QUOLL_ADMIN is whom to ask
 	bindPassword(fs, &d.Password, &d.PasswordFile)
 	bindSecret(fs, &d.Secret, &d.SecretFile)
 	fs.BoolVar(&d.Insecure, "insecure", d.Insecure, "allow ports that other machines can reach without password or secret")
+	fs.Var(&d.MaxBulk, "max-bulk", "largest argument of a command, and largest value")
 	fs.DurationVar(&d.OperationTimeout, "operation-timeout", d.OperationTimeout, "longest time that a client waits for one command's answer")
+	fs.DurationVar(&d.SlowTimeout, "slow-timeout", d.SlowTimeout, "longest time for one command while nodes say that they are behind with their work")
 	bindLogLevel(fs, &d.LogLevel)
 }
 
@@ -82,15 +95,38 @@ func (d *Dev) Validate() error {
 	if d.Replicas > d.Nodes {
 		f.add("replicas", "%d replicas need as many nodes, but there are %d: give --replicas %[2]d or more --nodes", d.Replicas, d.Nodes)
 	}
-	d.store().validate(&f)
+	f.memory(d.Memory, d.leastMemory())
+	d.store().validate(&f, d.Memory, d.Nodes)
 	f.listen("admin", d.Admin)
 	f.protect("admin", d.Admin, "secret", d.Secret, d.Insecure)
-	f.timeout("operation-timeout", d.OperationTimeout)
+	f.between("max-bulk", d.MaxBulk, KiB, largestBulk)
+	f.timeouts(d.OperationTimeout, d.SlowTimeout)
 	return f.err()
 }
 
 // complete implements Config.
-func (d *Dev) complete() { d.store().complete(d.Nodes) }
+func (d *Dev) complete() {
+	if d.Memory == 0 {
+		d.Memory = defaultMemory(os.DirFS("/"), d.leastMemory())
+	}
+	d.store().complete(d.Memory, d.Nodes)
+}
+
+// leastMemory is what the proxy needs, and the nodes.
+func (d *Dev) leastMemory() Size {
+	return leastProxyMemory(d.MaxBulk) + 2*leastCache*Size(max(1, d.Nodes))
+}
+
+// ClientMemory is the part of Memory for what clients make the proxy hold.
+func (d *Dev) ClientMemory() Size { return defaultClientMemory(d.Memory, d.MaxBulk) }
+
+// MaxPending is the part of Memory for requests that one of the nodes has not answered.
+func (d *Dev) MaxPending() Size { return defaultPending(d.Memory, d.Nodes) }
+
+// DataMemory is how much of Memory each of the nodes in memory has for its data.
+func (d *Dev) DataMemory() Size {
+	return dataMemory(d.Memory, d.ClientMemory()+Size(d.Nodes)*d.MaxPending(), d.Nodes)
+}
 
 func (d *Dev) store() store { return store{&d.Engine, &d.Data, &d.Fsync, &d.Cache} }
 

@@ -9,11 +9,8 @@ import (
 // effective returns the settings in force as a group, secrets as "(set)". It goes
 // through the flags, so that no field can be forgotten.
 func effective(cfg Config) slog.Value {
-	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	fs.SortFlags = false
-	cfg.Bind(fs)
 	var attrs []slog.Attr
-	fs.VisitAll(func(flag *pflag.Flag) {
+	declared(cfg).VisitAll(func(flag *pflag.Flag) {
 		if flag.Name != fileFlag {
 			attrs = append(attrs, slog.String(flag.Name, flag.Value.String()))
 		}

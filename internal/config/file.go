@@ -37,7 +37,7 @@ func applyFile(fs *pflag.FlagSet, path string, faults *Faults) {
 		}
 		flag := lookup(fs, key.Value)
 		if flag == nil || flag.Name == fileFlag {
-			faults.add(key.Value, "no such setting (%s); see --help for the settings", place)
+			faults.add(key.Value, "no such setting (%s)%s", place, seeHelp(key.Value, "", settings(fs)))
 			continue
 		}
 		if line[flag.Name] != 0 {

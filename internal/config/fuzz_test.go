@@ -17,7 +17,7 @@ import (
 // of what is wrong, one line each, or make a configuration that is valid, and the same
 // when it is written down as any of the three and read again.
 func FuzzLoad(f *testing.F) {
-	names := []string{"node", "proxy", "dev", "client"}
+	names := []string{"node", "proxy", "dev", "client", "servers"}
 	const cluster = "--initial-cluster=a=h:1,b=h:2,c=h:3"
 	for _, seed := range [][3]string{
 		{"--name=a\n" + cluster, "", ""},
@@ -44,7 +44,7 @@ func FuzzLoad(f *testing.F) {
 		fresh := commands[names[int(command)%len(names)]]
 		cfg := fresh()
 		fs := flagsOf(cfg)
-		err := FlagFault(fs.Parse(strings.Split(args, "\n")))
+		err := FlagFault(fs, fs.Parse(strings.Split(args, "\n")))
 		if err == nil {
 			if fs.Lookup(fileFlag) != nil {
 				require.NoError(t, fs.Set(fileFlag, writeFile(t, file)))
@@ -82,7 +82,7 @@ func requireReadAgain(t *testing.T, cfg Config, fresh func() Config) {
 		}
 		written[flag.Name] = value
 		args = append(args, "--"+flag.Name+"="+value)
-		environ = append(environ, variable(flag.Name)+"="+value)
+		environ = append(environ, variableOf(flag)+"="+value)
 	})
 	text, err := yaml.Marshal(written)
 	require.NoError(t, err)

@@ -9,10 +9,9 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-)
 
-// EnvPrefix begins the name of every environment variable that quoll reads.
-const EnvPrefix = "QUOLL_"
+	"github.com/quolldb/quoll/internal/suggest"
+)
 
 // Config is what all commands' settings have in common.
 type Config interface {
@@ -34,6 +33,7 @@ type Config interface {
 // and validates. The error is a Faults.
 func Load(cfg Config, fs *pflag.FlagSet, environ []string) error {
 	var faults Faults
+	fs = settingsOf(cfg, fs)
 	applyEnvironment(fs, environ, &faults)
 	if file := fs.Lookup(fileFlag); file != nil && file.Value.String() != "" {
 		applyFile(fs, file.Value.String(), &faults)
@@ -53,14 +53,38 @@ func Load(cfg Config, fs *pflag.FlagSet, environ []string) error {
 	return faults.err()
 }
 
-// FlagFault turns pflag's error about a value on the command line into Faults that
-// say which values are possible. Other errors are returned as they are.
-func FlagFault(err error) error {
+// FlagFault makes pflag's error about a command line one that helps: about a value,
+// Faults that say which ones are possible; about a flag that is not in fs, which one
+// may have been meant. Other errors are returned as they are.
+func FlagFault(fs *pflag.FlagSet, err error) error {
 	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
-		return err
+	var missing *pflag.NotExistError
+	switch {
+	case errors.As(err, &invalid):
+		return Faults{{Field: invalid.GetFlag().Name, Reason: misfit(invalid)}}
+	case errors.As(err, &missing) && missing.GetSpecifiedShortnames() == "":
+		return fmt.Errorf("%w%s", err, suggest.DidYouMean(missing.GetSpecifiedName(), "--", flagNames(fs)))
 	}
-	return Faults{{Field: invalid.GetFlag().Name, Reason: misfit(invalid)}}
+	return err
+}
+
+// seeHelp ends a sentence about an unknown name.
+func seeHelp(name, before string, known []string) string {
+	if meant := suggest.DidYouMean(name, before, known); meant != "" {
+		return meant
+	}
+	return "; see --help for the settings"
+}
+
+// settings lists what can be set in the environment or a file.
+func settings(fs *pflag.FlagSet) []string {
+	return slices.DeleteFunc(flagNames(fs), func(name string) bool { return name == fileFlag || name == "help" })
+}
+
+// flagNames lists the flags of a set.
+func flagNames(fs *pflag.FlagSet) (names []string) {
+	fs.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	return names
 }
 
 // applyEnvironment sets the flags that the command line left alone from QUOLL_
@@ -73,10 +97,10 @@ func applyEnvironment(fs *pflag.FlagSet, environ []string, faults *Faults) {
 		if !strings.HasPrefix(name, EnvPrefix) || value == "" || injected(name, value) {
 			continue
 		}
-		flag := lookup(fs, strings.ToLower(strings.ReplaceAll(name[len(EnvPrefix):], "_", "-")))
+		flag := byVariable(fs, name)
 		switch {
 		case flag == nil && !known(name):
-			faults.add(name, "no such environment variable is known to quoll; see --help for the settings")
+			faults.add(name, "no such environment variable is known to quoll%s", seeHelp(name[len(EnvPrefix):], EnvPrefix, allVariables()))
 		case flag == nil:
 			// Another command's: containers of one cluster often share their environment.
 		case from[flag.Name] != "":
@@ -86,19 +110,6 @@ func applyEnvironment(fs *pflag.FlagSet, environ []string, faults *Faults) {
 			set(fs, flag, value, "in "+name, faults)
 		}
 	}
-}
-
-// known reports whether some command reads the variable.
-func known(variable string) bool {
-	node, proxy, dev, client := DefaultNode(), DefaultProxy(), DefaultDev(), DefaultClient()
-	for _, cfg := range []Config{&node, &proxy, &dev, &client} {
-		fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-		cfg.Bind(fs)
-		if lookup(fs, strings.ToLower(strings.ReplaceAll(variable[len(EnvPrefix):], "_", "-"))) != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // serviceVariable matches what Kubernetes and Docker links put into the environment
@@ -131,7 +142,7 @@ func misfit(invalid *pflag.InvalidValueError) string {
 	switch invalid.GetFlag().Value.Type() {
 	case "int":
 		wanted = "not a whole number"
-	case "bool":
+	case "bool", "boolfunc":
 		wanted = "neither true nor false"
 	case "duration":
 		wanted = "not a duration such as 500ms, 1s or 2m"

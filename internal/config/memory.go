@@ -3,22 +3,57 @@ package config
 import (
 	"io/fs"
 	"math"
-	"os"
 	"path"
 	"strconv"
 	"strings"
 )
 
-// AvailableMemory returns how much memory this process may use: that of the machine, or of its container if
-// that is less; 0 if the system does not tell.
-func AvailableMemory() Size { return machineMemory(os.DirFS("/")) }
+// The parts of a process' memory. What is left, a quarter at least, is for what is on its way, for garbage, and for the process itself.
+const (
+	unknownMemory = 4 * GiB   // the bound where the system does not tell what there is
+	leastMemory   = 256 * MiB // the lowest bound of a node
+	mostMemory    = 64 * TiB
+	mostPending   = 256 * MiB // the most for requests that are not answered, unless it is set
+)
 
-// defaultCache returns the cache of one of the nodes of this process: together they take an
-// eighth of the memory.
-func defaultCache(root fs.FS, nodes int) Size {
-	share := machineMemory(root) / 8 / Size(max(nodes, 1)) / MiB * MiB
-	return max(leastCache, min(mostCache, share))
+// defaultMemory returns the bound of a process: three quarters of what it may use, for the system needs some for its files and there may be
+// other processes, and what it cannot do without at least.
+func defaultMemory(root fs.FS, least Size) Size {
+	memory := machineMemory(root) / 4 * 3 / MiB * MiB
+	if memory == 0 {
+		memory = unknownMemory
+	}
+	return min(mostMemory, max(least, memory))
 }
+
+// defaultCache returns the cache of one of the nodes of a process: together they take a sixth of its memory.
+func defaultCache(memory Size, nodes int) Size {
+	return max(leastCache, min(mostCache, memory/6/Size(max(nodes, 1))/MiB*MiB))
+}
+
+// defaultPending returns how much one of the nodes of a process has for requests: together they take an eighth of its memory at most.
+func defaultPending(memory Size, nodes int) Size {
+	return max(MiB, min(mostPending, memory/8/Size(max(nodes, 1))/MiB*MiB))
+}
+
+// defaultClientMemory returns a sixth of the memory, and at least what a proxy with that largest argument needs.
+func defaultClientMemory(memory, maxBulk Size) Size {
+	return max(leastClientMemory(maxBulk), memory/6/MiB*MiB)
+}
+
+// leastClientMemory is what one client needs who sends the largest argument, whose buffer grows by doubling, and some others.
+func leastClientMemory(maxBulk Size) Size { return 2*maxBulk + 16*MiB }
+
+// leastProxyMemory is the lowest bound of a proxy: half of it is for clients.
+func leastProxyMemory(maxBulk Size) Size { return 2 * leastClientMemory(maxBulk) }
+
+// dataMemory is what a node in memory has for its data, of what a process has: a quarter remains, and what else is set aside.
+func dataMemory(memory, aside Size, nodes int) Size {
+	return max(leastData, (memory-memory/4-aside)/Size(max(nodes, 1))/MiB*MiB)
+}
+
+// leastData is what a node has for its data in any case.
+const leastData = 16 * MiB
 
 // machineMemory returns how much memory this process may use: that of the machine, or less if a
 // control group (a container, a systemd unit) limits it. 0 means that the system does not tell.

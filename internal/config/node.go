@@ -3,6 +3,7 @@ package config
 import (
 	"log/slog"
 	"math"
+	"os"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -36,15 +37,16 @@ type Node struct {
 	Rack string
 	// Weight is the node's share of the slots relative to the others' weights, 1 to 1000.
 	Weight int
-	// Engine stores the records: Memory or Badger.
+	// Engine stores the records: Memory, Badger or Pebble.
 	Engine string
-	// Data is the directory in which Badger keeps them; required with it.
+	// Data is the directory in which an engine on disk keeps them; required with it.
 	Data string
-	// Fsync says when Badger forces what is written to disk.
+	// Fsync says when an engine on disk forces what is written to disk.
 	Fsync Fsync
-	// Cache is the memory that Badger uses for records. Load fills it: an eighth of the
-	// machine's memory.
+	// Cache is the memory that an engine on disk uses for records. Load fills it: a sixth of Memory.
 	Cache Size
+	// Memory bounds the memory of the process. Load fills it: three quarters of the machine's, or of the container's.
+	Memory Size
 	// InitialCluster is "name=host:port,..." of every node, the same on all of them.
 	InitialCluster string
 	// Replicas is the number of nodes that hold each key.
@@ -57,9 +59,13 @@ type Node struct {
 	Insecure bool
 	// OperationTimeout bounds how long the node works on one operation.
 	OperationTimeout time.Duration
+	// SlowTimeout bounds it when nodes say that they are behind with their work.
+	SlowTimeout time.Duration
 	// MaxConnections bounds the peer connections.
 	MaxConnections int
-	// MaxPending bounds the bytes of requests that are received but not answered.
+	// MaxBulk is the length in bytes that no command makes a value exceed.
+	MaxBulk Size
+	// MaxPending bounds the bytes of requests that are received but not answered. Load fills it: an eighth of Memory, 256 MiB at most.
 	MaxPending Size
 	// RepairRate bounds the bytes that the node has written again each second for replicas
 	// that missed them; 0 pauses that.
@@ -79,8 +85,9 @@ func DefaultNode() Node {
 		Engine:           Memory,
 		Replicas:         3,
 		OperationTimeout: time.Second,
+		SlowTimeout:      time.Minute,
 		MaxConnections:   1024,
-		MaxPending:       256 * MiB,
+		MaxBulk:          64 * MiB,
 		RepairRate:       25 * MiB,
 		LogFormat:        "text",
 	}
@@ -96,16 +103,20 @@ func (n *Node) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&n.Gossip, "gossip", n.Gossip, "`host:port` to listen on for gossip (TCP and UDP) (default: the host of --peer, the port after it)")
 	fs.StringVar(&n.AdvertiseGossip, "advertise-gossip", n.AdvertiseGossip, "`host:port` at which others reach --gossip (default: the host of --advertise-peer if --gossip is on all interfaces)")
 	fs.StringVar(&n.Admin, "admin", n.Admin, "`host:port` to serve the admin API and metrics on (HTTP)")
+	rename(fs, "admin", "QUOLL_ADMIN_LISTEN") // QUOLL_ADMIN is whom to ask
 	fs.StringVar(&n.Rack, "rack", n.Rack, "`name` of what fails together with this node (rack, zone); replicas go to different ones")
 	fs.IntVar(&n.Weight, "weight", n.Weight, "share of the slots relative to the other nodes' weights, 1 to 1000")
-	n.store().bind(fs, "with badger, `directory` with this node's records, made if it is not there (required)")
+	n.store().bind(fs, "on disk, `directory` with this node's records, made if it is not there (required)")
+	bindMemory(fs, &n.Memory)
 	fs.Var((*clusterValue)(&n.InitialCluster), "initial-cluster", "`name=host:port,...`: the peer address of every node, the same on all nodes (required)")
 	fs.IntVar(&n.Replicas, "replicas", n.Replicas, "number of nodes that hold each key, the same on all nodes")
 	bindSecret(fs, &n.Secret, &n.SecretFile)
 	fs.BoolVar(&n.Insecure, "insecure", n.Insecure, "allow ports that other machines can reach without a secret")
 	fs.DurationVar(&n.OperationTimeout, "operation-timeout", n.OperationTimeout, "longest time to work on one operation")
+	fs.DurationVar(&n.SlowTimeout, "slow-timeout", n.SlowTimeout, "longest time for one command while nodes say that they are behind with their work")
 	fs.IntVar(&n.MaxConnections, "max-connections", n.MaxConnections, "largest number of peer connections")
-	fs.Var(&n.MaxPending, "max-pending", "most bytes of requests that are received but not answered")
+	fs.Var(&n.MaxBulk, "max-bulk", "largest value, the same as the proxies' largest argument")
+	fs.Var(&n.MaxPending, "max-pending", "most bytes of requests that are received but not answered (default: an eighth of --memory, 256MiB at most)")
 	fs.Var(&n.RepairRate, "repair-rate", "most bytes to write again each second for replicas that missed them; 0 only compares")
 	bindLog(fs, &n.LogLevel, &n.LogFormat)
 }
@@ -130,14 +141,17 @@ func (n *Node) Validate() error {
 	if n.Weight < 1 || n.Weight > 1000 {
 		f.add("weight", "%d is out of range: from 1 to 1000", n.Weight)
 	}
-	n.store().validate(&f)
+	f.memory(n.Memory, leastMemory)
+	n.store().validate(&f, n.Memory, 1)
 	n.validateCluster(&f)
 	f.protect("peer", n.Peer, "secret", n.Secret, n.Insecure)
 	f.protect("gossip", n.Gossip, "secret", n.Secret, n.Insecure)
 	f.protect("admin", n.Admin, "secret", n.Secret, n.Insecure)
-	f.timeout("operation-timeout", n.OperationTimeout)
+	f.timeouts(n.OperationTimeout, n.SlowTimeout)
 	f.atLeast("max-connections", n.MaxConnections, 1)
+	f.between("max-bulk", n.MaxBulk, KiB, largestBulk)
 	f.between("max-pending", n.MaxPending, MiB, TiB)
+	f.fits("max-pending", n.MaxPending, 1, n.Memory, 4)
 	if n.RepairRate != 0 {
 		f.between("repair-rate", n.RepairRate, 64*KiB, TiB)
 	}
@@ -160,11 +174,20 @@ func (n *Node) validateCluster(f *Faults) {
 	}
 }
 
+// DataMemory is how much of Memory a node in memory has for its data.
+func (n *Node) DataMemory() Size { return dataMemory(n.Memory, n.MaxPending, 1) }
+
 func (n *Node) store() store { return store{&n.Engine, &n.Data, &n.Fsync, &n.Cache} }
 
 // complete implements Config.
 func (n *Node) complete() {
-	n.store().complete(1)
+	if n.Memory == 0 {
+		n.Memory = defaultMemory(os.DirFS("/"), leastMemory)
+	}
+	if n.MaxPending == 0 {
+		n.MaxPending = defaultPending(n.Memory, 1)
+	}
+	n.store().complete(n.Memory, 1)
 	if port := portOf(n.Peer); n.Gossip == "" && port < math.MaxUint16 {
 		if port > 0 {
 			port++

@@ -2,6 +2,7 @@ package config
 
 import (
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -32,9 +33,11 @@ type Proxy struct {
 	Insecure bool
 	// OperationTimeout bounds how long a client waits for one command's answer.
 	OperationTimeout time.Duration
+	// SlowTimeout bounds it when nodes say that they are behind with their work.
+	SlowTimeout time.Duration
 	// MaxClients bounds the client connections.
 	MaxClients int
-	// MaxBulk bounds one argument.
+	// MaxBulk bounds one argument, in bytes. Nodes have a bound of their own for values, which should be the same; the lower one holds.
 	MaxBulk Size
 	// MaxArgs bounds the arguments of one command.
 	MaxArgs int
@@ -43,6 +46,11 @@ type Proxy struct {
 	// ClientOutputLimit bounds the replies that wait for a client that does not read;
 	// beyond it the client is disconnected.
 	ClientOutputLimit Size
+	// ClientMemory bounds what all clients together make the proxy hold of half-sent commands and of replies that they do not
+	// take; beyond it the one with the most is disconnected. Load fills it if it is 0.
+	ClientMemory Size
+	// Memory bounds the memory of the process. Load fills it: three quarters of the machine's, or of the container's.
+	Memory Size
 	// IdleTimeout disconnects clients that send nothing for as long. 0: never.
 	IdleTimeout time.Duration
 	LogLevel    slog.Level
@@ -57,6 +65,7 @@ func DefaultProxy() Proxy {
 		ClusterName:       "quoll",
 		Admin:             DefaultAdmin,
 		OperationTimeout:  time.Second,
+		SlowTimeout:       time.Minute,
 		MaxClients:        10000,
 		MaxBulk:           64 * MiB,
 		MaxArgs:           1 << 20,
@@ -74,15 +83,19 @@ func (p *Proxy) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&p.ClusterName, "cluster-name", p.ClusterName, "`name` of the cluster that the nodes must belong to")
 	fs.Var((*clusterValue)(&p.InitialCluster), "initial-cluster", "`name=host:port,...` as the nodes were given it; optional, refuses nodes that were given another one")
 	fs.StringVar(&p.Admin, "admin", p.Admin, "`host:port` to serve the admin API and metrics on (HTTP)")
+	rename(fs, "admin", "QUOLL_ADMIN_LISTEN") // QUOLL_ADMIN is whom to ask
 	bindPassword(fs, &p.Password, &p.PasswordFile)
 	bindSecret(fs, &p.Secret, &p.SecretFile)
 	fs.BoolVar(&p.Insecure, "insecure", p.Insecure, "allow ports that other machines can reach without password or secret")
 	fs.DurationVar(&p.OperationTimeout, "operation-timeout", p.OperationTimeout, "longest time that a client waits for one command's answer")
+	fs.DurationVar(&p.SlowTimeout, "slow-timeout", p.SlowTimeout, "longest time for one command while nodes say that they are behind with their work")
 	fs.IntVar(&p.MaxClients, "max-clients", p.MaxClients, "largest number of client connections")
 	fs.Var(&p.MaxBulk, "max-bulk", "largest argument of a command")
 	fs.IntVar(&p.MaxArgs, "max-args", p.MaxArgs, "most arguments of one command")
 	fs.Var(&p.MaxInline, "max-inline", "largest inline command")
 	fs.Var(&p.ClientOutputLimit, "client-output-limit", "disconnect a client that leaves more than this unread")
+	bindMemory(fs, &p.Memory)
+	fs.Var(&p.ClientMemory, "client-memory", "disconnect the client that takes most when half-sent commands and replies that are not taken are more than this (default: a sixth of --memory)")
 	fs.DurationVar(&p.IdleTimeout, "idle-timeout", p.IdleTimeout, "disconnect a client that sends nothing for this long; 0 for never")
 	bindLog(fs, &p.LogLevel, &p.LogFormat)
 }
@@ -96,15 +109,17 @@ func (p *Proxy) Validate() error {
 	f.name("cluster-name", p.ClusterName)
 	f.listen("admin", p.Admin)
 	f.protect("admin", p.Admin, "secret", p.Secret, p.Insecure)
-	f.timeout("operation-timeout", p.OperationTimeout)
+	f.timeouts(p.OperationTimeout, p.SlowTimeout)
 	f.atLeast("max-clients", p.MaxClients, 1)
-	// Redis' own limit of a string is 512 MiB.
-	f.between("max-bulk", p.MaxBulk, KiB, 512*MiB)
+	f.between("max-bulk", p.MaxBulk, KiB, largestBulk)
 	// HELLO 3 AUTH user password SETNAME name has 7.
 	f.atLeast("max-args", p.MaxArgs, 7)
 	f.between("max-inline", p.MaxInline, KiB, 64*MiB)
 	// A reply can be as large as the largest value.
 	f.between("client-output-limit", p.ClientOutputLimit, max(p.MaxBulk, MiB), TiB)
+	f.between("client-memory", p.ClientMemory, leastClientMemory(p.MaxBulk), TiB)
+	f.memory(p.Memory, leastProxyMemory(p.MaxBulk))
+	f.fits("client-memory", p.ClientMemory, 1, p.Memory, 2)
 	if p.IdleTimeout < 0 {
 		f.add("idle-timeout", "%s is negative: give 0 for never", p.IdleTimeout)
 	}
@@ -127,6 +142,12 @@ func (p *Proxy) validateNodes(f *Faults) {
 
 // complete implements Config.
 func (p *Proxy) complete() {
+	if p.Memory == 0 {
+		p.Memory = defaultMemory(os.DirFS("/"), leastProxyMemory(p.MaxBulk))
+	}
+	if p.ClientMemory == 0 {
+		p.ClientMemory = defaultClientMemory(p.Memory, p.MaxBulk)
+	}
 	if len(p.Nodes) > 0 {
 		return
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"os"
 	"strings"
 	"unicode"
 
@@ -12,6 +11,7 @@ import (
 const (
 	Memory = "memory"
 	Badger = "badger"
+	Pebble = "pebble"
 )
 
 // Bounds of Cache.
@@ -19,6 +19,9 @@ const (
 	leastCache = 64 * MiB
 	mostCache  = TiB
 )
+
+// OnDisk reports whether an engine keeps its records on disk.
+func OnDisk(engine string) bool { return engine == Badger || engine == Pebble }
 
 // store is where nodes keep their records: the part that the settings of Node and Dev
 // share.
@@ -30,44 +33,45 @@ type store struct {
 }
 
 func (s store) bind(fs *pflag.FlagSet, data string) {
-	fs.StringVar(s.engine, "engine", *s.engine, "store of the records: memory, or badger, which keeps them on disk")
+	fs.StringVar(s.engine, "engine", *s.engine, "store of the records: memory; badger, which keeps them on disk; or pebble, which does too and bears a full disk better")
 	fs.StringVar(s.data, "data", *s.data, data)
-	fs.Var(s.fsync, "fsync", "with badger, when writes are forced to disk: always, before they are acknowledged; or interval=100ms (1ms to 10s), in the background: a power cut of the machine then costs the node its state")
-	fs.Var(s.cache, "cache", "with badger, memory for the records of each node, at least 64MiB (default: an eighth of the machine's or container's, for all its nodes)")
+	fs.Var(s.fsync, "fsync", "on disk, when writes are forced to disk: always, before they are acknowledged; or interval=100ms (1ms to 10s), in the background: a power cut of the machine then costs the node its state")
+	fs.Var(s.cache, "cache", "on disk, memory for the records of each node, at least 64MiB (default: a sixth of --memory, for all its nodes)")
 }
 
-// complete fills the cache: an eighth of the memory, shared by the nodes of this process.
-func (s store) complete(nodes int) {
-	if *s.engine == Badger && *s.cache == 0 {
-		*s.cache = defaultCache(os.DirFS("/"), nodes)
+// complete fills the cache: a part of the memory, shared by the nodes of this process.
+func (s store) complete(memory Size, nodes int) {
+	if OnDisk(*s.engine) && *s.cache == 0 {
+		*s.cache = defaultCache(memory, nodes)
 	}
 }
 
-func (s store) validate(f *Faults) {
+func (s store) validate(f *Faults, memory Size, nodes int) {
 	switch *s.engine {
-	case Badger:
-		s.validateBadger(f)
+	case Badger, Pebble:
+		s.validateOnDisk(f)
+		f.fits("cache", *s.cache, nodes, memory, 2)
 	case Memory:
-		f.onlyBadger("data", *s.data != "")
-		f.onlyBadger("fsync", *s.fsync != FsyncAlways)
-		f.onlyBadger("cache", *s.cache != 0)
+		f.onlyOnDisk("data", *s.data != "")
+		f.onlyOnDisk("fsync", *s.fsync != FsyncAlways)
+		f.onlyOnDisk("cache", *s.cache != 0)
 	default:
-		f.add("engine", "%q is not an engine: use memory or badger", *s.engine)
+		f.add("engine", "%q is not an engine: use memory, badger or pebble", *s.engine)
 	}
 }
 
-func (s store) validateBadger(f *Faults) {
+func (s store) validateOnDisk(f *Faults) {
 	if *s.data == "" {
-		f.add("data", "is required with --engine badger: a directory of its own, e.g. /var/lib/quoll")
+		f.add("data", "is required with --engine %s: a directory of its own, e.g. /var/lib/quoll", *s.engine)
 	} else if strings.ContainsFunc(*s.data, func(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) }) {
 		f.add("data", "%q has characters that cannot be printed", *s.data)
 	}
 	f.between("cache", *s.cache, leastCache, mostCache)
 }
 
-// onlyBadger refuses what is given to the memory engine in vain.
-func (f *Faults) onlyBadger(field string, given bool) {
+// onlyOnDisk refuses what is given to the memory engine in vain.
+func (f *Faults) onlyOnDisk(field string, given bool) {
 	if given {
-		f.add(field, "is for --engine badger, the memory engine keeps nothing on disk: give --engine badger, or leave --%s out", field)
+		f.add(field, "is for --engine badger or pebble, the memory engine keeps nothing on disk: give --engine badger, or leave --%s out", field)
 	}
 }

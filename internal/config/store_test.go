@@ -1,7 +1,6 @@
 package config
 
 import (
-	"os"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -20,10 +19,10 @@ func TestStoreOnDisk(t *testing.T) {
 	require.NoError(t, err)
 	n = cfg.(*Node)
 	require.Equal(t, []any{"always", time.Duration(0)}, []any{n.Fsync.Mode(), n.Fsync.Interval()})
-	require.Equal(t, defaultCache(os.DirFS("/"), 1), n.Cache)
+	require.Equal(t, defaultCache(n.Memory, 1), n.Cache)
 	cfg, err = load("dev", "--engine=badger", "--data=/d", "--nodes=5")
 	require.NoError(t, err)
-	require.Equal(t, defaultCache(os.DirFS("/"), 5), cfg.(*Dev).Cache)
+	require.Equal(t, defaultCache(cfg.(*Dev).Memory, 5), cfg.(*Dev).Cache)
 	cfg, err = load("node")
 	require.NoError(t, err)
 	require.Zero(t, cfg.(*Node).Cache, "the memory engine has none")
@@ -88,9 +87,48 @@ func TestMemoryOfTheMachine(t *testing.T) {
 	} {
 		require.Equal(t, tc.want, machineMemory(tc.root), name)
 	}
-	require.Equal(t, 2*GiB, defaultCache(files(), 1))
-	require.Equal(t, 682*MiB, defaultCache(files(), 3))
-	require.Equal(t, leastCache, defaultCache(files(), 64))
-	require.Equal(t, leastCache, defaultCache(fstest.MapFS{}, 1))
-	require.Equal(t, mostCache, defaultCache(fstest.MapFS{"proc/meminfo": {Data: []byte("MemTotal: 99999999999 kB\n")}}, 1))
+	require.Equal(t, 12*GiB, defaultMemory(files(), MiB))
+	require.Equal(t, 13*GiB, defaultMemory(files(), 13*GiB))
+	require.Equal(t, unknownMemory, defaultMemory(fstest.MapFS{}, MiB))
+	require.Equal(t, 2*GiB, defaultCache(12*GiB, 1))
+	require.Equal(t, 682*MiB, defaultCache(12*GiB, 3))
+	require.Equal(t, leastCache, defaultCache(12*GiB, 64))
+	require.Equal(t, mostCache, defaultCache(mostMemory, 1))
+}
+
+// TestThePartsOfMemory are no more than all of it, whatever is left to quoll.
+func TestThePartsOfMemory(t *testing.T) {
+	for _, memory := range []string{"512MiB", "1GiB", "12GiB", "2TiB"} {
+		for _, engine := range [][]string{{"--engine=memory"}, {"--engine=badger", "--data=/d"}} {
+			cfg, err := load("node", append(engine, "--memory="+memory)...)
+			require.NoError(t, err)
+			n := cfg.(*Node)
+			require.LessOrEqual(t, n.MaxPending+max(n.Cache, n.DataMemory()), n.Memory-n.Memory/4)
+			require.Greater(t, n.DataMemory(), n.Memory/2)
+		}
+		cfg, err := load("dev", "--nodes=1", "--replicas=1", "--memory="+memory)
+		require.NoError(t, err)
+		d := cfg.(*Dev)
+		require.LessOrEqual(t, d.ClientMemory()+d.MaxPending()+d.DataMemory(), d.Memory-d.Memory/4)
+		cfg, err = load("proxy", "--memory="+memory)
+		require.NoError(t, err)
+		require.LessOrEqual(t, cfg.(*Proxy).ClientMemory, cfg.(*Proxy).Memory/2)
+	}
+	cfg, err := load("dev", "--memory=3GiB")
+	require.NoError(t, err)
+	d := cfg.(*Dev)
+	require.Equal(t, []Size{512 * MiB, 128 * MiB, 469 * MiB}, []Size{d.ClientMemory(), d.MaxPending(), d.DataMemory()})
+
+	for want, args := range map[string][]string{
+		"memory: 255MiB is out of range: from 256MiB":                                                  {"node", "--memory=255MiB"},
+		"cache: 257MiB does not fit into --memory 512MiB: at most 256MiB; give less, or more --memory": {"node", "--memory=512MiB", "--engine=badger", "--data=/d", "--cache=257MiB"},
+		"max-pending: 129MiB does not fit into --memory 512MiB: at most 128MiB":                        {"node", "--memory=512MiB", "--max-pending=129MiB"},
+		"memory: 287MiB is out of range: from 288MiB":                                                  {"proxy", "--memory=287MiB"},
+		"client-memory: 300MiB does not fit into --memory 512MiB: at most 256MiB":                      {"proxy", "--memory=512MiB", "--client-memory=300MiB"},
+		"cache: 400MiB does not fit into --memory 2GiB: at most 341MiB":                                {"dev", "--memory=2GiB", "--engine=badger", "--data=/d", "--cache=400MiB"},
+		"memory: 512MiB is out of range: from 672MiB":                                                  {"dev", "--memory=512MiB"},
+	} {
+		_, err := load(args[0], args[1:]...)
+		require.ErrorContains(t, err, want)
+	}
 }

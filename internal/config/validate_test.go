@@ -13,17 +13,18 @@ import (
 
 // minimal is what each command needs to be told.
 var minimal = map[string][]string{
-	"node":   {"--name=a", "--initial-cluster=a=h:7000,b=i:7000,c=j:7000"},
-	"proxy":  {"--nodes=h:7000"},
-	"dev":    {},
-	"client": {},
+	"node":    {"--name=a", "--initial-cluster=a=h:7000,b=i:7000,c=j:7000"},
+	"proxy":   {"--nodes=h:7000"},
+	"dev":     {},
+	"client":  {},
+	"servers": {},
 }
 
 func load(command string, args ...string) (Config, error) {
 	cfg := commands[command]()
 	fs := flagsOf(cfg)
 	if err := fs.Parse(append(append([]string{}, minimal[command]...), args...)); err != nil {
-		return nil, FlagFault(err)
+		return nil, FlagFault(fs, err)
 	}
 	return cfg, Load(cfg, fs, nil)
 }
@@ -54,9 +55,10 @@ func TestEachFault(t *testing.T) {
 		{"node", "--advertise-gossip=h:0", "names no port"},
 		{"node", "--rack=a,b", "rack: "},
 		{"node", "--weight=0", "weight: 0 is out of range"},
-		{"node", "--engine=oak", `engine: "oak" is not an engine: use memory or badger`},
+		{"node", "--engine=oak", `engine: "oak" is not an engine: use memory, badger or pebble`},
 		{"node", "--engine=badger", "data: is required with --engine badger"},
-		{"node", "--data=/d", "data: is for --engine badger, the memory engine keeps nothing on disk: give --engine badger, or leave --data out"},
+		{"node", "--engine=pebble", "data: is required with --engine pebble"},
+		{"node", "--data=/d", "data: is for --engine badger or pebble, the memory engine keeps nothing on disk: give --engine badger, or leave --data out"},
 		{"node", "--fsync=interval=1s", "fsync: is for --engine badger"},
 		{"node", "--cache=1gb", "cache: is for --engine badger"},
 		{"node", "--fsync=never", `fsync: "never" is neither "always" nor "interval=DURATION" with a duration from 1ms to 10s, such as interval=100ms`},
@@ -138,9 +140,9 @@ func TestFaultsInEnvironmentAndFileNameTheirPlace(t *testing.T) {
 	err := Load(&p, fs, []string{"QUOLL_LISEN=x", "QUOLL_PASSWORD=a", "QUOLL_REQUIREPASS=b", "QUOLL_HELP=1", "QUOLL_IDLE_TIMEOUT=7"})
 	require.EqualError(t, err, fmt.Sprintf(`QUOLL_HELP: no such environment variable is known to quoll; see --help for the settings
 idle-timeout: "7" is not a duration such as 500ms, 1s or 2m (in QUOLL_IDLE_TIMEOUT)
-QUOLL_LISEN: no such environment variable is known to quoll; see --help for the settings
+QUOLL_LISEN: no such environment variable is known to quoll; did you mean QUOLL_LISTEN?
 QUOLL_REQUIREPASS: QUOLL_PASSWORD sets the same: give one of the two
-lisen: no such setting (%[1]s line 1); see --help for the settings
+lisen: no such setting (%[1]s line 1); did you mean listen?
 nodes: is a mapping, but takes one value (%[1]s line 2)
 max-args: "many" is not a whole number (%[1]s line 3)
 max-bulk: has no value (%[1]s line 4)

@@ -28,13 +28,14 @@ func number(n uint64) func() uint64 { return func() uint64 { return n } }
 func testProxy() Proxy {
 	return Proxy{
 		Clients:  func() int64 { return 1 },
-		Accepted: number(2), Rejected: number(3), SlowReaders: number(4), ProtocolErrors: number(5), Panics: number(6),
+		Accepted: number(2), Rejected: number(3), SlowReaders: number(4), ProtocolErrors: number(5), Panics: number(6), Evicted: number(27),
+		WrongPasswords: number(25), Unheard: number(26),
 		Commands: func(emit func(string, uint64, uint64)) {
 			emit("get", 7, 1)
 			emit("set", 0, 0)
 		},
 		Errors:      func() map[string]uint64 { return map[string]uint64{"UNKNOWN": 8} },
-		QuorumReads: number(9), HomeReads: number(10), Retries: number(11),
+		QuorumReads: number(9), HomeReads: number(10), Retries: number(11), Slow: number(25),
 		BatchSize: func() Distribution { return Distribution{2, 17, map[float64]uint64{1: 1, 16: 2}} },
 		BatchTime: func() Distribution { return Distribution{1, 300, map[float64]uint64{256: 0, 512: 1}} },
 		BytesOut:  number(12),
@@ -99,6 +100,9 @@ func TestScrapeShowsWhatWasCounted(t *testing.T) {
 		`quoll_proxy_closed_connections_total{reason="slow_reader"} 4`,
 		`quoll_proxy_closed_connections_total{reason="protocol_error"} 5`,
 		`quoll_proxy_closed_connections_total{reason="panic"} 6`,
+		`quoll_proxy_closed_connections_total{reason="memory"} 27`,
+		`quoll_proxy_refused_passwords_total{reason="wrong"} 25`,
+		`quoll_proxy_refused_passwords_total{reason="too_many"} 26`,
 		`quoll_proxy_commands_total{command="get"} 7`,
 		`quoll_proxy_failed_commands_total{command="get"} 1`,
 		`quoll_proxy_error_replies_total{word="UNKNOWN"} 8`,

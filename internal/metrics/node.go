@@ -34,6 +34,9 @@ type Node struct {
 	// Rebuilt counts slots whose data was damaged and that were rebuilt from the other replicas.
 	Rebuilt Counter
 
+	// Waits counts how often no more was executed for a proxy until it, or the other nodes, had taken some of what waited for them.
+	Waits Counter
+
 	// Traffic of the peer protocol, all links together.
 	FramesIn, FramesOut, BytesIn, BytesOut Counter
 }
@@ -53,6 +56,8 @@ type NodeState struct {
 	FailedSlots int
 	// Full: there is no room for writes.
 	Full bool
+	// Behind: it tells who waits that it is behind with its work.
+	Behind bool
 	// What the store takes of the disk, in bytes.
 	Disk Disk
 	// RepairKeys were written again because a replica had missed them, with so many bytes;
@@ -89,6 +94,7 @@ func (n *Node) Register(r *Registry, name string, events []string, state func() 
 	c.counters("quoll_node_events_total", "Events of the replication protocol.", "event", named(n.Events[:], events)...)
 	c.counter("quoll_node_miscounted_slots_total", "Slots whose counts did not fit their records, and were corrected: a fault in quoll.", &n.Miscounted)
 	c.counter("quoll_node_rebuilt_slots_total", "Slots whose data was damaged, and was copied from the other replicas.", &n.Rebuilt)
+	c.counter("quoll_node_waits_total", "How often a proxy had to wait until it, or other nodes, had taken what waited for them.", &n.Waits)
 	c.counter("quoll_node_received_frames_total", "Frames received by the peer protocol.", &n.FramesIn)
 	c.counter("quoll_node_sent_frames_total", "Frames of requests sent to other nodes.", &n.FramesOut)
 	c.counter("quoll_node_received_bytes_total", "Bytes received by the peer protocol.", &n.BytesIn)
@@ -106,6 +112,7 @@ func (c *collector) nodeState(state func() NodeState) {
 	alive := c.describe("quoll_node_gossip_alive_nodes", "Nodes that gossip takes for alive, with this one.")
 	voting := c.describe("quoll_node_voting", "1 if the node votes, 0 while it forms, has lost its state, or its store failed.")
 	failed := c.describe("quoll_node_failed_slots", "Slots that the node does not vote for because their data is damaged.")
+	behind := c.describe("quoll_node_behind", "1 while the node tells who waits that it is behind with its work.")
 	full := c.describe("quoll_node_full", "1 while there is no room for writes.")
 	disk := c.describe("quoll_node_disk_bytes", "Size of all files of the store.")
 	live := c.describe("quoll_node_disk_live_bytes", "Records on disk that are not obsolete.")
@@ -126,6 +133,7 @@ func (c *collector) nodeState(state func() NodeState) {
 		gauge(alive, float64(now.GossipAlive))
 		gauge(voting, truth(now.Voting))
 		gauge(failed, float64(now.FailedSlots))
+		gauge(behind, truth(now.Behind))
 		gauge(full, truth(now.Full))
 		gauge(disk, float64(now.Disk.Bytes))
 		gauge(live, float64(now.Disk.Live))

@@ -9,8 +9,11 @@ type Proxy struct {
 	// Clients is the number of connected clients.
 	Clients func() int64
 	// Accepted counts client connections, Rejected those beyond the limit. SlowReaders,
-	// ProtocolErrors and Panics count those that the proxy closed for it.
-	Accepted, Rejected, SlowReaders, ProtocolErrors, Panics func() uint64
+	// ProtocolErrors, Panics and Evicted count those that the proxy closed for it.
+	Accepted, Rejected, SlowReaders, ProtocolErrors, Panics, Evicted func() uint64
+	// WrongPasswords counts those that clients gave, Unheard those that were not looked at since their address had been wrong
+	// too often.
+	WrongPasswords, Unheard func() uint64
 
 	// Commands calls emit for every command with the number of calls, and how many of
 	// them were answered with an error.
@@ -22,6 +25,8 @@ type Proxy struct {
 	// QuorumReads were answered by a majority at one version, HomeReads by a home.
 	// Retries are operations that were sent again, to another replica.
 	QuorumReads, HomeReads, Retries func() uint64
+	// Slow are operations that took longer than the operation time-out, since a node was behind.
+	Slow func() uint64
 
 	// BatchSize is the number of operations that one read of a client's socket made,
 	// BatchTime the microseconds that the nodes took for them.
@@ -59,6 +64,12 @@ func (p Proxy) Register(r *Registry) {
 			emit(float64(p.SlowReaders()), "slow_reader")
 			emit(float64(p.ProtocolErrors()), "protocol_error")
 			emit(float64(p.Panics()), "panic")
+			emit(float64(p.Evicted()), "memory")
+		})
+	c.values(prometheus.CounterValue, "quoll_proxy_refused_passwords_total", "Passwords that were refused: wrong ones, and those not looked at for too many wrong ones from their address.", "reason",
+		func(emit emit) {
+			emit(float64(p.WrongPasswords()), "wrong")
+			emit(float64(p.Unheard()), "too_many")
 		})
 	c.commands(p)
 	c.values(prometheus.CounterValue, "quoll_proxy_error_replies_total", "Error replies, by their first word.", "word", func(emit emit) {
@@ -71,6 +82,7 @@ func (p Proxy) Register(r *Registry) {
 		emit(float64(p.HomeReads()), "home")
 	})
 	c.count("quoll_proxy_retries_total", "Operations sent again, to another replica.", p.Retries)
+	c.count("quoll_proxy_slow_operations_total", "Operations that took longer than the operation time-out, since a node was behind.", p.Slow)
 	c.distribution("quoll_proxy_batch_operations", "Operations in a batch.", p.BatchSize, 1)
 	c.distribution("quoll_proxy_batch_duration_seconds", "Time that the nodes took for a batch.", p.BatchTime, 1e-6)
 	c.count("quoll_proxy_sent_bytes_total", "Bytes sent to clients.", p.BytesOut)

@@ -3,8 +3,10 @@ package mutation
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,8 +16,10 @@ import (
 )
 
 var (
-	mutants = flag.Bool("mutants", false, "compile and run the mutants, which takes minutes")
-	only    = flag.String("only", "", "with -mutants: only the mutation of this name, and what its test prints")
+	mutants    = flag.Bool("mutants", false, "compile and run the mutants, which takes minutes")
+	only       = flag.String("only", "", "with -mutants: only the mutation of this name, and what its test prints")
+	sample     = flag.Int("sample", 0, "with -mutants: only so many of them, chosen at random; 0 for all")
+	sampleSeed = flag.Uint64("sample-seed", 0, "which ones -sample chooses; 0 for others each time")
 )
 
 // workers is how many mutants are compiled and run at the same time.
@@ -41,6 +45,9 @@ func TestMutants(t *testing.T) {
 		t.Skip("takes minutes: make mutants")
 	}
 	chosen := choose(t, *only)
+	if *only == "" && *sample > 0 {
+		chosen = draw(t, chosen)
+	}
 	dir, err := os.MkdirTemp("", "quoll-mutants-")
 	require.NoError(t, err)
 	defer func() {
@@ -79,6 +86,22 @@ func choose(t *testing.T, name string) []mutation {
 	}
 	t.Fatalf("-only %s: there is no mutation of that name; there are %s", name, strings.Join(names, ", "))
 	return nil
+}
+
+// draw returns -sample of the mutations, in their order.
+func draw(t *testing.T, all []mutation) []mutation {
+	if *sampleSeed == 0 {
+		*sampleSeed = rand.Uint64()
+	}
+	n := min(*sample, len(all))
+	t.Logf("%d of %d mutants; the same ones again: -sample %[1]d -sample-seed %[3]d", n, len(all), *sampleSeed)
+	places := rand.New(rand.NewPCG(*sampleSeed, 0)).Perm(len(all))[:n]
+	slices.Sort(places)
+	drawn := make([]mutation, n)
+	for i, place := range places {
+		drawn[i] = all[place]
+	}
+	return drawn
 }
 
 // control runs the trials of mutations without the mutations.

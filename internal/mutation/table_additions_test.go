@@ -131,11 +131,35 @@ var additions = []mutation{
 		}},
 	{name: "noexpire", rule: "Time limits", effect: "requests are kept for ever",
 		caught: scenario(register, "TestRequestsExpire", `append k v`), edits: []edit{
-			{"node/register/resolve.go", `return h.env.Mono()-r.Born > h.timing.Request`, `return false`},
+			{"node/register/resolve.go", `return age > h.timing.Request && (age > h.timing.Slow || !h.hopeful())`, `return age < 0`},
 		}},
 	{name: "frame-age", rule: "Time limits", effect: "a node executes what has waited beyond the time-out",
 		caught: scenario(node, "TestTooOldFramesAreNotExecuted", `(?s)expected: 0x3.*actual  : 0x0`), edits: []edit{
-			{"node/serve.go", `case age > n.opt.OperationTimeout:`, `case false:`},
+			{"node/serve.go", `case n.overdue(age):`, `case false:`},
+		}},
+	{name: "slow-forever", rule: "Slow is not lost", effect: "a request is kept though no quorum is alive that could answer it",
+		caught: scenario(register, "TestASlowRequestIsKept", `set k w`), edits: []edit{
+			{"node/register/resolve.go", `(age > h.timing.Slow || !h.hopeful())`, `age > h.timing.Slow`},
+		}},
+	{name: "slow-moment", rule: "Slow is not lost", effect: "a request is given up since a quorum is silent for a moment",
+		caught: scenario(register, "TestASlowRequestIsKept", `set k w`), edits: []edit{
+			{"node/register/resolve.go", `(age > h.timing.Slow || !h.hopeful())`, `(age > h.timing.Slow || !h.reachesQuorum())`},
+		}},
+	{name: "resend-behind", rule: "Slow is not lost", effect: "a member that is behind is sent everything again",
+		caught: scenario(register, "TestWhoIsBehindIsSentNothingAgain", `Should be empty`), edits: []edit{
+			{"node/register/tick.go", `return !behind`, `return !behind || true`},
+		}},
+	{name: "resend-others", rule: "Slow is not lost", effect: "what another member lost is not sent again while one is behind",
+		caught: scenario(register, "TestWhatIsLostIsSentAgainThoughAMemberIsBehind/by_another_member", `set k v`), edits: []edit{
+			{"node/register/tick.go", `case id != h.self && h.env.Alive(id):`, `case false:`},
+		}},
+	{name: "resend-connection", rule: "Slow is not lost", effect: "what was lost with a connection is not sent again while the member is behind",
+		caught: scenario(node, "TestWhoIsBehindHasWhatItsConnectionBrought", `Should be false`), edits: []edit{
+			{"node/env.go", `p.connectedAt.Load() < since && `, ``},
+		}},
+	{name: "resend-answered", rule: "Slow is not lost", effect: "a member that is behind is sent everything again because of one that has answered",
+		caught: scenario(register, "TestWhoHasAnsweredIsNotWaitedFor", `Should be empty`), edits: []edit{
+			{"node/register/tick.go", `case answered.has(i):`, `case answered.has(i) && false:`},
 		}},
 	{name: "maybe-over", rule: "A term that may be over", effect: "a home whose term was refused by a minority stays in it, though no quorum answers",
 		caught: scenario(register, "TestATermThatCannotBeConfirmedIsGivenUp", `Should be false`), edits: []edit{
@@ -143,7 +167,7 @@ var additions = []mutation{
 			h.stepDown()
 			return
 		}
-		ks.sent = now`, `ks.sent = now`},
+		if !h.overdue(ks.sent, h.timing.Resend, h.heard(ks)) {`, `if !h.overdue(ks.sent, h.timing.Resend, h.heard(ks)) {`},
 		}},
 	{name: "nofail", rule: "A store that fails", effect: "a home goes on when its store has failed",
 		caught: scenario(register, "TestAFailedStoreEndsTheHome", `Expected error with "broken"`), edits: []edit{
@@ -152,7 +176,8 @@ var additions = []mutation{
 		}},
 	{name: "store-votes", rule: "A store that fails", effect: "a node whose store failed goes on voting",
 		caught: scenario(node, "TestAFailedStoreStopsTheVoting", `the connection is not closed|Condition never satisfied`), edits: []edit{
-			{"node/damage.go", `if n.failed.CompareAndSwap(false, true) {`, `if err != nil {`},
+			{"node/damage.go", `		n.failed.Store(true)
+`, ``},
 		}},
 	{name: "store-alive", rule: "A store that fails", effect: "peers take a node whose store failed for alive",
 		caught: scenario(node, "TestAFailedStoreStopsTheVoting", `Condition never satisfied`), edits: []edit{
@@ -197,6 +222,14 @@ var additions = []mutation{
 	{name: "full-rival", rule: "A full store", effect: "a full home takes the term from one that has room, again and again",
 		caught: scenario(register, "TestAHomeThatBecomesFullWithoutKnowing", `no term is taken`), edits: []edit{
 			{"node/register/home.go", ` && h.hasWork() && !h.env.Full() {`, ` && h.hasWork() {`},
+		}},
+	{name: "crowded-grows", rule: "A store without room for more data", effect: "a node whose memory is full leads writes that make its data grow",
+		caught: scenario(node, "TestMemoryThatIsFull", `no result|1 MiB have no room for them`), edits: []edit{
+			{"node/serve.go", `if grows && n.crowded() {`, `if false {`},
+		}},
+	{name: "brimful-takes", rule: "A store without room for more data", effect: "a replica takes what other homes write without end",
+		caught: scenario(node, "TestAReplicaOfACrowdedNode", `actual  : "as-brimful"`), edits: []edit{
+			{"node/full.go", `return err == nil && (m.IsDelta || !held.State.Live() || len(m.State.Value) > len(held.State.Value))`, `return err != nil && len(held.State.Value) < 0`},
 		}},
 	{name: "repair-blind", rule: "Repair", effect: "a repair does not look for the state that it writes again",
 		caught: search("repair", 300), edits: []edit{
@@ -278,5 +311,17 @@ var additions = []mutation{
 		return false, ErrRebuilding
 	}
 `, ``},
+		}},
+	{name: "reform-epoch", rule: "Forming again", effect: "a cluster that forms again has the epoch of the ring that was given up",
+		caught: scenario(node, "TestAClusterThatLostAllFormsAgain", `whoever knows the old ring only is refused`), edits: []edit{
+			{"node/formation.go", `cluster.Epoch = after + 1`, `cluster.Epoch = max(after, 1)`},
+		}},
+	{name: "reform-voter", rule: "Forming again", effect: "a node that votes gives up its state without being told that this is a loss",
+		caught: scenario(node, "TestWhoVotesIsNotGivenUpByTheWay", `whoever asks`), edits: []edit{
+			{"node/reform.go", `case s.Voting && !r.AcceptLoss:`, `case false:`},
+		}},
+	{name: "reform-other-life", rule: "Forming again", effect: "an order to give up the state of one life is obeyed by the next one",
+		caught: scenario(node, "TestWhoVotesIsNotGivenUpByTheWay", `it was restarted meanwhile`), edits: []edit{
+			{"node/reform.go", `case s.Generation != r.Generation:`, `case false:`},
 		}},
 }

@@ -11,7 +11,7 @@ var doubtRules = []mutation{
 			{"node/register/resolve.go", `case len(r.attempts) == 0:`, `case len(r.attempts) == 0 || r.blind:`},
 		}},
 	{name: "retry-expired", rule: "R11", effect: "a write that was sent is NotDone when its time is up",
-		caught: search("chaos", 300), edits: []edit{
+		caught: search("leaving", 400), edits: []edit{
 			{"node/register/tick.go", `if len(r.attempts) > 0 {
 		h.answer(r, Answer{Outcome: Unknown, Reason: NoQuorum})`, `if false {
 		h.answer(r, Answer{Outcome: Unknown, Reason: NoQuorum})`},

@@ -4,11 +4,11 @@ package mutation
 var homeRules = []mutation{
 	{name: "ack-early", rule: "R8", effect: "the first acknowledgement answers a write",
 		caught: search("duel", 300), edits: []edit{
-			{"node/register/key.go", `max(ks.held[i], h.clear.ackedBy(i)) >= seq {
+			{"node/register/key.go", `h.acked(ks, i) >= seq {
 			s.add(i)
 		}
 	}
-	return h.config.quorum(s)`, `max(ks.held[i], h.clear.ackedBy(i)) >= seq {
+	return h.config.quorum(s)`, `h.acked(ks, i) >= seq {
 			s.add(i)
 		}
 	}

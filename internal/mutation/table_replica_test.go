@@ -20,11 +20,11 @@ var replicaRules = []mutation{
 		}},
 	{name: "nocommit", rule: "R2", effect: "nothing waits for the commit",
 		caught: scenario(node, "TestR2NoReplyBeforeTheCommit/reads", `0 of 1 commits held`), edits: []edit{
-			{"node/outbox.go", `o.node.engine.Commit(o.done)`, `o.done(nil)`},
+			{"node/outbox.go", `n.engine.Commit(o.done)`, `o.done(nil)`},
 		}},
 	{name: "answers-early", rule: "R2", effect: "replies do not wait for the commit",
 		caught: scenario(node, "TestR2NoReplyBeforeTheCommit/reads", `Should be empty`), edits: []edit{
-			{"node/outbox.go", `o.node.engine.Commit(o.done)`, `for i := range o.conns {
+			{"node/outbox.go", `n.engine.Commit(o.done)`, `for i := range o.conns {
 		b := &o.conns[i]
 		_ = b.conn.SendFrames(wire.EndFrame(b.buf, b.start))
 		b.conn, b.buf = nil, b.buf[:0]
@@ -34,7 +34,7 @@ var replicaRules = []mutation{
 		}},
 	{name: "own-vote-early", rule: "R2", effect: "the own replica's vote counts before it is durable, and a home's requests do not wait for the commit either",
 		caught: scenario(node, "TestR2TheOwnVoteWaitsForTheCommit", `purged, though a replica may yet lose its tombstone`), edits: []edit{
-			{"node/outbox.go", `o.node.engine.Commit(o.done)`, `next := n.getOutbox()
+			{"node/outbox.go", `n.engine.Commit(o.done)`, `next := n.getOutbox()
 	for i := range o.loop {
 		st := n.lock(o.loop[i].Slot, next)
 		n.handleReply(&o.loop[i])

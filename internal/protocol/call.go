@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/wire"
 )
 
@@ -32,6 +33,8 @@ const (
 	MethodScanLeaves Method = 12 // ScanRequest with leaves -> ScanPage: between nodes
 
 	MethodCopy Method = 13 // CopyRequest -> CopyPage: between nodes, to rebuild a replica
+
+	MethodReform Method = 14 // ReformRequest as JSON -> ReformState as JSON, or nothing: between nodes
 )
 
 // ErrCall is wrapped by errors that the called node returned.
@@ -72,7 +75,7 @@ func (c *Caller) Call(ctx context.Context, method Method, payload []byte) ([]byt
 	frame := wire.BeginFrame(nil, FrameCall)
 	frame = wire.AppendUvarint(frame, id)
 	frame = append(frame, byte(method))
-	frame = append(frame, payload...)
+	frame = buffer.Append(frame, payload)
 	if err := c.link.SendFrames(wire.EndFrame(frame, 0)); err != nil {
 		return nil, err
 	}
@@ -113,7 +116,7 @@ func (c *Caller) HandleReply(body []byte) {
 	if done == nil {
 		return // nobody waits any more
 	}
-	payload := append([]byte(nil), d.Rest()...)
+	payload := buffer.Clone(d.Rest())
 	if failed {
 		done <- callResult{err: fmt.Errorf("%w: %s", ErrCall, payload)}
 		return
@@ -147,7 +150,7 @@ func AppendCallReply(dst []byte, id uint64, payload []byte, err error) []byte {
 	if err != nil {
 		dst = append(dst, err.Error()...)
 	} else {
-		dst = append(dst, payload...)
+		dst = buffer.Append(dst, payload)
 	}
 	return wire.EndFrame(dst, start)
 }

@@ -8,6 +8,9 @@ package protocol
 
 import "github.com/quolldb/quoll/internal/wire"
 
+// OnlyCrowded is the body of a FrameFull of a node that has no room for more data, but has for deletions.
+const OnlyCrowded = 1
+
 // The frame types. The numbers are part of the peer protocol.
 const (
 	FrameBatch          = wire.FirstFrameType + iota // proxy -> node: operations
@@ -16,7 +19,7 @@ const (
 	FrameReplicateReply                              // node -> node: the replicas' replies
 	FrameCall                                        // any -> node: a rare request
 	FrameCallReply                                   // node -> any
-	FrameFull                                        // node -> node: it has no room for writes; empty, holds for some seconds
+	FrameFull                                        // node -> node: it has no room for writes; empty, or OnlyCrowded; holds for a second
 	FrameLeaving                                     // node -> node: it is ending, and hands its slots over; empty
 	FrameLeading                                     // node -> node: the slots that it leads, a bitmap of 16,384 bits, when it has connected
 	FrameSlow                                        // node -> node: the other takes much longer to answer than a third one; empty, holds for a second

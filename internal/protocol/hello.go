@@ -3,6 +3,7 @@ package protocol
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/quolldb/quoll/internal/wire"
@@ -29,6 +30,8 @@ type Properties struct {
 	Restored string
 	// Proxies is how many proxies are connected to the node.
 	Proxies int
+	// After is the highest epoch of rings that were given up, 0 for none: that of the next ring is above it.
+	After uint64
 }
 
 // Encode puts the properties into a Hello.
@@ -37,6 +40,9 @@ func (p Properties) Encode(h wire.Hello) wire.Hello {
 		"initial": p.Initial, "replicas": strconv.Itoa(p.Replicas), "voting": strconv.FormatBool(p.Voting),
 		"state": p.State, "version": p.Version, "restored": p.Restored,
 		"proxies": strconv.Itoa(p.Proxies),
+	}
+	if p.After > 0 {
+		h.Properties["after"] = strconv.FormatUint(p.After, 10)
 	}
 	if p.Member != nil {
 		h.Properties["member"] = toJSON(p.Member)
@@ -68,6 +74,11 @@ func DecodeProperties(h wire.Hello) (Properties, error) {
 	if text := h.Properties["proxies"]; text != "" {
 		if p.Proxies, err = strconv.Atoi(text); err != nil {
 			return p, fmt.Errorf("proxies: %w", err)
+		}
+	}
+	if text := h.Properties["after"]; text != "" {
+		if p.After, err = strconv.ParseUint(text, 10, 64); err != nil || p.After == math.MaxUint64 {
+			return p, fmt.Errorf("after: %q is no epoch", text)
 		}
 	}
 	if text := h.Properties["member"]; text != "" {

@@ -88,7 +88,7 @@ type State struct {
 
 // CopiedValue is the length up to which whoever keeps a value copies it, so that it may be part of a message, or of
 // what a store overwrites with the next one. Of a longer value all share one piece of memory, which never changes.
-const CopiedValue = 256
+const CopiedValue = 1024
 
 // Keep returns a state that may be kept: with a copy of a Value that is borrowed.
 func (s State) Keep() State {

@@ -14,7 +14,7 @@ import (
 // patience is how long redis-server may take to start.
 const patience = 10 * time.Second
 
-// Start starts a redis-server that keeps nothing on disk, with further arguments, for the
+// Start starts a redis-server that keeps nothing on disk and takes values of up to 64 MiB, with further arguments, for the
 // length of the test, and returns its address, at which it accepts connections. It skips the
 // test where there is none, or one of another line than 7.0.
 func Start(t testing.TB, args ...string) (address string) {
@@ -40,7 +40,7 @@ func start(t testing.TB, address string, args []string) (ready bool) {
 		t.Fatal(err)
 	}
 	server := exec.Command("redis-server", append([]string{"--bind", host, "--port", port, "--dir", t.TempDir(),
-		"--save", "", "--appendonly", "no"}, args...)...)
+		"--save", "", "--appendonly", "no", "--proto-max-bulk-len", "64mb"}, args...)...)
 	out, err := server.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/quolldb/quoll/internal/buffer"
 )
 
 // OK is the simple string reply that most writes give.
@@ -44,7 +46,7 @@ func AppendBulk[T ~string | ~[]byte](dst []byte, value T) []byte {
 	dst = append(dst, '$')
 	dst = strconv.AppendInt(dst, int64(len(value)), 10)
 	dst = append(dst, '\r', '\n')
-	dst = append(dst, value...)
+	dst = buffer.Append(dst, value)
 	return append(dst, '\r', '\n')
 }
 

@@ -22,6 +22,12 @@ func splitInline(line []byte, spans []span) ([]span, bool) {
 	}
 }
 
+// isHTTP reports whether a line is the first one of an HTTP/1 request: METHOD path HTTP/1.1. Browsers put no space into the path.
+func isHTTP(line []byte) bool {
+	const end = " HTTP/1.1"
+	return len(line) >= len(end) && string(line[len(line)-len(end):len(line)-3]) == end[:len(end)-3]
+}
+
 // unquote copies the argument that begins at start down over itself. end is the end
 // of the unquoted argument, next the place to go on from.
 func unquote(line []byte, start int) (end, next int, ok bool) {

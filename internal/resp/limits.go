@@ -70,6 +70,10 @@ type ProtocolError struct {
 // Error returns the text that Redis sends.
 func (e *ProtocolError) Error() string { return "Protocol error: " + e.Reason }
 
+// ErrHTTP says that the client speaks HTTP, as a web page can make a browser do, to any port and, if a name is made to point to it, with any
+// method: the first line of a request is an inline command that can be executed, such as DEL /key HTTP/1.1.
+var ErrHTTP = &ProtocolError{"this is no HTTP server"}
+
 // The protocol errors with a fixed text.
 var (
 	errArrayLength      = &ProtocolError{"invalid multibulk length"}

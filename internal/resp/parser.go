@@ -174,7 +174,11 @@ func (p *parser) parseInline(data []byte, limits *Limits) (complete bool, err er
 		return false, nil
 	}
 	end := from + i
-	words, ok := splitInline(bytes.TrimSuffix(data[:end], []byte{'\r'}), p.spans)
+	line := bytes.TrimSuffix(data[:end], []byte{'\r'})
+	if isHTTP(line) {
+		return false, ErrHTTP
+	}
+	words, ok := splitInline(line, p.spans)
 	if !ok {
 		return false, errQuotes
 	}

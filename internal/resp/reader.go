@@ -13,6 +13,9 @@ const (
 	// keptBuffer is the size up to which a grown buffer is kept. A larger one is
 	// given up as soon as the big command is done.
 	keptBuffer = 64 << 10
+	// boldBuffer is up to which size a buffer grows by more than doubling: who declares a lot and sends little shall not cost
+	// several times as much as he sends.
+	boldBuffer = 2 << 20
 	// keptSpans is the same for the positions of arguments.
 	keptSpans = 1024
 	// maxEmptyReads is how often a source may return nothing before it is given up.
@@ -35,6 +38,8 @@ type Reader struct {
 	request parser
 	fault   error // the protocol error that ended the stream
 	full    bool  // the last batch was, and more may have arrived
+
+	resized func(bytes int) // nil for nobody
 }
 
 // NewReader returns a Reader of src within the given limits.
@@ -48,6 +53,9 @@ func NewReader(src io.Reader, limits Limits) *Reader {
 		request: parser{bulk: -1},
 	}
 }
+
+// OnResize sets what is called with the length of the buffer when it has changed, by the goroutine that reads.
+func (r *Reader) OnResize(resized func(bytes int)) { r.resized = resized }
 
 // SetLimits changes the limits. They apply to lengths that are not read yet.
 func (r *Reader) SetLimits(limits Limits) { r.limits = limits.withDefaults() }
@@ -82,6 +90,12 @@ func (r *Reader) ReadBatch(b *Batch) error {
 func (r *Reader) Buffered() bool {
 	return r.fault != nil || r.readErr != nil || r.full && r.end > r.start
 }
+
+// Pending returns how many bytes were received behind the commands of the last batch.
+func (r *Reader) Pending() int { return r.end - r.start }
+
+// Expected returns how many bytes the command that is not complete has at least, as far as that has been declared or received.
+func (r *Reader) Expected() int { return max(r.request.known(), r.Pending()) }
 
 // parseBuffered adds the complete commands of the buffer to b, up to the first
 // fault.
@@ -131,21 +145,26 @@ func (r *Reader) fill() error {
 
 // makeRoom moves the incomplete command to the front of the buffer, and grows the
 // buffer when the command fills half of it and does not fit. The new size is a
-// small multiple of what was received, whatever length was declared.
+// small multiple of what was received, whatever length was declared, and twice that at most once it is much.
 func (r *Reader) makeRoom() {
 	if r.start > 0 {
-		r.start, r.end = 0, copy(r.buf, r.buf[r.start:r.end])
+		r.start, r.end = 0, buffer.Copy(r.buf, r.buf[r.start:r.end])
 	}
 	received, size := r.end, len(r.buf)
 	known := r.request.known()
-	if received < size/2 || received < known && known <= size {
+	enough := size / 2
+	if size >= boldBuffer {
+		enough += size / 4
+	}
+	if received < enough || received < known && known <= size {
 		return
 	}
-	n := max(2*size, min(known, 8*received))
+	n := max(2*size, min(known, 8*received, boldBuffer))
 	grown := buffer.Get(n)[:n]
-	copy(grown, r.buf[:received])
+	buffer.Copy(grown, r.buf[:received])
 	r.drop()
 	r.buf = grown
+	r.report()
 }
 
 // shrink gives up a buffer that a big command has made large. It reports whether
@@ -158,7 +177,15 @@ func (r *Reader) shrink() bool {
 	r.start, r.end = 0, copy(r.small, rest)
 	r.drop()
 	r.buf = r.small
+	r.report()
 	return true
+}
+
+// report tells how long the buffer is now.
+func (r *Reader) report() {
+	if r.resized != nil {
+		r.resized(len(r.buf))
+	}
 }
 
 // drop gives up a large buffer.

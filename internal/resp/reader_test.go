@@ -333,3 +333,22 @@ func BenchmarkReader(b *testing.B) {
 		})
 	}
 }
+
+// TestFirstLineOfHTTP: it is no command, whatever its method; as an argument it is nothing special.
+func TestFirstLineOfHTTP(t *testing.T) {
+	for line, isHTTP := range map[string]bool{
+		"DEL /k HTTP/1.1": true, "SET /k HTTP/1.0": true, "x  HTTP/1.1": true, "GET /'\" HTTP/1.1": true, " HTTP/1.1": true,
+		"HTTP/1.1": false, "SET k HTTP/1.1x": false, "SET k http/1.1": false, "SET HTTP/1.1 k": false, "SET k \" HTTP/1.1\"": false,
+	} {
+		var batch Batch
+		err := NewReader(strings.NewReader(line+"\r\n"), Limits{}).ReadBatch(&batch)
+		if isHTTP {
+			require.ErrorIs(t, err, ErrHTTP, line)
+		} else {
+			require.NoError(t, err, line)
+		}
+	}
+	var batch Batch
+	require.NoError(t, NewReader(strings.NewReader("*2\r\n$4\r\nECHO\r\n$11\r\n/x HTTP/1.1\r\n"), Limits{}).ReadBatch(&batch))
+	require.Equal(t, 1, batch.Len())
+}

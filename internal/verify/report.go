@@ -65,9 +65,12 @@ type Progress struct {
 
 // String is the progress in less than a line.
 func (p Progress) String() string {
-	where := p.Phase
-	if p.Phase == working {
-		where = fmt.Sprintf("%s/%s", min(p.Elapsed, p.For).Round(time.Second), p.For)
+	if p.Elapsed == 0 { // it has not begun
+		return p.Phase
 	}
-	return fmt.Sprintf("%s: %d operations, %d violations, %d unknown, %d refused", where, p.Operations, p.Violations, p.Unknown, p.Refused)
+	where := p.Phase + ": "
+	if p.Phase == working {
+		where = ""
+	}
+	return fmt.Sprintf("%s%d violations, %d operations, %d unknown, %d refused", where, p.Violations, p.Operations, p.Unknown, p.Refused)
 }

@@ -45,7 +45,7 @@ const (
 // Run verifies a server or cluster until the time is over or ctx ends, reads everything back, and removes what it wrote. It blocks for that long, and
 // some seconds more. The error says why it could not begin; whatever happens later is in the report.
 func Run(ctx context.Context, opt Options) (Report, error) {
-	s := newRedisStore(opt)
+	s := newServers(opt)
 	defer s.close()
 	r := newRun(opt, s)
 	for i, address := range opt.Addresses {

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -29,7 +30,7 @@ func AppendBool(dst []byte, b bool) []byte {
 // AppendBytes appends the length of b and b. A nil slice is an empty one.
 func AppendBytes[T ~string | ~[]byte](dst []byte, b T) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(b)))
-	return append(dst, b...)
+	return buffer.Append(dst, b)
 }
 
 // AppendBallot appends a ballot: 9 bytes for small counters. Incarnations are

@@ -12,6 +12,9 @@ import (
 // operator is told: a node that starts has a right to be not ready for a while.
 const patience = 10 * time.Second
 
+// remind is the time between two warnings of the same reason.
+const remind = time.Minute
+
 // unwantedError is the error of LinkConfig.Check: this side refused the peer. It
 // has the text of the error that it marks.
 type unwantedError struct{ error }
@@ -41,12 +44,13 @@ func isFault(err error) bool {
 	return false
 }
 
-// complaints decides how loud a link's failures are logged: each reason once, and a
+// complaints decides how loud a link's failures are logged: each reason once and then each minute, and a
 // warning only for what an operator has to mend. The zero value is ready.
 type complaints struct {
 	reason string        // of the last failure
 	since  time.Duration // when it was the reason first
-	warned string        // the last reason that was warned of
+	warned string        // the last reason that was warned of,
+	at     time.Duration // and when
 }
 
 // level returns the level at which a failure is to be logged; ok is false when it
@@ -57,8 +61,8 @@ func (c *complaints) level(err error, now time.Duration) (level slog.Level, ok b
 		c.reason, c.since, news = reason, now, true
 	}
 	warn := isFault(err) || errors.As(err, new(unwantedError)) && now-c.since >= patience
-	if warn && reason != c.warned {
-		c.warned = reason
+	if warn && (reason != c.warned || now-c.at >= remind) {
+		c.warned, c.at = reason, now
 		return slog.LevelWarn, true
 	}
 	return slog.LevelDebug, news

@@ -37,8 +37,11 @@ func TestFaultsAreWarnedOfOnce(t *testing.T) {
 		require.Equal(t, step.ok, ok, "step %d", i)
 		require.Equal(t, step.level, level, "step %d", i)
 	}
+	level, ok := c.level(differ, remind)
+	require.True(t, ok)
+	require.Equal(t, slog.LevelWarn, level, "once a minute as long as it lasts")
 	c.settle()
-	level, _ := c.level(differ, 0)
+	level, _ = c.level(differ, 0)
 	require.Equal(t, slog.LevelWarn, level, "it worked in between")
 }
 

@@ -17,6 +17,12 @@
 // connections or acknowledges: a frame arrives once or not at all, and frames of
 // one connection arrive in the order in which they were sent.
 //
+// # Parts
+//
+// A frame of more than 2 MiB is sent in parts of 256 KiB, each a frame of its own whose body is the next piece of the
+// large one. What the transport itself has to say, pings, answers to them, and that it is working, goes before all else
+// that waits, and between the parts. So a large frame on its way makes nobody look hung. Users' frames keep their order.
+//
 // # Handshake
 //
 // A connection begins with a fixed exchange, each side waiting for the other:
@@ -37,6 +43,14 @@
 // then its last frame (left); from then on it takes no more frames, until the
 // server, which answers what it was asked, closes the connection. So nothing is lost on the way that
 // could have gone elsewhere.
+//
+// # Working and stuck
+//
+// Nobody answers a ping who handles a frame. A server that is behind with frames, which it may still be receiving, or
+// whose owner says that answers take long and work goes on, says so (working), on each connection, twenty
+// times a second. So an overloaded peer and a hung one look different: the first is Up, and
+// Link.Working tells that it is worth waiting for. One whose owner says that nothing goes on
+// any more (stuck) says nothing and answers no pings, as if it hung.
 //
 // # Stamps and ages
 //

@@ -89,19 +89,19 @@ func (l *faultLine) run(o *outbox, w io.Writer) error {
 	for {
 		l.await(o)
 		runtime.Gosched()
-		pieces, ended := l.take(o)
+		pieces, urgent, ended := l.take(o)
 		if ended {
 			return nil
 		}
 		now := clock()
+		l.decide(urgent, now)
 		for _, frames := range pieces {
 			l.decide(frames, now)
 		}
 		if due := l.queue.due(now); len(due) > 0 {
-			if _, err := w.Write(due); err != nil {
+			if err := o.writeParts(w, due); err != nil {
 				return err
 			}
-			o.wrote(len(due))
 		}
 		l.give(o, pieces)
 	}
@@ -131,13 +131,14 @@ func (l *faultLine) ended(o *outbox) bool {
 }
 
 // take takes everything that waits; what is held still counts.
-func (l *faultLine) take(o *outbox) (pieces [][]byte, ended bool) {
+func (l *faultLine) take(o *outbox) (pieces [][]byte, urgent []byte, ended bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if l.ended(o) {
-		return nil, true
+		return nil, nil, true
 	}
-	return o.takeAll(), false
+	urgent, o.urgent = o.urgent, nil
+	return o.takeAll(), urgent, false
 }
 
 // give gives pieces back whose frames were written, dropped, or copied to the queue, which
@@ -153,6 +154,7 @@ func (l *faultLine) give(o *outbox, pieces [][]byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.size -= size
+	o.less.Broadcast()
 	l.counted = l.queue.bytes
 }
 

@@ -19,6 +19,8 @@ const (
 	framePong
 	frameLeaving
 	frameLeft
+	frameWorking
+	framePart
 
 	// FirstFrameType is the lowest type that users of the transport may give a meaning.
 	FirstFrameType FrameType = 16
@@ -44,7 +46,9 @@ func EndFrame(dst []byte, start int) []byte {
 	frame := dst[start:]
 	payload := frame[headerSize:]
 	binary.LittleEndian.PutUint32(frame, uint32(len(payload)))
-	binary.LittleEndian.PutUint32(frame[4:], crc32.Checksum(payload, castagnoli))
+	if len(payload) <= wholeSize { // parts have checksums of their own
+		binary.LittleEndian.PutUint32(frame[4:], crc32.Checksum(payload, castagnoli))
+	}
 	return dst
 }
 

@@ -37,7 +37,7 @@ func (h *handshake) dial(mine Hello, check func(Hello) error) (Hello, error) {
 		return Hello{}, err
 	}
 	if err := h.readGreeting(); err != nil {
-		return Hello{}, err
+		return Hello{}, h.stranger(err)
 	}
 	if err := h.sendHello(mine); err != nil {
 		return Hello{}, err
@@ -59,7 +59,7 @@ func (h *handshake) dial(mine Hello, check func(Hello) error) (Hello, error) {
 func (h *handshake) accept(judge func(Hello) (Hello, error)) (Hello, error) {
 	mismatch := h.readGreeting()
 	if mismatch != nil && !errors.Is(mismatch, ErrSecret) && !errors.Is(mismatch, ErrVersion) {
-		return Hello{}, mismatch
+		return Hello{}, h.stranger(mismatch)
 	}
 	// Even a dialer that cannot be right is greeted, so that it can tell its
 	// operator what is wrong.

@@ -90,10 +90,14 @@ type Link struct {
 	// generation is that of the last connection that was up.
 	generation uint64
 	state      atomic.Int32
+	working    atomic.Int64 // clock when the peer said last that it is
 	rtt        atomic.Int64
 	failure    atomic.Pointer[error]
-	// complaints belongs to the goroutine that runs the link.
+	// What belongs to the goroutine that runs the link: what was complained of; when it was asked in words what is spoken
+	// there, and what that was, if it is known and not the peer protocol.
 	complaints complaints
+	asked      time.Duration
+	stranger   error
 }
 
 // NewLink returns a link that does nothing yet.
@@ -154,6 +158,34 @@ func (l *Link) Generation() uint64 {
 
 // State returns what is known of the peer.
 func (l *Link) State() State { return State(l.state.Load()) }
+
+// Working reports whether the peer has just said that it is behind with its work and goes on with it, or this side is behind
+// with what comes from it: who waits for an answer does so for a reason.
+func (l *Link) Working() bool {
+	s := l.current.Load()
+	if s == nil {
+		return false
+	}
+	at := l.working.Load()
+	return at != 0 && clock()-time.Duration(at) < workingFor || s.receives()
+}
+
+// Queued returns how many bytes wait to be written to the peer, or are being written.
+func (l *Link) Queued() int {
+	if s := l.current.Load(); s != nil {
+		return s.out.queued()
+	}
+	return 0
+}
+
+// AwaitRoom waits until no more than limit bytes are Queued, the connection ends, or the time is over. It reports whether there is room.
+func (l *Link) AwaitRoom(limit int, patience time.Duration) bool {
+	s := l.current.Load()
+	if s == nil || s.out.queued() <= limit {
+		return true
+	}
+	return s.out.awaitRoomFor(limit, patience)
+}
 
 // RTT returns the moving average of the time a ping takes, 0 before the first. It
 // survives reconnecting.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -94,7 +95,7 @@ func accept(Hello) (Hello, error) {
 
 // serve runs a server on listener until the test ends.
 func serve(t testing.TB, listener net.Listener, cfg ServerConfig) *Server {
-	cfg.Logger = quiet
+	cfg.Logger = cmp.Or(cfg.Logger, quiet)
 	if cfg.Accept == nil {
 		cfg.Accept = accept
 	}

@@ -18,6 +18,7 @@ type peer struct {
 	out    *outbox
 	limit  int
 	writer sync.WaitGroup
+	turn   turn
 	// faults is what may befall the frames that are sent: nothing, but in builds for
 	// tests.
 	faults faultLine
@@ -37,6 +38,10 @@ type receiver interface {
 	pong(body []byte) error
 	// goodbye is told that the other side is leaving, or has left.
 	goodbye(typ FrameType) error
+	// stuck reports whether pings are not to be answered: this process only looks alive.
+	stuck() bool
+	// working is told that the other side is behind with its work, and goes on with it.
+	working() error
 }
 
 func newPeer(conn net.Conn, o Options) *peer {
@@ -47,7 +52,7 @@ func newPeer(conn net.Conn, o Options) *peer {
 		out:   newOutbox(o.MaxPending),
 		limit: o.MaxFrame,
 	}
-	p.out.sent = o.Sent
+	p.out.sent, p.out.steps = o.Sent, &p.turn.steps
 	return p
 }
 
@@ -115,15 +120,25 @@ func (p *peer) read(to receiver) error {
 	for {
 		if delivered && !p.in.buffered() {
 			to.idle()
+			p.turn.end()
 			delivered = false
 		}
 		f, err := p.in.next()
 		if err != nil {
 			return fmt.Errorf("wire: reading from the peer: %w", err)
 		}
+		if f.typ == framePart {
+			var whole bool
+			if f, whole, err = p.in.join(f); err != nil {
+				return fmt.Errorf("wire: reading from the peer: %w", err)
+			} else if !whole {
+				continue
+			}
+		}
 		if f.typ >= FirstFrameType {
-			to.frame(f.typ, f.body, f.age)
 			delivered = true
+			p.turn.frame(f.age)
+			to.frame(f.typ, f.body, f.age)
 		} else if err := p.control(f, to); err != nil {
 			return err
 		}
@@ -134,11 +149,17 @@ func (p *peer) read(to receiver) error {
 func (p *peer) control(f frame, to receiver) error {
 	switch {
 	case f.typ == framePing && len(f.body) <= pingLimit:
-		return p.out.add(appendFrame(nil, framePong, f.body))
+		if to.stuck() {
+			return nil
+		}
+		p.out.urge(appendFrame(nil, framePong, f.body))
+		return nil
 	case f.typ == framePong:
 		return to.pong(f.body)
 	case f.typ == frameLeaving || f.typ == frameLeft:
 		return to.goodbye(f.typ)
+	case f.typ == frameWorking && len(f.body) == 0:
+		return to.working()
 	}
 	return fmt.Errorf("%w: a frame of type %d with %d bytes out of place", ErrProtocol, f.typ, len(f.body))
 }

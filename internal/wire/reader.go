@@ -37,6 +37,11 @@ type frameReader struct {
 	buf        []byte
 	start, end int
 	ages       ages
+	// large is the frame of which parts have come, total its length, 0 if there is none.
+	large []byte
+	total int
+	// within is set while the rest of a frame is waited for.
+	within atomic.Bool
 	// heard is the clock (a time.Duration) when the last byte came.
 	heard atomic.Int64
 }
@@ -60,8 +65,13 @@ func (r *frameReader) next() (frame, error) {
 		return frame{}, fmt.Errorf("%w: the peer announces %d bytes, the limit is %d", ErrTooLarge, length, r.limit)
 	}
 	total := headerSize + int(length)
-	if err := r.fill(total); err != nil {
-		return frame{}, err
+	if r.end-r.start < total {
+		r.within.Store(true)
+		err := r.fill(total)
+		r.within.Store(r.total > 0)
+		if err != nil {
+			return frame{}, err
+		}
 	}
 	payload := r.buf[r.start+headerSize : r.start+total : r.start+total]
 	if crc32.Checksum(payload, castagnoli) != sum {

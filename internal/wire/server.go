@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -41,6 +42,13 @@ type ServerConfig struct {
 	// IdleTimeout is how long a peer may be silent before its connection is closed:
 	// 15 s. Links ping all the time.
 	IdleTimeout time.Duration
+
+	// Working, if there is one, reports whether what peers have asked for takes long and goes on: they
+	// are told so. That frames of a connection are not read in time the server sees itself.
+	Working func() bool
+	// Stuck, if there is one, reports whether nothing goes on any more, though this process runs: peers
+	// get no answers to their pings then, and take it for hung. Any goroutine may call both, often.
+	Stuck func() bool
 }
 
 func (c ServerConfig) withDefaults() ServerConfig {
@@ -66,6 +74,9 @@ type Server struct {
 	gone    chan struct{}
 	// complained is the reason that was warned of last.
 	complained string
+
+	behind atomic.Bool
+	awake  atomic.Int64 // clock when this process began to run, or went on after it was stopped
 }
 
 // NewServer returns a server that does nothing yet.
@@ -88,6 +99,7 @@ func (s *Server) Serve(listener net.Listener) error {
 	defer s.done.Done()
 	defer listener.Close()
 	s.done.Go(s.sweep)
+	s.done.Go(s.vouch)
 	var pause time.Duration
 	for {
 		conn, err := listener.Accept()
@@ -194,7 +206,7 @@ func (s *Server) sweep() {
 		case <-ticker.C:
 		}
 		s.each(func(c *ServerConn) {
-			if heard := c.in.heard.Load(); heard != c.heard {
+			if heard := c.in.heard.Load(); heard != c.heard || c.turn.goesOn() { // nobody listens while frames are handled
 				c.heard, c.quiet = heard, 0
 			} else if c.quiet++; c.quiet >= rounds {
 				c.fail(fmt.Errorf("%w: nothing came for %s", ErrSilent, s.cfg.IdleTimeout))

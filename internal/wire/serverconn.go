@@ -25,7 +25,15 @@ type ServerConn struct {
 	// last round, and for how many rounds that has been so.
 	heard int64
 	quiet int
+	// seen, recent and steps belong to vouch: the turn, and when the last byte had come, as of the last round.
+	seen   uint32
+	recent int64
+	steps  uint32 // the same for what the handler has told of
 }
+
+// Goes tells that the handler of this connection has done a part of what a frame asks for, if that is much. Otherwise it is
+// taken for hung when it takes very long. Any number of calls cost little.
+func (c *ServerConn) Goes() { c.turn.steps.Add(1) }
 
 // SendFrames queues finished frames, which are copied; any goroutine may call it
 // and none waits for the peer. A peer that does not read until ErrBacklog is
@@ -47,6 +55,11 @@ func (c *ServerConn) HandFrames(frames []byte) ([]byte, error) {
 	}
 	return instead, err
 }
+
+// AwaitRoom is for handlers that are not to make more replies before the peer has taken some: it waits until no more than limit bytes
+// are Queued, or the connection ends. Nothing is read meanwhile, so that the peer has to wait in turn. Peers are told that this side
+// works as long as the peer takes something. A handler that holds a lock must not call it.
+func (c *ServerConn) AwaitRoom(limit int) { c.out.awaitRoom(limit) }
 
 // Queued returns how many bytes wait to be written to the peer, or are being written.
 func (c *ServerConn) Queued() int { return c.out.queued() }
@@ -94,7 +107,7 @@ func (c *ServerConn) shakeHands() (hello Hello, err error) {
 // away, as a port check does, is no fault; nor is our own shutdown.
 func (c *ServerConn) refused(err error, hello Hello) {
 	level := slog.LevelWarn
-	if lost(err) || errors.Is(err, ErrRefused) || c.draining.Load() || !c.server.isNews(err) {
+	if lost(err) || errors.Is(err, ErrRefused) || errors.Is(err, errQuestion) || c.draining.Load() || !c.server.isNews(err) {
 		level = slog.LevelDebug
 	}
 	c.server.cfg.Logger.Log(context.Background(), level, "peer connection refused",
@@ -138,6 +151,13 @@ func (c *ServerConn) goodbye(typ FrameType) error {
 	c.server.cfg.Handler.Idle(c) // nothing follows
 	c.server.left(c)
 	return nil
+}
+
+func (c *ServerConn) stuck() bool { return c.server.isStuck() }
+
+// working: a server asks for nothing.
+func (c *ServerConn) working() error {
+	return fmt.Errorf("%w: work that nobody asked for", ErrProtocol)
 }
 
 // pong: a server sends no pings.

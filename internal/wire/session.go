@@ -34,7 +34,9 @@ func (l *Link) connect(ctx context.Context) error {
 	release := context.AfterFunc(ctx, func() { p.fail(ErrClosed) })
 	defer release()
 
+	over := l.suspectStranger(ctx, p)
 	hello, err := l.shakeHands(p)
+	over()
 	if err != nil {
 		return p.end(err)
 	}
@@ -119,6 +121,25 @@ func (s *session) pong(body []byte) error {
 	return nil
 }
 
+// receives reports whether a large frame is coming, or being handled. What the peer sent behind it, that it is working
+// too, waits.
+func (s *session) receives() bool {
+	if s.in.within.Load() {
+		return clock()-time.Duration(s.in.heard.Load()) < workingFor
+	}
+	took := clock() - time.Duration(s.turn.begun.Load())
+	return s.turn.underWay() && took > behindAfter && took < longestTurn
+}
+
+// stuck: who dials answers no pings.
+func (s *session) stuck() bool { return false }
+
+// working notes that the peer is behind, and lives.
+func (s *session) working() error {
+	s.link.working.Store(int64(clock()))
+	return nil
+}
+
 // goodbye takes it that the peer is leaving: nothing is sent to it any more.
 func (s *session) goodbye(typ FrameType) error {
 	if typ != frameLeaving {
@@ -151,14 +172,16 @@ func (s *session) watch(stop <-chan struct{}) {
 		case <-s.leaving:
 			h.state = Leaving
 		case <-ticker.C:
-			now := clock()
-			if !h.tick(now, time.Duration(s.in.heard.Load())) {
+			now, heard := clock(), time.Duration(s.in.heard.Load())
+			if s.turn.underWay() { // nobody listens at the moment, so there is no silence
+				heard = now
+			}
+			if !h.tick(now, heard) {
 				s.fail(fmt.Errorf("%w: nothing came for %s", ErrSilent, h.silence))
 				return
 			}
 			buf = appendPing(buf[:0], h.ping(), now)
-			// A ping that finds no room counts as unanswered, as it should.
-			_ = s.out.add(buf)
+			s.out.urge(buf)
 		}
 		s.link.setState(h.state)
 	}

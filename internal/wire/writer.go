@@ -5,6 +5,8 @@ import (
 	"net"
 	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/quick"
@@ -40,9 +42,16 @@ type outbox struct {
 	size  int
 	limit int
 	mode  outboxMode
+	// urgent is what the transport itself has to say, which is not kept waiting by what users send; saying is what of it is being
+	// written.
+	urgent, saying []byte
 
 	// sent is told what has been written, if it is not nil.
 	sent func(bytes int)
+	// less wakes those who wait for room, of whom there are so many; what is written is a step for them.
+	less    sync.Cond
+	waiting atomic.Int32
+	steps   *atomic.Uint32
 
 	// vector is what the writer passes to the system in one call.
 	vector, rest net.Buffers
@@ -60,7 +69,7 @@ const (
 
 func newOutbox(limit int) *outbox {
 	o := &outbox{limit: limit}
-	o.changed.L = &o.mu
+	o.changed.L, o.less.L = &o.mu, &o.mu
 	return o
 }
 
@@ -76,6 +85,21 @@ func (o *outbox) add(frames []byte) error {
 	o.gather(frames)
 	o.changed.Signal()
 	return nil
+}
+
+// urgentLimit bounds the urgent bytes: some seconds of pings, answers to them, and signs of life. A peer that
+// reads none of them misses nothing by the others.
+const urgentLimit = 4 << 10
+
+// urge adds frames of the transport itself, which go before all that waits, and between the parts of a large frame. They are
+// dropped when very many wait.
+func (o *outbox) urge(frames []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.mode == outboxOpen && len(o.urgent) < urgentLimit {
+		o.urgent = append(o.urgent, frames...)
+		o.changed.Signal()
+	}
 }
 
 // hand is add without a copy: after it the frames' memory is the outbox's, unless there is an
@@ -113,7 +137,7 @@ func (o *outbox) gather(frames []byte) {
 	if o.last == nil && len(o.pieces) > 0 { // a little between much
 		o.last = buffer.Get(0)
 	}
-	o.last = append(o.last, frames...)
+	o.last = buffer.Append(o.last, frames)
 	o.size += len(frames)
 }
 
@@ -150,6 +174,36 @@ func (o *outbox) stop(mode outboxMode) {
 	defer o.mu.Unlock()
 	o.mode = max(o.mode, mode)
 	o.changed.Signal()
+	o.less.Broadcast()
+}
+
+// awaitRoomFor is awaitRoom for so long at most. It reports whether there is room.
+func (o *outbox) awaitRoomFor(limit int, patience time.Duration) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	over := false
+	timer := time.AfterFunc(patience, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		over = true
+		o.less.Broadcast()
+	})
+	defer timer.Stop()
+	for o.size > limit && o.mode == outboxOpen && !over {
+		o.less.Wait()
+	}
+	return o.size <= limit
+}
+
+// awaitRoom waits until no more than so many bytes are to be written, or the connection ends.
+func (o *outbox) awaitRoom(limit int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waiting.Add(1)
+	defer o.waiting.Add(-1)
+	for o.size > limit && o.mode == outboxOpen {
+		o.less.Wait()
+	}
 }
 
 // run writes what is added until the outbox is stopped or a write fails.
@@ -160,8 +214,8 @@ func (o *outbox) run(w io.Writer) error {
 			// of them. This gains 20 to 30 % when every caller waits for its reply.
 			runtime.Gosched()
 		}
-		pieces := o.take()
-		if len(pieces) == 0 {
+		pieces, ended := o.take()
+		if ended {
 			return nil
 		}
 		if err := o.write(w, pieces); err != nil {
@@ -185,16 +239,16 @@ func (o *outbox) await() int {
 }
 
 // waits reports whether there is something that the writer has not taken.
-func (o *outbox) waits() bool { return len(o.pieces)+len(o.last) > 0 }
+func (o *outbox) waits() bool { return len(o.pieces)+len(o.last)+len(o.urgent) > 0 }
 
-// take takes everything that waits; nothing means that the outbox is stopped.
-func (o *outbox) take() [][]byte {
+// take takes everything that waits. ended means that nothing is to be written any more.
+func (o *outbox) take() (pieces [][]byte, ended bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.mode == outboxClosed {
-		return nil
+	if o.mode == outboxClosed || o.mode == outboxFinishing && !o.waits() {
+		return nil, true
 	}
-	return o.takeAll()
+	return o.takeAll(), false
 }
 
 // takeAll is take for who has locked the outbox.
@@ -208,18 +262,30 @@ func (o *outbox) takeAll() [][]byte {
 	return pieces
 }
 
-// write writes pieces, and gives them back.
+// write writes pieces, and gives them back. What is urgent goes before each write.
 func (o *outbox) write(w io.Writer, pieces [][]byte) error {
+	if err := o.writeUrgent(w); err != nil {
+		return err
+	}
 	for first := 0; first < len(pieces); {
 		size, end := 0, first
 		for end < len(pieces) && (end == first || size+len(pieces[end]) <= writeSize) {
 			size += len(pieces[end])
 			end++
 		}
-		if err := o.writeTogether(w, pieces[first:end]); err != nil {
+		var err error
+		if size > wholeSize { // of one piece: it may hold a large frame
+			err = o.writeParts(w, pieces[first])
+		} else {
+			err = o.writeTogether(w, pieces[first:end])
+			o.wrote(size)
+		}
+		if err == nil && end < len(pieces) {
+			err = o.writeUrgent(w)
+		}
+		if err != nil {
 			return err
 		}
-		o.wrote(size)
 		o.give(pieces[first:end], size)
 		first = end
 	}
@@ -231,8 +297,29 @@ func (o *outbox) write(w io.Writer, pieces [][]byte) error {
 	return nil
 }
 
-// wrote tells who wants to know it that bytes were written.
+// writeUrgent writes what is urgent.
+func (o *outbox) writeUrgent(w io.Writer) error {
+	o.mu.Lock()
+	o.saying, o.urgent = o.urgent, o.saying[:0]
+	o.mu.Unlock()
+	if len(o.saying) == 0 {
+		return nil
+	}
+	_, err := w.Write(o.saying)
+	o.tell(len(o.saying))
+	return err
+}
+
+// wrote notes that bytes of users were written.
 func (o *outbox) wrote(bytes int) {
+	if o.waiting.Load() > 0 {
+		o.steps.Add(1)
+	}
+	o.tell(bytes)
+}
+
+// tell tells who wants to know it that bytes were written.
+func (o *outbox) tell(bytes int) {
 	if o.sent != nil {
 		o.sent(bytes)
 	}
@@ -259,6 +346,7 @@ func (o *outbox) writeTogether(w io.Writer, pieces [][]byte) error {
 func (o *outbox) give(pieces [][]byte, size int) {
 	o.mu.Lock()
 	o.size -= size
+	o.less.Broadcast()
 	if i := len(pieces) - 1; o.spare == nil && cap(pieces[i]) < 2*pieceSize {
 		o.spare, pieces[i] = pieces[i][:0], nil
 	}

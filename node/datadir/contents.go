@@ -17,13 +17,13 @@ const (
 	sessionFile = "session.json"
 	temporary   = ".tmp"
 	journalDir  = "journal"
-	badgerDir   = "badger"
 	hintsDir    = "hints"
 )
 
 var (
-	jsonFiles  = []string{nodeFile, ringFile, sessionFile}
-	engineDirs = []string{journalDir, badgerDir}
+	jsonFiles = []string{nodeFile, ringFile, sessionFile}
+	// engines are those that there are; each has a directory of its name beside the journal's.
+	engines = []string{"badger", "pebble"}
 )
 
 // refuseForeign refuses a directory that is somebody else's, before anything is written to it.
@@ -51,7 +51,7 @@ func (d *Dir) refuseForeign() error {
 // ours reports whether a file may be in a directory whose creation was cut short. The root of a
 // file system may have a lost+found.
 func ours(name string) bool {
-	return name == lockFile || name == "lost+found" || slices.Contains(engineDirs, name) ||
+	return name == lockFile || name == "lost+found" || name == journalDir || slices.Contains(engines, name) ||
 		slices.ContainsFunc(jsonFiles, func(file string) bool { return name == file+temporary })
 }
 
@@ -88,7 +88,7 @@ func (d *Dir) readAll() (former session, found bool, err error) {
 // refuseRemains refuses a directory that has data, but does not say whose.
 func (d *Dir) refuseRemains(former session, hasRing bool) error {
 	remains := hasRing || former.Data
-	for _, name := range engineDirs {
+	for _, name := range append([]string{journalDir}, engines...) {
 		entries, err := os.ReadDir(filepath.Join(d.path, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -126,8 +126,11 @@ func (d *Dir) belongsTo(opt Options) error {
 		return d.refuse(ErrOtherCluster, "it is of cluster %q, not %q; correct --cluster-name, or give another --data", i.Cluster, opt.Cluster)
 	case i.Node != opt.Node:
 		return d.refuse(ErrOtherNode, "it is of node %q, not %q; correct --name, or give another --data", i.Node, opt.Node)
-	case i.Engine != engineName:
+	case !slices.Contains(engines, i.Engine):
 		return d.refuse(ErrFormat, "it is of engine %q, which this version does not know", i.Engine)
+	case i.Engine != opt.Engine:
+		return d.refuse(ErrOtherEngine, "it is of engine %q, not %q: give --engine %[1]s, or another --data; to change the engine make a new cluster of "+
+			"a backup (quoll node backup, quoll node restore --engine %[2]s)", i.Engine, opt.Engine)
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/node/engine"
 )
 
 func TestEveryFlippedByteIsNoticed(t *testing.T) {
@@ -57,7 +59,7 @@ func TestEveryMissingFileIsNoticed(t *testing.T) {
 			_, err := Open(options(path, FsyncAlways))
 			require.ErrorIs(t, err, ErrDamaged)
 			require.ErrorContains(t, err, name+" is missing")
-			require.ErrorContains(t, err, "restore this node from a backup")
+			require.ErrorContains(t, err, engine.Advice)
 		}
 	}
 	path, _ := newDir(t)

@@ -6,7 +6,7 @@
 //	ring.json     the ring that names the generation, once there is one
 //	session.json  the last life: how it synced, on which boot of the machine, how it ended
 //	journal/      the engine's write-ahead log
-//	badger/       the engine's tables
+//	badger/       the engine's tables; with another engine pebble/
 //	hints/        which keys other nodes missed (package hint); nothing relies on it
 //
 // Every file is replaced as a whole (written beside it, synced, renamed, the directory
@@ -36,6 +36,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,15 +51,14 @@ const (
 	FsyncInterval = "interval"
 )
 
-// engineName is the engine that the directory's records are for.
-const engineName = "badger"
-
 // Options say which directory is opened, and by whom.
 type Options struct {
 	// Path is the directory. It is made, for its owner only, if it is not there.
 	Path string
 	// Cluster and Node name who opens it.
 	Cluster, Node string
+	// Engine is the store of the records: "badger" or "pebble".
+	Engine string
 	// Fsync is what the engine does in this life: FsyncAlways or FsyncInterval.
 	Fsync string
 	// BootID identifies the boot of the machine, empty for what the system says.
@@ -70,6 +70,8 @@ func (o *Options) check() error {
 	switch {
 	case o.Path == "" || o.Cluster == "" || o.Node == "":
 		return errors.New("datadir: Path, Cluster and Node are required")
+	case !slices.Contains(engines, o.Engine):
+		return fmt.Errorf("datadir: Engine is %q, not one of %q", o.Engine, engines)
 	case o.Fsync != FsyncAlways && o.Fsync != FsyncInterval:
 		return fmt.Errorf("datadir: Fsync is %q, not %s or %s", o.Fsync, FsyncAlways, FsyncInterval)
 	}
@@ -165,7 +167,7 @@ func (d *Dir) begin(opt Options) error {
 func (d *Dir) create(opt Options) error {
 	d.fresh = true
 	d.identity = Identity{Format: format, Cluster: opt.Cluster, Node: opt.Node, Generation: newGeneration(),
-		Engine: engineName, Created: time.Now().UTC().Truncate(time.Second)}
+		Engine: opt.Engine, Created: time.Now().UTC().Truncate(time.Second)}
 	if err := d.prepareEngine(); err != nil {
 		return err
 	}
@@ -235,11 +237,17 @@ func (d *Dir) LostState() string {
 	return d.session.Lost
 }
 
+// Path returns the directory's path, as it was given.
+func (d *Dir) Path() string { return d.path }
+
 // JournalDir returns the directory of the engine's log, which exists.
 func (d *Dir) JournalDir() string { return filepath.Join(d.path, journalDir) }
 
-// BadgerDir returns the directory of the engine's tables, which exists.
-func (d *Dir) BadgerDir() string { return filepath.Join(d.path, badgerDir) }
+// StoreDir returns the directory of the engine's tables, which exists.
+func (d *Dir) StoreDir() string { return filepath.Join(d.path, d.identity.Engine) }
+
+// engineDirs are what the engine keeps in the directory.
+func (d *Dir) engineDirs() []string { return []string{journalDir, d.identity.Engine} }
 
 // HintsDir returns the directory of hints, which need not exist.
 func (d *Dir) HintsDir() string { return filepath.Join(d.path, hintsDir) }

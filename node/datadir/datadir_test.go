@@ -19,7 +19,7 @@ var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 // options are those of node b on the boot "monday".
 func options(path, fsync string) Options {
-	return Options{Path: path, Cluster: "zoo", Node: "b", Fsync: fsync, BootID: "monday", Logger: quiet}
+	return Options{Path: path, Cluster: "zoo", Node: "b", Engine: "badger", Fsync: fsync, BootID: "monday", Logger: quiet}
 }
 
 func mustOpen(t require.TestingT, opt Options) *Dir {
@@ -59,7 +59,7 @@ func TestADirectoryKeepsItsIdentityAndRing(t *testing.T) {
 	require.Nil(t, d.Ring())
 	require.True(t, d.Fresh())
 	require.DirExists(t, d.JournalDir())
-	require.DirExists(t, d.BadgerDir())
+	require.DirExists(t, d.StoreDir())
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
@@ -103,7 +103,7 @@ func TestWhatALifeLeavesMustExist(t *testing.T) {
 	d = mustOpen(t, options(d.path, FsyncAlways))
 	require.False(t, d.Fresh(), "that stays so")
 	require.NoError(t, d.Close(false))
-	require.NoError(t, os.RemoveAll(d.BadgerDir()))
+	require.NoError(t, os.RemoveAll(d.StoreDir()))
 	_, err := Open(options(d.path, FsyncAlways))
 	require.ErrorIs(t, err, ErrDamaged)
 	require.ErrorContains(t, err, "the directory badger is missing")

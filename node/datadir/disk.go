@@ -80,7 +80,7 @@ func (d *Dir) makeDir(path string) error {
 // prepareEngine makes the engine's directories, empty, for a fresh data directory. For
 // any other one they must be there.
 func (d *Dir) prepareEngine() error {
-	for _, name := range engineDirs {
+	for _, name := range d.engineDirs() {
 		path := filepath.Join(d.path, name)
 		if !d.fresh {
 			if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
@@ -117,7 +117,7 @@ func (d *Dir) clear(path string) error {
 
 // syncEngine makes the engine's files durable as they are.
 func (d *Dir) syncEngine() error {
-	for _, name := range engineDirs {
+	for _, name := range d.engineDirs() {
 		root, err := filepath.EvalSymlinks(filepath.Join(d.path, name))
 		if err != nil {
 			return err

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/quolldb/quoll/node/engine"
 )
 
 // Why a directory cannot be used. Each is wrapped in a sentence that says more, and what
@@ -14,12 +16,15 @@ var (
 	ErrLocked       = errors.New("is in use by another process")
 	ErrOtherCluster = errors.New("belongs to another cluster")
 	ErrOtherNode    = errors.New("belongs to another node")
+	ErrOtherEngine  = errors.New("belongs to another engine")
 	ErrFormat       = errors.New("was written by a newer version of quoll")
 	ErrNotDirectory = errors.New("is not a directory")
 	ErrPermission   = errors.New("cannot be used for want of permission")
 	ErrReadOnly     = errors.New("is on a read-only file system")
 	ErrForeign      = errors.New("is not empty, and not a data directory of Quoll")
 	ErrDamaged      = errors.New("is damaged")
+	// ErrGone is returned (wrapped) by Present.
+	ErrGone = errors.New("was deleted or replaced while it was in use")
 )
 
 // refuse returns an error about the directory: why, details, and what to do.
@@ -28,12 +33,12 @@ func (d *Dir) refuse(why error, format string, args ...any) error {
 }
 
 func (d *Dir) damaged(format string, args ...any) error {
-	return d.refuse(ErrDamaged, "%w; check the disk, put the file back as it was, or restore this node from a backup", fmt.Errorf(format, args...))
+	return d.refuse(ErrDamaged, "%w; check the disk; %s", fmt.Errorf(format, args...), engine.Advice)
 }
 
 // explain turns what the operating system says into an error about the directory.
 func (d *Dir) explain(err error) error {
-	for _, known := range []error{ErrLocked, ErrOtherCluster, ErrOtherNode, ErrFormat, ErrNotDirectory, ErrForeign, ErrDamaged} {
+	for _, known := range []error{ErrLocked, ErrOtherCluster, ErrOtherNode, ErrOtherEngine, ErrFormat, ErrNotDirectory, ErrForeign, ErrDamaged} {
 		if errors.Is(err, known) {
 			return err
 		}

@@ -21,7 +21,7 @@ func bitFieldRO(dst []byte, st record.State, req *command.Request, _ int64) ([]b
 
 func runFields(dst []byte, st record.State, req *command.Request, readOnly bool) ([]byte, record.Effect) {
 	var room [8]fieldOp
-	ops, problem := parseFieldOps(room[:0], req.Args[2:])
+	ops, problem := parseFieldOps(room[:0], req.Args[2:], longest(req))
 	if problem != "" {
 		return refuse(dst, problem)
 	}
@@ -50,8 +50,7 @@ func runFields(dst []byte, st record.State, req *command.Request, readOnly bool)
 // writeFields runs operations of which at least one writes, on a value of the given
 // size. The value grows even if all writes fail.
 func writeFields(dst []byte, st record.State, req *command.Request, ops []fieldOp, size int) ([]byte, record.Effect) {
-	value := make([]byte, size)
-	copy(value, st.Value)
+	value := resized(st.Value, size)
 	from, to := size, 0
 	for _, op := range ops {
 		reply, ok := op.run(value)

@@ -1,8 +1,8 @@
 package datatype
 
-// parseFieldOps reads the operations of BITFIELD and appends them to ops. problem is
+// parseFieldOps reads the operations of BITFIELD on a value of at most so many bytes and appends them to ops. problem is
 // an error text, empty when all is well.
-func parseFieldOps(ops []fieldOp, args [][]byte) (_ []fieldOp, problem string) {
+func parseFieldOps(ops []fieldOp, args [][]byte, most int) (_ []fieldOp, problem string) {
 	overflow := overflowWrap
 	for len(args) > 0 {
 		if isWord(args[0], "overflow") && len(args) > 1 {
@@ -14,7 +14,7 @@ func parseFieldOps(ops []fieldOp, args [][]byte) (_ []fieldOp, problem string) {
 			continue
 		}
 		op := fieldOp{overflow: overflow}
-		n, problem := op.parse(args)
+		n, problem := op.parse(args, most)
 		if problem != "" {
 			return nil, problem
 		}
@@ -23,8 +23,8 @@ func parseFieldOps(ops []fieldOp, args [][]byte) (_ []fieldOp, problem string) {
 	return ops, ""
 }
 
-// parse reads one operation and returns how many arguments it took.
-func (op *fieldOp) parse(args [][]byte) (n int, problem string) {
+// parse reads one operation and returns how many arguments it took. most is how long the value may be.
+func (op *fieldOp) parse(args [][]byte, most int) (n int, problem string) {
 	switch name := args[0]; {
 	case isWord(name, "get") && len(args) >= 3:
 		op.kind, n = fieldGet, 3
@@ -38,7 +38,7 @@ func (op *fieldOp) parse(args [][]byte) (n int, problem string) {
 	if !op.parseType(args[1]) {
 		return 0, errFieldType
 	}
-	if !op.parsePosition(args[2]) {
+	if !op.parsePosition(args[2], most) {
 		return 0, errBitOffset
 	}
 	if n == 4 {
@@ -66,14 +66,14 @@ func (op *fieldOp) parseType(arg []byte) bool {
 }
 
 // parsePosition reads a position in bits, or "#" and one in fields.
-func (op *fieldOp) parsePosition(arg []byte) bool {
+func (op *fieldOp) parsePosition(arg []byte, most int) bool {
 	if len(arg) == 0 || arg[0] != '#' {
 		var ok bool
-		op.pos, ok = parseBitOffset(arg, op.width)
+		op.pos, ok = parseBitOffset(arg, op.width, most)
 		return ok
 	}
 	index, ok := parseInt(arg[1:])
-	if !ok || index < 0 || index > MaxValueLen*8/int64(op.width)-1 {
+	if !ok || index < 0 || index > int64(most)*8/int64(op.width)-1 {
 		return false
 	}
 	op.pos = index * int64(op.width)

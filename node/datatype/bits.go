@@ -9,7 +9,7 @@ import (
 
 // setBit serves SETBIT. Setting a bit to what it is has no effect.
 func setBit(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	pos, ok := parseBitOffset(req.Args[2], 1)
+	pos, ok := parseBitOffset(req.Args[2], 1, longest(req))
 	if !ok {
 		return refuse(dst, errBitOffset)
 	}
@@ -26,15 +26,14 @@ func setBit(dst []byte, st record.State, req *command.Request, _ int64) ([]byte,
 	if at < len(st.Value) && old == uint64(bit) {
 		return dst, noEffect
 	}
-	value := make([]byte, max(len(st.Value), at+1))
-	copy(value, st.Value)
+	value := resized(st.Value, max(len(st.Value), at+1))
 	writeField(value, pos, 1, uint64(bit))
 	return dst, spliced(st, value, at, at+1)
 }
 
 // getBit serves GETBIT.
 func getBit(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	pos, ok := parseBitOffset(req.Args[2], 1)
+	pos, ok := parseBitOffset(req.Args[2], 1, longest(req))
 	if !ok {
 		return refuse(dst, errBitOffset)
 	}
@@ -45,10 +44,10 @@ func getBit(dst []byte, st record.State, req *command.Request, _ int64) ([]byte,
 }
 
 // parseBitOffset reads the position of a field of the given width, which must end
-// within the longest value.
-func parseBitOffset(arg []byte, width int) (int64, bool) {
+// within a value of the longest length there may be.
+func parseBitOffset(arg []byte, width, most int) (int64, bool) {
 	pos, ok := parseInt(arg)
-	return pos, ok && pos >= 0 && pos <= MaxValueLen*8-int64(width)
+	return pos, ok && pos >= 0 && pos <= int64(most)*8-int64(width)
 }
 
 // readField returns width bits (64 at most) at position pos. Beyond the end of the

@@ -18,7 +18,7 @@ func TestBits(t *testing.T) {
 		{str("\x01"), "SETBIT k 0 2", badBit, str("\x01"), same},
 		{other, "SETBIT k 0 1", wrongType, other, same},
 		{str("\x01"), "GETBIT k 7", ":1\r\n", str("\x01"), same},
-		{str("\x01"), "GETBIT k 4294967295", ":0\r\n", str("\x01"), same},
+		{str("\x01"), "GETBIT k 536870911", ":0\r\n", str("\x01"), same},
 		{absent, "GETBIT k 0", ":0\r\n", absent, same},
 		{str("foobar"), "BITCOUNT k", ":26\r\n", str("foobar"), same},
 		{str("foobar"), "BITCOUNT k 1 1", ":6\r\n", str("foobar"), same},

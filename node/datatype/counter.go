@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
@@ -57,6 +58,6 @@ func addInt(dst []byte, st record.State, by int64) ([]byte, record.Effect) {
 	}
 	n += by
 	var room [maxIntDigits + 1]byte
-	value := clone(strconv.AppendInt(room[:0], n, 10))
+	value := buffer.Clone(strconv.AppendInt(room[:0], n, 10))
 	return resp.AppendInt(dst, n), record.Effect{Kind: record.Replaced, State: stringOf(st, value)}
 }

@@ -18,6 +18,7 @@ package datatype
 import (
 	"strconv"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
@@ -26,6 +27,14 @@ import (
 // MaxValueLen is the length in bytes that no command makes a value exceed: the
 // default of Redis' proto-max-bulk-len.
 const MaxValueLen = 512 << 20
+
+// longest returns how long a request may make a value.
+func longest(req *command.Request) int {
+	if req.MaxValue > 0 {
+		return min(req.MaxValue, MaxValueLen)
+	}
+	return MaxValueLen
+}
 
 // Execute runs one command on the state of its key at time now (Unix
 // milliseconds, positive), appends the RESP reply to dst and returns the effect.
@@ -66,17 +75,17 @@ func appendBool(dst []byte, b bool) []byte {
 // holdsOther reports whether the key exists and is not a string.
 func holdsOther(st record.State) bool { return st.Live() && st.Type != record.String }
 
-// clone copies borrowed bytes into a slice without spare capacity.
-func clone(b []byte) []byte {
-	c := make([]byte, len(b))
-	copy(c, b)
-	return c
-}
-
 // keep returns an argument as a value: itself if it may be, or a copy.
 func keep(req *command.Request, arg []byte) []byte {
 	if req.Owned {
 		return arg
 	}
-	return clone(arg)
+	return buffer.Clone(arg)
+}
+
+// resized returns a copy of a value with n bytes, at least as many as it has: what is new is zero.
+func resized(value []byte, n int) []byte {
+	larger := make([]byte, n)
+	buffer.Copy(larger, value)
+	return larger
 }

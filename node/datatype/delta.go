@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -33,7 +34,7 @@ func encodeSplice(oldLen, newLen, offset int, data []byte) []byte {
 	delta = binary.AppendUvarint(delta, uint64(oldLen))
 	delta = binary.AppendUvarint(delta, uint64(newLen-oldLen))
 	delta = binary.AppendUvarint(delta, uint64(offset))
-	return append(delta, data...)
+	return buffer.Append(delta, data)
 }
 
 func encodeExpiry(at int64) []byte {
@@ -76,9 +77,8 @@ func applySplice(st record.State, body []byte) (record.State, error) {
 	if newLen > MaxValueLen || offset+uint64(len(body)) > newLen {
 		return record.State{}, fmt.Errorf("%w: %d bytes at %d in a string of %d", ErrDelta, len(body), offset, newLen)
 	}
-	value := make([]byte, newLen)
-	copy(value, st.Value)
-	copy(value[offset:], body)
+	value := resized(st.Value, int(newLen))
+	buffer.Copy(value[offset:], body)
 	st.Value = value
 	return st, nil
 }

@@ -18,7 +18,7 @@ import (
 // the replies byte for byte. QUOLL_DIFFERENTIAL sets how long (a Go duration), and
 // QUOLL_SEED the first seed.
 func TestSameAsRedis(t *testing.T) {
-	addr := redistest.Start(t)
+	addr := redistest.Start(t, "--proto-max-bulk-len", "512mb")
 	duration, seed := 3*time.Second, uint64(time.Now().UnixNano())
 	if text := os.Getenv("QUOLL_DIFFERENTIAL"); text != "" {
 		var err error
@@ -100,7 +100,7 @@ func runHere(t *testing.T, g *generator, keys map[string]record.State, resp3 boo
 		args = []string{"EXISTS", key}
 	}
 	req := request(args...)
-	req.RESP3 = resp3
+	req.RESP3, req.MaxValue = resp3, 512<<20
 	s := step{args: args, before: st}
 	s.reply, keys[key], _ = execute(t, st, req, time.Now().UnixMilli())
 	return s

@@ -8,6 +8,9 @@ import (
 	"github.com/quolldb/quoll/internal/resp"
 )
 
+// ErrTooLong is the text of the error for a value that would be longer than it may be, which is Redis'.
+const ErrTooLong = "ERR string exceeds maximum allowed size (proto-max-bulk-len)"
+
 // The error texts of Redis 7.0.
 const (
 	errWrongType     = "WRONGTYPE Operation against a key holding the wrong kind of value"
@@ -18,7 +21,6 @@ const (
 	errOverflow      = "ERR increment or decrement would overflow"
 	errDecrOverflow  = "ERR decrement would overflow"
 	errOffset        = "ERR offset is out of range"
-	errTooLong       = "ERR string exceeds maximum allowed size (proto-max-bulk-len)"
 	errBitOffset     = "ERR bit offset is not an integer or out of range"
 	errBitValue      = "ERR bit is not an integer or out of range"
 	errBitArgument   = "ERR The bit argument must be 1 or 0."

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/big"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
@@ -53,5 +54,5 @@ func formatLongDouble(x *big.Float) []byte {
 	if string(text) == "-0" {
 		text = text[1:]
 	}
-	return clone(text)
+	return buffer.Clone(text)
 }

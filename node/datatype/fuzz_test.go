@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 )
@@ -128,7 +129,7 @@ func FuzzExecute(f *testing.F) {
 		f.Add([]byte("12"), int64(0), uint16(ops[name]), rest)
 	}
 	f.Fuzz(func(t *testing.T, value []byte, expireAt int64, op uint16, rest string) {
-		st := record.State{Type: record.String, ExpireAt: expireAt, Value: clone(value)}
+		st := record.State{Type: record.String, ExpireAt: expireAt, Value: buffer.Clone(value)}
 		if st.Expired(testNow) || expireAt < 0 {
 			st = record.State{}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 )
@@ -34,7 +35,7 @@ var ops = map[string]command.Op{
 }
 
 func request(args ...string) *command.Request {
-	req := &command.Request{Op: ops[strings.ToUpper(args[0])]}
+	req := &command.Request{Op: ops[strings.ToUpper(args[0])], MaxValue: 64 << 20}
 	for _, arg := range args {
 		req.Args = append(req.Args, []byte(arg))
 	}
@@ -44,7 +45,7 @@ func request(args ...string) *command.Request {
 func str(value string) record.State { return strUntil(value, 0) }
 
 func strUntil(value string, at int64) record.State {
-	return record.State{Type: record.String, ExpireAt: at, Value: clone([]byte(value))}
+	return record.State{Type: record.String, ExpireAt: at, Value: buffer.Clone([]byte(value))}
 }
 
 // execute runs a command, checks everything that must hold for any command, and
@@ -81,7 +82,7 @@ func follow(t require.TestingT, st record.State, eff record.Effect) record.State
 		require.Nil(t, eff.Delta)
 	case record.Changed:
 		replica := st
-		replica.Value = clone(st.Value)
+		replica.Value = buffer.Clone(st.Value)
 		applied, err := Apply(replica, eff.Delta)
 		require.NoError(t, err)
 		require.Equal(t, eff.State, applied)

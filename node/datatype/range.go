@@ -1,6 +1,7 @@
 package datatype
 
 import (
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
@@ -13,12 +14,11 @@ func appendTo(dst []byte, st record.State, req *command.Request, _ int64) ([]byt
 	}
 	tail := req.Args[2]
 	from := len(st.Value)
-	if len(tail) > MaxValueLen-from {
-		return refuse(dst, errTooLong)
+	if len(tail) > longest(req)-from {
+		return refuse(dst, ErrTooLong)
 	}
-	value := make([]byte, from+len(tail))
-	copy(value, st.Value)
-	copy(value[from:], tail)
+	value := resized(st.Value, from+len(tail))
+	buffer.Copy(value[from:], tail)
 	return resp.AppendInt(dst, int64(len(value))), spliced(st, value, from, len(value))
 }
 
@@ -38,13 +38,12 @@ func setRange(dst []byte, st record.State, req *command.Request, _ int64) ([]byt
 	if len(patch) == 0 {
 		return resp.AppendInt(dst, int64(len(st.Value))), noEffect
 	}
-	if offset > MaxValueLen || len(patch) > MaxValueLen-int(offset) {
-		return refuse(dst, errTooLong)
+	if most := longest(req); offset > int64(most) || len(patch) > most-int(offset) {
+		return refuse(dst, ErrTooLong)
 	}
 	from, to := int(offset), int(offset)+len(patch)
-	value := make([]byte, max(len(st.Value), to))
-	copy(value, st.Value)
-	copy(value[from:], patch)
+	value := resized(st.Value, max(len(st.Value), to))
+	buffer.Copy(value[from:], patch)
 	return resp.AppendInt(dst, int64(len(value))), spliced(st, value, from, to)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
@@ -46,7 +47,7 @@ func encodeState(st record.State) []byte {
 	blob := make([]byte, 0, 2+binary.MaxVarintLen64+len(st.Value))
 	blob = append(blob, dumpFormat, byte(st.Type))
 	blob = binary.AppendUvarint(blob, uint64(st.ExpireAt))
-	return append(blob, st.Value...)
+	return buffer.Append(blob, st.Value)
 }
 
 // decodeState reads what encodeState wrote. The value is a copy.
@@ -58,5 +59,5 @@ func decodeState(blob []byte) (record.State, error) {
 	if size <= 0 || at > math.MaxInt64 || len(blob)-2-size > MaxValueLen {
 		return record.State{}, errDump
 	}
-	return record.State{Type: record.String, ExpireAt: int64(at), Value: clone(blob[2+size:])}, nil
+	return record.State{Type: record.String, ExpireAt: int64(at), Value: buffer.Clone(blob[2+size:])}, nil
 }

@@ -20,6 +20,8 @@ package engine
 
 import (
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/quolldb/quoll/internal/record"
 )
@@ -40,6 +42,16 @@ var ErrSlot = errors.New("engine: no such slot")
 // more. It goes away when there is space again. A write that fails so has staged
 // nothing.
 var ErrFull = errors.New("engine: no space")
+
+// ErrCrowded is returned (wrapped) by Room when there is no space left for more data, though there is for what a deletion
+// writes, and for the states of slots. It goes away when there is less data.
+var ErrCrowded = errors.New("engine: no space for more data")
+
+// ErrBrimful is ErrCrowded with so much data that what others have written has no space either.
+var ErrBrimful = fmt.Errorf("%w, from other nodes either", ErrCrowded)
+
+// ErrGone is returned (wrapped) by Present when files of the engine were deleted or replaced.
+var ErrGone = errors.New("engine: a file was deleted or replaced while it was in use")
 
 // Slots is the number of slots, as in Redis Cluster.
 const Slots = 16384
@@ -83,8 +95,8 @@ type Engine interface {
 	PutSlot(slot uint16, meta record.SlotMeta) error
 
 	// Get returns the record of a key, and whether there is one. A Value of up to record.CopiedValue bytes is borrowed until
-	// the slot is written to (State.Keep keeps it), a longer one is immutable and remains valid for as long as the caller
-	// keeps it; an empty one may be nil, whatever was put.
+	// the next call for the slot has begun (State.Keep keeps it; Put may be given it), a longer one is immutable and remains valid for as long as the
+	// caller keeps it; an empty one may be nil, whatever was put.
 	Get(slot uint16, key []byte) (record.Record, bool, error)
 
 	// Put stages a record. It copies rec.State.Value if that is up to record.CopiedValue bytes long, which may be what Get has
@@ -105,7 +117,7 @@ type Engine interface {
 	// Scan calls visit for the records of a slot, tombstones too, in ascending
 	// order of Position starting at from. Keys with the same Position come in any
 	// order. It ends when visit returns false or the slot is done. key is borrowed
-	// for the call; the record's Value is as with Get. visit must not call the
+	// for the call, and so is a Value of up to record.CopiedValue bytes; a longer one is as with Get. visit must not call the
 	// engine.
 	Scan(slot uint16, from Position, visit func(pos Position, key []byte, rec record.Record) bool) error
 
@@ -131,13 +143,21 @@ type Engine interface {
 	Totals() (SlotStats, error)
 
 	// Room reports whether there is space for what one batch of requests stages: nil, or
-	// ErrFull wrapped in what is short of and how much is missing. It is cheap. Whoever
-	// asks before a batch never meets ErrFull in the middle of it.
+	// ErrFull, ErrCrowded or ErrBrimful wrapped in what is short of and how much is missing. It is cheap. Whoever
+	// asks before a batch, and heeds it, never meets ErrFull in the middle of it.
 	Room() error
+
+	// Pause returns how long whoever brings new writes should wait before he brings more: what is written in the background is
+	// behind. It is 0 nearly always, and cheap.
+	Pause() time.Duration
 
 	// Usage tells what the engine takes of the disk, as of some seconds ago at most;
 	// zero for an engine that uses none.
 	Usage() Usage
+
+	// Present reports whether what the engine keeps on disk is still there: nil, ErrGone wrapped in what is not, or the
+	// error that ended the engine. It asks the file system about some files.
+	Present() error
 
 	// Commit makes everything staged before the call durable and then calls done
 	// exactly once, from any goroutine, maybe before Commit returns. An error is

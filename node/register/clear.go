@@ -39,13 +39,17 @@ func (c *clearState) active() bool {
 
 // held reports whether a quorum holds a clear of seq or later.
 func (c *clearState) held(config *Config, seq uint64) bool {
-	var s set
+	return config.quorum(c.heldBy(config, seq))
+}
+
+// heldBy returns the members that hold a clear of seq or later.
+func (c *clearState) heldBy(config *Config, seq uint64) (s set) {
 	for i := range config.members {
 		if c.ackedBy(i) >= seq {
 			s.add(i)
 		}
 	}
-	return config.quorum(s)
+	return s
 }
 
 // advanceClear proposes the clears that wait. Requests in doubt come first: their

@@ -20,8 +20,9 @@ type Config struct {
 // set is a set of members, by their index in Config.members.
 type set uint32
 
-func (s *set) add(i int) { *s |= 1 << i }
-func (s set) size() int  { return bits.OnesCount32(uint32(s)) }
+func (s *set) add(i int)     { *s |= 1 << i }
+func (s set) has(i int) bool { return s>>i&1 == 1 }
+func (s set) size() int      { return bits.OnesCount32(uint32(s)) }
 
 // NewConfig returns the configuration of an epoch. members are distinct, the
 // preferred home first. next is nil, or the members that a joint epoch changes

@@ -88,6 +88,8 @@ type cluster struct {
 	mail      []Message  // sent and not delivered
 	sent      []Message  // everything that was ever sent to others
 	dead      map[uint16]bool
+	behind    map[uint16]bool
+	connected map[uint16]int64 // since when its connection is there
 	stable    map[uint16]bool
 	full      map[uint16]bool
 	leaving   map[uint16]bool
@@ -98,12 +100,12 @@ type cluster struct {
 	missed    []string
 }
 
-var testTiming = Timing{Resend: 100, Acquire: 150, Backoff: 1, Request: 1500, Linger: 1000, HandBack: 200}
+var testTiming = Timing{Resend: 100, Acquire: 150, Patience: 1200, Backoff: 1, Request: 1500, Linger: 1000, HandBack: 200}
 
 // newCluster returns processes 1 to size. The slot's replicas are all of them, the
 // first one preferred as home.
 func newCluster(t require.TestingT, size int) *cluster {
-	c := &cluster{t: t, wall: 1_000_000, mono: 1, dead: map[uint16]bool{}, stable: map[uint16]bool{}, full: map[uint16]bool{}, leaving: map[uint16]bool{}, standIn: map[uint16]uint16{}, events: map[Event]int{}}
+	c := &cluster{t: t, wall: 1_000_000, mono: 1, dead: map[uint16]bool{}, behind: map[uint16]bool{}, connected: map[uint16]int64{}, stable: map[uint16]bool{}, full: map[uint16]bool{}, leaving: map[uint16]bool{}, standIn: map[uint16]uint16{}, events: map[Event]int{}}
 	var members []uint16
 	for id := uint16(1); int(id) <= size; id++ {
 		members = append(members, id)
@@ -129,10 +131,13 @@ func (p *process) start(config *Config, unique uint64) {
 func (c *cluster) process(id uint16) *process { return c.processes[id-1] }
 func (c *cluster) home(id uint16) *Home       { return c.process(id).home }
 
-func (p *process) Now() int64                 { return p.wall }
-func (p *process) Mono() int64                { return p.mono }
-func (p *process) Rand(int64) int64           { return 0 }
-func (p *process) Alive(member uint16) bool   { return !p.dead[member] }
+func (p *process) Now() int64               { return p.wall }
+func (p *process) Mono() int64              { return p.mono }
+func (p *process) Rand(int64) int64         { return 0 }
+func (p *process) Alive(member uint16) bool { return !p.dead[member] }
+func (p *process) Behind(member uint16, since int64) bool {
+	return p.behind[member] && p.connected[member] <= since
+}
 func (p *process) Stable(member uint16) bool  { return p.stable[member] }
 func (p *process) Full() bool                 { return p.full[p.id] }
 func (p *process) Leaving(member uint16) bool { return p.leaving[member] }

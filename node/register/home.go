@@ -21,6 +21,10 @@ type Env interface {
 	Rand(n int64) int64
 	// Alive reports whether a member is thought to answer. It touches liveness only.
 	Alive(member uint16) bool
+	// Behind reports whether a member, or this process, says that it is behind with its work, or has not
+	// taken what was sent to it, and nothing that was sent to it from since (Mono) on was lost with a connection:
+	// it is no use to send that again soon. It touches liveness only.
+	Behind(member uint16, since int64) bool
 	// Stable reports whether a member has been alive for so long that a slot may be
 	// handed back to it.
 	Stable(member uint16) bool
@@ -56,15 +60,17 @@ type Env interface {
 type Timing struct {
 	Resend   int64 // unanswered messages are sent again after this
 	Acquire  int64 // a Prepare without a quorum of answers is given up after this
+	Patience int64 // both only after this, while those that have not answered are behind
 	Backoff  int64 // the longest pause before a term is acquired again
 	Request  int64 // a request is not kept longer than this
+	Slow     int64 // but so long while a quorum is alive, if that is longer: it is only slow
 	Linger   int64 // a tombstone waits this long for the acknowledgement of all members
 	HandBack int64 // handing back a slot may take this long
 }
 
 // DefaultTiming suits a local network and an operation time-out of one second.
 func DefaultTiming() Timing {
-	return Timing{Resend: 250, Acquire: 150, Backoff: 60, Request: 1500, Linger: 1000, HandBack: 200}
+	return Timing{Resend: 250, Acquire: 150, Patience: 5000, Backoff: 60, Request: 1500, Linger: 1000, HandBack: 200}
 }
 
 type phase uint8
@@ -107,6 +113,8 @@ type Home struct {
 	handedUntil int64      // requests are sent to handedTo until then
 	keepUntil   int64      // do not try to hand back again before
 	parked      []*Request // arrived while handing back: none while handing is 0
+	oldest      int64      // when the oldest request arrived that was there at the last Tick, 0 if there was none
+	reached     int64      // the last Tick at which a quorum was thought to answer
 }
 
 // NewHome returns the home of a slot in a process whose incarnation is unique to
@@ -128,6 +136,11 @@ func (h *Home) Leading() bool { return h.phase == leading }
 
 // Claims is Leading, or about to.
 func (h *Home) Claims() bool { return h.phase != idle }
+
+// Slow reports whether a request has waited for long, as of the last Tick, and yet a quorum is alive, or was a moment ago: its answer will come.
+func (h *Home) Slow() bool {
+	return h.oldest != 0 && h.env.Mono()-h.oldest > h.timing.Resend && h.hopeful()
+}
 
 // Deposed reports whether the own replica knows that the term of a leading home is over,
 // which the home finds out when it has work.

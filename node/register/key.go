@@ -201,13 +201,13 @@ func (h *Home) propose(ks *keyState, effect record.Effect) {
 	h.seq++
 	x := newExchange(Accept)
 	m := &x.request
-	m.Key, m.Version, m.State = ks.key, record.Version{Ballot: h.ballot, Seq: h.seq}, effect.State
+	m.Key, m.Version, m.Base, m.State = ks.key, record.Version{Ballot: h.ballot, Seq: h.seq}, ks.head.Version, effect.State
 	switch {
 	case !ks.known:
 		h.env.Count(BlindOnCold)
 	case effect.Kind == record.Changed && h.localHolds(ks):
 		h.env.Count(DeltaSent)
-		m.IsDelta, m.Base, m.Delta = true, ks.head.Version, effect.Delta
+		m.IsDelta, m.Delta = true, effect.Delta
 	}
 	if len(ks.waiting) > 1 {
 		h.env.Count(Pipelined)
@@ -237,7 +237,7 @@ func (h *Home) localHolds(ks *keyState) bool {
 func (h *Home) holds(ks *keyState, seq uint64) bool {
 	var s set
 	for i := range h.config.members {
-		if max(ks.held[i], h.clear.ackedBy(i)) >= seq {
+		if h.acked(ks, i) >= seq {
 			s.add(i)
 		}
 	}

@@ -53,7 +53,7 @@ type Message struct {
 	Version record.Version
 	// State is the full state that an Accept writes, unless IsDelta.
 	State record.State
-	// IsDelta: the Accept writes what Delta makes of the record of version Base.
+	// IsDelta: the Accept writes what Delta makes of the record of version Base, which is sent with a delta only.
 	IsDelta bool
 	Base    record.Version
 	Delta   []byte

@@ -1,6 +1,9 @@
 package register
 
-import "github.com/quolldb/quoll/internal/record"
+import (
+	"github.com/quolldb/quoll/internal/buffer"
+	"github.com/quolldb/quoll/internal/record"
+)
 
 // HandleReply processes a replica's reply. Replies of another term or epoch are
 // ignored. A StaleEpoch reply is the caller's business: it learns the newer
@@ -203,6 +206,6 @@ func (h *Home) syncReadReply(i int, m *Message) {
 
 // cloneState copies the borrowed value.
 func cloneState(st record.State) record.State {
-	st.Value = append([]byte(nil), st.Value...)
+	st.Value = buffer.Clone(st.Value)
 	return st
 }

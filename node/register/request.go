@@ -1,10 +1,9 @@
 package register
 
 import (
-	"bytes"
-	"slices"
 	"sync"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/prefetch"
 	"github.com/quolldb/quoll/internal/record"
@@ -127,7 +126,7 @@ func (r *Request) Set(cmd *command.Request, origin any, originID uint64, born in
 	buf, args := r.buf[:0], r.cmd.Args[:0]
 	for _, arg := range cmd.Args {
 		if len(arg) > record.CopiedValue { // it may become the key's value as it is
-			args = append(args, slices.Clip(bytes.Clone(arg)))
+			args = append(args, buffer.Clone(arg))
 			continue
 		}
 		start := len(buf)
@@ -183,3 +182,6 @@ type Answer struct {
 	// Reply is the RESP reply (Done). It is borrowed.
 	Reply []byte
 }
+
+// Attempted reports whether some replica may have been asked to store an effect of the request. If not, it had none.
+func (r *Request) Attempted() bool { return len(r.attempts) > 0 }

@@ -107,7 +107,27 @@ func (h *Home) release(r *Request, hint uint16) {
 	}
 }
 
-func (h *Home) expired(r *Request) bool { return h.env.Mono()-r.Born > h.timing.Request }
+// expired reports whether a request has waited for too long: its proxy has given up on it, or will. As long
+// as there is hope it is only slow.
+func (h *Home) expired(r *Request) bool {
+	age := h.env.Mono() - r.Born
+	return age > h.timing.Request && (age > h.timing.Slow || !h.hopeful())
+}
+
+// hopeful reports whether a quorum was alive at the last Tick, or not long before it: that it is silent for a moment is no
+// reason to give up.
+func (h *Home) hopeful() bool { return h.env.Mono()-h.reached <= h.timing.Request }
+
+// reachesQuorum reports whether a quorum of the members is thought to answer.
+func (h *Home) reachesQuorum() bool {
+	var s set
+	for i, id := range h.config.members {
+		if id == h.self || h.env.Alive(id) {
+			s.add(i)
+		}
+	}
+	return h.config.quorum(s)
+}
 
 // backoff is short and random, so that rival homes do not meet again and again.
 func (h *Home) backoff() int64 { return 1 + h.env.Rand(h.timing.Backoff) }

@@ -8,7 +8,7 @@ func (h *Home) Tick() {
 	h.dropExpired()
 	switch {
 	case h.failed != nil:
-	case h.phase == acquiring && now-h.since > h.timing.Acquire:
+	case h.phase == acquiring && h.overdue(h.since, h.timing.Acquire, h.promises|h.refused):
 		h.phase = idle
 		h.notBefore = now + h.backoff()
 	case h.phase == idle:
@@ -19,6 +19,26 @@ func (h *Home) Tick() {
 			h.cancelHandBack()
 		}
 	}
+}
+
+// overdue reports whether it is time to do again what was sent then, and only these have answered. A member that is
+// behind has it, and would only have more to do; another one that is alive has not, or its answer was lost.
+func (h *Home) overdue(sent, limit int64, answered set) bool {
+	age := h.env.Mono() - sent
+	if age < limit || age >= h.timing.Patience {
+		return age >= limit
+	}
+	behind := false
+	for i, id := range h.config.members {
+		switch {
+		case answered.has(i):
+		case h.env.Behind(id, sent):
+			behind = true
+		case id != h.self && h.env.Alive(id): // what the own replica does is never lost
+			return true
+		}
+	}
+	return !behind
 }
 
 // resend repeats what a quorum has not answered, and forgets keys. If a member refused
@@ -41,6 +61,9 @@ func (h *Home) resend(now int64) {
 			h.stepDown()
 			return
 		}
+		if !h.overdue(ks.sent, h.timing.Resend, h.heard(ks)) {
+			continue
+		}
 		ks.sent = now
 		h.env.Count(Resent)
 		if ks.reading != nil {
@@ -56,14 +79,39 @@ func (h *Home) resend(now int64) {
 			h.stepDown()
 			return
 		}
-		c.sent = now
-		h.env.Count(Resent)
-		h.sendClear(c.version)
+		if h.overdue(c.sent, h.timing.Resend, c.heldBy(h.config, c.version.Seq)) {
+			c.sent = now
+			h.env.Count(Resent)
+			h.sendClear(c.version)
+		}
 	}
 	if confirm && h.phase == leading {
 		h.broadcast(newExchange(Confirm))
 	}
 }
+
+// heard returns the members that have answered all that is under way for a key.
+func (h *Home) heard(ks *keyState) (s set) {
+	if ks.reading != nil {
+		return ks.reading.from
+	}
+	seq, round := uint64(0), uint64(0)
+	if !ks.agreed && ks.head.Version.Ballot == h.ballot {
+		seq = ks.head.Version.Seq
+	}
+	for _, w := range ks.waiting {
+		round = max(round, w.needRound)
+	}
+	for i := range h.config.members {
+		if h.acked(ks, i) >= seq && (round == 0 || i < len(h.answered) && h.answered[i] >= round) {
+			s.add(i)
+		}
+	}
+	return s
+}
+
+// acked returns the highest seq of this term that a member is known to hold of a key, as a write of it or a clear.
+func (h *Home) acked(ks *keyState, i int) uint64 { return max(ks.held[i], h.clear.ackedBy(i)) }
 
 // resendHead sends the head to the members that have not acknowledged it.
 func (h *Home) resendHead(ks *keyState) {
@@ -71,7 +119,7 @@ func (h *Home) resendHead(ks *keyState) {
 		return
 	}
 	for i, id := range h.config.members {
-		if h.phase == leading && max(ks.held[i], h.clear.ackedBy(i)) < ks.head.Version.Seq {
+		if h.phase == leading && h.acked(ks, i) < ks.head.Version.Seq {
 			h.sendHead(ks, id)
 		}
 	}
@@ -80,6 +128,10 @@ func (h *Home) resendHead(ks *keyState) {
 // dropExpired answers requests whose proxy has given up on them. A proposal stays
 // in flight without them.
 func (h *Home) dropExpired() {
+	h.oldest = 0
+	if h.reachesQuorum() {
+		h.reached = h.env.Mono()
+	}
 	for _, ks := range h.keys.snapshot() {
 		doubt := len(ks.doubt)
 		ks.doubt = h.sweep(ks.doubt)
@@ -101,6 +153,7 @@ func (h *Home) sweep(requests []*Request) []*Request {
 	kept := requests[:0]
 	for _, r := range requests {
 		if !h.expired(r) {
+			h.waits(r)
 			kept = append(kept, r)
 			continue
 		}
@@ -114,6 +167,7 @@ func (h *Home) sweepWaiting(waiting []waiter) []waiter {
 	kept := waiting[:0]
 	for _, w := range waiting {
 		if !h.expired(w.request) {
+			h.waits(w.request)
 			kept = append(kept, w)
 			continue
 		}
@@ -124,6 +178,13 @@ func (h *Home) sweepWaiting(waiting []waiter) []waiter {
 	}
 	clear(waiting[len(kept):])
 	return kept
+}
+
+// waits keeps account of the oldest request.
+func (h *Home) waits(r *Request) {
+	if h.oldest == 0 || r.Born < h.oldest {
+		h.oldest = r.Born
+	}
 }
 
 func (h *Home) timeOut(r *Request) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"strings"
@@ -353,4 +354,66 @@ func (r *records) above(level slog.Level) string {
 		}
 	}
 	return text.String()
+}
+
+// TestWebPagesAreNoMembers: a web page can make a browser send HTTP with any body to the TCP port, and, for WebRTC, STUN and DTLS to the UDP port. A body that
+// is a member's own message is not read: the first byte decides.
+func TestWebPagesAreNoMembers(t *testing.T) {
+	logs := &records{}
+	cfg := config("a")
+	cfg.Logger = slog.New(logs)
+	g := start(t, cfg)
+	joining := captured(t)
+	for _, method := range []string{"GET", "POST", "PUT", "HEAD", "OPTIONS", "DELETE", "PATCH", "CONNECT"} {
+		conn, err := net.Dial("tcp", g.Addr())
+		require.NoError(t, err)
+		require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+		_, err = conn.Write(append([]byte(method+" / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"), joining...))
+		require.NoError(t, err)
+		_, _ = io.Copy(io.Discard, conn) // until it is closed
+		require.NoError(t, conn.Close())
+	}
+	conn, err := net.Dial("udp", g.Addr())
+	require.NoError(t, err)
+	stun := append([]byte{0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42}, make([]byte, 12)...) // a binding request: its first byte is that of a ping
+	dtls := append([]byte{22, 0xfe, 0xfd}, make([]byte, 60)...)
+	for range 100 {
+		for _, packet := range [][]byte{stun, dtls, []byte("GET / HTTP/1.1\r\n\r\n")} {
+			_, _ = conn.Write(packet) // refused by a full buffer is as good as ignored
+		}
+	}
+	require.NoError(t, conn.Close())
+	gb := start(t, config("b", g.Addr()))
+	requireState(t, g, "b", Alive)
+	requireState(t, gb, "a", Alive)
+	require.Len(t, g.Members(), 2, "a and b, and nobody whom a web page brought")
+
+	// The same bytes without HTTP do join: the test sends what counts.
+	direct, err := net.Dial("tcp", g.Addr())
+	require.NoError(t, err)
+	defer func() { _ = direct.Close() }()
+	_, err = direct.Write(joining)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return len(g.Members()) == 3 }, 10*time.Second, 5*time.Millisecond)
+}
+
+// captured returns what a member sends in order to join: its whole state, in a stream.
+func captured(t *testing.T) []byte {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = listener.Close() }()
+	stranger := config("stranger", listener.Addr().String())
+	start(t, stranger)
+	conn, err := listener.Accept()
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
+	all := make([]byte, 0, 64<<10)
+	for {
+		n, err := conn.Read(all[len(all):cap(all)])
+		all = all[:len(all)+n]
+		if err != nil || bytes.Contains(all, []byte("stranger")) {
+			return all
+		}
+	}
 }

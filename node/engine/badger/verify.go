@@ -20,6 +20,9 @@ import (
 // Badger ends the process when it meets some kinds of damage in Open: with a panic in one of
 // its goroutines, or with os.Exit. What it would do that for is looked for before.
 
+// errDamaged is the reason of an ErrCorrupt.
+var errDamaged = errors.New("the checksum does not match")
+
 // verify reports what is wrong with the files of a store, if there is one.
 func verify(dir string) error {
 	if err := verifyAccess(dir); err != nil {

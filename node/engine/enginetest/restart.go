@@ -253,6 +253,7 @@ func testValuesOutliveTheEngine(t *testing.T, s *store) {
 	for key := range contents {
 		rec, _, err := s.Get(1, []byte(key))
 		require.NoError(t, err)
+		rec.State = rec.State.Keep()
 		got[key] = rec
 	}
 	s.restart(t)

@@ -65,6 +65,8 @@ func (j *Journal) save(seq uint64) error {
 
 // saveFile replaces the checkpoint file.
 func (j *Journal) saveFile(c checkpoint) error {
+	j.taking.Lock()
+	defer j.taking.Unlock()
 	f, err := j.fs.Create(temporaryName)
 	if err != nil {
 		return err

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/node/engine"
 )
 
 // sample makes a small journal with everything that there can be: three segments with
@@ -119,7 +121,7 @@ func TestWhatIsDamagedIsNotTouched(t *testing.T) {
 	_, err := attempt(opt)
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.ErrorContains(t, err, "offset 4096")
-	require.ErrorContains(t, err, "restore the node from a backup")
+	require.ErrorContains(t, err, engine.Advice)
 	after := opt.fs.(*disk)
 	require.Equal(t, len(before.names), len(after.names))
 	for name, n := range before.names {

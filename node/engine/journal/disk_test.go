@@ -230,6 +230,12 @@ func (d *disk) Remove(name string) error {
 	return nil
 }
 
+func (d *disk) Holds(name string, f file) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.names[name] == f.(*handle).n
+}
+
 func (d *disk) SyncDir() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -22,6 +22,8 @@ type filesystem interface {
 	Open(name string) (file, error)
 	Rename(from, to string) error
 	Remove(name string) error
+	// Holds reports whether a name stands for a file that is open here; yes if that cannot be found out.
+	Holds(name string, f file) bool
 	// SyncDir makes durable what names there are, and for which files.
 	SyncDir() error
 }

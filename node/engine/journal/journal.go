@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"sync/atomic"
 )
@@ -46,6 +48,9 @@ type Journal struct {
 	syncing sync.Mutex
 	// saving serialises writing the checkpoint file. It is taken before syncing.
 	saving sync.Mutex
+	// taking is held while a checkpoint is written and while a segment asks for its space: an attempt that
+	// fails takes for a moment all that the disk has. It is taken last.
+	taking sync.Mutex
 	// syncList is memory that belongs to whoever has syncing.
 	syncList []*segment
 
@@ -111,6 +116,9 @@ func (j *Journal) usableNow() error {
 func (j *Journal) fail(what string, cause error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if errors.Is(cause, fs.ErrNotExist) { // all that it looks for was there
+		cause = fmt.Errorf("%w: %w", ErrGone, cause)
+	}
 	if j.failed == nil {
 		j.failed = fmt.Errorf("%w: %s: %w", ErrFailed, what, cause)
 		j.opt.Logger.Error("the journal failed and takes no more operations; check the disk, then start again",

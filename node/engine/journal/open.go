@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"sync"
+
+	"github.com/quolldb/quoll/node/engine"
 )
 
 // Open opens a journal, or creates it, and calls replay for every operation after the
@@ -78,11 +80,11 @@ func (j *Journal) open(replay func(seq uint64, op []byte) error) error {
 	}
 	if !l.checkpoint {
 		if len(l.numbers)+len(l.spares) > 0 {
-			return fmt.Errorf("%w: there are segments, but the file %s is missing; put it back, or %s",
-				ErrCorrupt, checkpointName, remedy)
+			return fmt.Errorf("%w: there are segments, but the file %s is missing; %s",
+				ErrCorrupt, checkpointName, engine.Advice)
 		}
 		if j.opt.MustExist {
-			return fmt.Errorf("%w: nothing is there; put the files back, or %s", ErrCorrupt, remedy)
+			return fmt.Errorf("%w: nothing is there; %s", ErrCorrupt, engine.Advice)
 		}
 		if err := j.fs.MakeDir(); err != nil {
 			return err
@@ -119,7 +121,7 @@ func (j *Journal) loadFile() (checkpoint, error) {
 	n, _ := f.ReadAt(b, 0) // what cannot be read is missing, and noticed
 	c, err := decodeCheckpoint(b[:n])
 	if err != nil {
-		return c, fmt.Errorf("%w (file %s; %s)", err, checkpointName, remedy)
+		return c, fmt.Errorf("%w (file %s; %s)", err, checkpointName, engine.Advice)
 	}
 	return c, nil
 }
@@ -128,7 +130,7 @@ func (j *Journal) loadFile() (checkpoint, error) {
 // before it is used, so that it is missed when it is gone.
 func (j *Journal) begin(c checkpoint, l listing) error {
 	if len(l.numbers) > 1 || len(l.numbers) == 1 && l.numbers[0] != 1 {
-		return fmt.Errorf("%w: there are segments that the file %s does not know of; %s", ErrCorrupt, checkpointName, remedy)
+		return fmt.Errorf("%w: there are segments that the file %s does not know of; %s", ErrCorrupt, checkpointName, engine.Advice)
 	}
 	if err := j.adopt(l.numbers, l.spares); err != nil {
 		return err
@@ -183,8 +185,8 @@ func split(first uint64, numbers []uint64) (old, needed []uint64, err error) {
 		found = found && n == first+uint64(i)
 	}
 	if !found {
-		return nil, nil, fmt.Errorf("%w: segments are missing: %x are there, and from %x on all are needed; put them back, or %s",
-			ErrCorrupt, numbers, first, remedy)
+		return nil, nil, fmt.Errorf("%w: segments are missing: %x are there, and from %x on all are needed; %s",
+			ErrCorrupt, numbers, first, engine.Advice)
 	}
 	return numbers[:at], numbers[at:], nil
 }
@@ -203,7 +205,7 @@ func (j *Journal) openSegment(number uint64) (*segment, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("segment %s: %w; %s", s.name(), err, remedy)
+		return nil, fmt.Errorf("segment %s: %w; %s", s.name(), err, engine.Advice)
 	}
 	s.limit = s.size - headerSize
 	j.size.Add(s.size)

@@ -23,6 +23,8 @@ var (
 	// ErrFailed is returned (wrapped, with the cause) by everything after a write or an fsync has
 	// failed.
 	ErrFailed = errors.New("journal: cannot be written any more")
+	// ErrGone is returned (wrapped) by Present.
+	ErrGone = fmt.Errorf("journal: %w", engine.ErrGone)
 	// ErrTooLarge is returned (wrapped) by Append for more than MaxOp bytes.
 	ErrTooLarge = errors.New("journal: operation too large")
 	// ErrClosed is returned after Close.

@@ -1,6 +1,10 @@
 package journal
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/quolldb/quoll/node/engine"
+)
 
 // player follows the frames of the segments that are needed and plays back what is in
 // them.
@@ -22,9 +26,6 @@ type player struct {
 	offset int64
 }
 
-// what can be done about damage is the same for all kinds of it.
-const remedy = "restore the node from a backup, or give it an empty directory so that it comes back as a new replica"
-
 // run plays back everything up to the first frame that is not valid.
 func (p *player) run() error {
 	p.next, p.offset = p.checkpoint.base, blockSize
@@ -36,8 +37,8 @@ func (p *player) run() error {
 			return err
 		case follows && h.flags == flagSeal:
 			if p.at+1 == len(p.segments) {
-				return fmt.Errorf("%w: the segment after %s is missing; put it back, or %s",
-					ErrCorrupt, p.segment().name(), remedy)
+				return fmt.Errorf("%w: the segment after %s is missing; %s",
+					ErrCorrupt, p.segment().name(), engine.Advice)
 			}
 			p.enter()
 		case follows:
@@ -156,7 +157,7 @@ func (p *player) deliver(op []byte) error {
 
 func (p *player) malformed() error {
 	return fmt.Errorf("%w: %s, offset %d: a frame with pieces that do not fit together; %s",
-		ErrCorrupt, p.segment().name(), p.offset, remedy)
+		ErrCorrupt, p.segment().name(), p.offset, engine.Advice)
 }
 
 // judge tells a torn end from damage: it looks for proof that what should come next
@@ -182,5 +183,5 @@ func (p *player) judge() (dropped int, err error) {
 
 func (p *player) damaged(durable uint64, witness string) error {
 	return fmt.Errorf("%w: %s, offset %d: operation %d is damaged or missing, but %s proves that all up to %d was durable; %s",
-		ErrCorrupt, p.segment().name(), p.offset, p.next, witness, durable, remedy)
+		ErrCorrupt, p.segment().name(), p.offset, p.next, witness, durable, engine.Advice)
 }

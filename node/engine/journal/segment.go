@@ -106,6 +106,8 @@ func (j *Journal) allocate(s *segment) error {
 	}
 	s.file = f
 	j.size.Add(s.size)
+	j.taking.Lock()
+	defer j.taking.Unlock()
 	if err := f.Allocate(s.size); err != nil {
 		j.discard(s, s.spareName())
 		return err

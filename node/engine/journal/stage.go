@@ -1,5 +1,7 @@
 package journal
 
+import "github.com/quolldb/quoll/internal/buffer"
+
 // leastPiece is the length of the smallest piece of an operation that is worth a split.
 const leastPiece = 64
 
@@ -37,7 +39,7 @@ func (j *Journal) stage(parts [][]byte, n int) {
 		for size > 0 {
 			piece := parts[0][at:]
 			piece = piece[:min(len(piece), size)]
-			b.buf = append(b.buf, piece...)
+			b.buf = buffer.Append(b.buf, piece)
 			size -= len(piece)
 			if at += len(piece); at == len(parts[0]) {
 				parts, at = parts[1:], 0

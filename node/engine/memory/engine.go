@@ -6,16 +6,24 @@ package memory
 
 import (
 	"fmt"
+	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/arena"
+	"github.com/quolldb/quoll/node/engine/table"
 )
 
 // Engine is an engine.Engine in memory. No call blocks. Its memory is freed with
 // the Engine, not by Close.
 type Engine struct {
 	closed atomic.Bool
+	// arena has the tables' memory.
+	arena *arena.Arena
+	// limit is how many bytes of it there may be, 0 for any number.
+	limit int64
 	// slots are made when they are first written to. The pointers are atomic for
 	// Totals, which does not synchronise with the writers of the slots.
 	slots [engine.Slots]atomic.Pointer[slot]
@@ -27,8 +35,16 @@ type Engine struct {
 
 var _ engine.Instant = (*Engine)(nil)
 
-// New returns an empty engine.
-func New() *Engine { return &Engine{} }
+// New returns an empty engine without a limit.
+func New() *Engine { return NewWithin(0) }
+
+// NewWithin returns an empty engine that keeps so many bytes of keys and values, its tables included: with more it has
+// no Room (engine.ErrCrowded), with an eighth more neither for what other nodes have written (engine.ErrBrimful). 0 stands for no limit.
+func NewWithin(limit int64) *Engine {
+	e := &Engine{arena: arena.New(), limit: limit}
+	runtime.AddCleanup(e, (*arena.Arena).Release, e.arena)
+	return e
+}
 
 // lookup returns a slot, nil if nothing was ever written to it.
 func (e *Engine) lookup(number uint16) (*slot, error) {
@@ -47,7 +63,7 @@ func (e *Engine) obtain(number uint16) (*slot, error) {
 	if err != nil || s != nil {
 		return s, err
 	}
-	s = &slot{}
+	s = &slot{table: table.Make(e.arena)}
 	e.slots[number].Store(s)
 	return s, nil
 }
@@ -151,11 +167,28 @@ func (e *Engine) Expired(number uint16, now int64, visit func(key []byte) bool) 
 	return true, nil
 }
 
-// Room implements engine.Engine: there is no limit.
-func (e *Engine) Room() error { return nil }
+// Room implements engine.Engine.
+func (e *Engine) Room() error {
+	used := e.arena.Used()
+	if e.limit == 0 || used <= e.limit {
+		return nil
+	}
+	short := engine.ErrCrowded
+	if used > e.limit+e.limit/8 {
+		short = engine.ErrBrimful
+	}
+	const mib = 1 << 20
+	return fmt.Errorf("%w: %d MiB of memory are in use, of %d MiB", short, used/mib, e.limit/mib)
+}
+
+// Pause implements engine.Engine: nothing is written in the background.
+func (e *Engine) Pause() time.Duration { return 0 }
 
 // Usage implements engine.Engine: nothing is on a disk.
 func (e *Engine) Usage() engine.Usage { return engine.Usage{} }
+
+// Present implements engine.Engine: nothing can go.
+func (e *Engine) Present() error { return nil }
 
 // Stats implements engine.Engine.
 func (e *Engine) Stats(number uint16) (engine.SlotStats, error) {

@@ -22,7 +22,7 @@ type slot struct {
 
 	meta record.SlotMeta
 
-	_ [40]byte // memory is given out in pieces of 384 bytes, which begin with a line of cache, but not of 352
+	_ [16]byte // memory is given out in pieces of 384 bytes, which begin with a line of cache, but not of 368
 }
 
 // prefetch brings near what get touches of the slot, or put.
@@ -37,14 +37,17 @@ func (s *slot) prefetch(use engine.Use) {
 
 // last remembers where the last key was found: a write looks at its key and then
 // stores it. The caller's bytes are compared by address first, so that a miss costs
-// nothing, and then by content, for they may have changed.
+// nothing, and then by content, for they may have changed. The address is a number: a pointer
+// would keep all that those bytes are part of, a frame or a batch of commands, for each slot that was asked.
 type last struct {
-	bytes *byte
-	at    table.Ref
+	address uintptr // 0 for none
+	at      table.Ref
 }
 
+func addressOf(key []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(key))) }
+
 func (l *last) find(key []byte) (table.Ref, bool) {
-	if l.bytes == nil || l.bytes != unsafe.SliceData(key) || !l.at.HasKey(key) {
+	if l.address == 0 || l.address != addressOf(key) || !l.at.HasKey(key) {
 		return table.Ref{}, false
 	}
 	return l.at, true
@@ -58,7 +61,7 @@ func (s *slot) get(key []byte) (record.Record, bool) {
 	if !found {
 		return record.Record{}, false
 	}
-	s.last = last{unsafe.SliceData(key), e}
+	s.last = last{addressOf(key), e}
 	return e.Record(), true
 }
 
@@ -104,7 +107,7 @@ func (s *slot) delete(key []byte) {
 // clear returns when the first record that is left expires, 0 for never.
 func (s *slot) clear(meta record.SlotMeta) (expiry int64) {
 	var (
-		kept   table.Table
+		kept   = s.table.Another()
 		newest record.Version
 		stats  engine.SlotStats
 		leaves engine.Leaves
@@ -122,13 +125,15 @@ func (s *slot) clear(meta record.SlotMeta) (expiry int64) {
 			return true
 		})
 	}
+	s.table.Clear()
 	s.meta, s.table, s.newest, s.last = meta, kept, newest, last{}
 	s.counters.Replace(stats, leaves)
 	return expiry
 }
 
 func (s *slot) reset(meta record.SlotMeta) {
-	s.meta, s.table, s.newest, s.last = meta, table.Table{}, record.Version{}, last{}
+	s.table.Clear()
+	s.meta, s.newest, s.last = meta, record.Version{}, last{}
 	s.counters.Replace(engine.SlotStats{}, engine.Leaves{})
 }
 

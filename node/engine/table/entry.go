@@ -24,6 +24,14 @@ const shortKey = 20
 // longKey returns the key of an entry that does not have it itself.
 func (e *entry) longKey() piece { return piece{binary.LittleEndian.Uint32(e.short[:]), e.keyLen} }
 
+// farSize returns how many bytes of memory of their own its key and value take.
+func (e *entry) farSize() int {
+	if e.keyLen > shortKey {
+		return e.value.farSize() + e.longKey().farSize()
+	}
+	return e.value.farSize()
+}
+
 // place is an entry's position in the upper 48 bits, the marks that the owner of the
 // table has put on it in the next 8, and the type of its record in the lowest 8. Places
 // have an array of their own: a search reads little else.

@@ -1,29 +1,20 @@
 package table
 
 import (
-	"bytes"
-	"slices"
-
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine/arena"
 )
 
-// heap is the memory that a page keeps the bytes of its entries in: values, and keys that are not in their entries. What is
-// short is in one array, where a value is overwritten by one as long; what is long is memory of its own. Nothing else than the page knows where
+// heap is the memory that a page keeps the short bytes of its entries in: values, and keys that are not in their entries. They
+// are in one array, where a value is overwritten by one as long. Nothing else than the page knows where
 // something is, so the array is copied when it is full, and what was given back is left out.
 type heap struct {
 	near []byte
 	// live is how many bytes of near are in use.
 	live int
-	far  *far // nil while there is nothing
 }
 
-// far is what is longer than record.CopiedValue.
-type far struct {
-	list  [][]byte // nil: free
-	holes int      // that are free
-}
-
-// piece is some bytes of a heap: where they begin in near or, with isFar, their index in far.
+// piece is some bytes of a page: where they begin in its heap or, with isFar, their index in what is far.
 type piece struct{ at, n uint32 }
 
 const isFar = 1 << 31
@@ -36,16 +27,8 @@ const grain = 8
 
 func rounded(n int) int { return (n + grain - 1) &^ (grain - 1) }
 
-// bytes returns a piece, without spare capacity that an append could write to.
-func (h *heap) bytes(p piece) []byte {
-	switch {
-	case p.n == 0:
-		return nil
-	case p.at&isFar != 0:
-		return slices.Clip(h.far.list[p.at&^isFar])
-	}
-	return h.near[p.at : p.at+p.n : p.at+p.n]
-}
+// bytes returns a piece that is near, without spare capacity that an append could write to.
+func (h *heap) bytes(p piece) []byte { return h.near[p.at : p.at+p.n : p.at+p.n] }
 
 // nearSize returns how many bytes of near a piece takes.
 func (p piece) nearSize() int {
@@ -55,34 +38,24 @@ func (p piece) nearSize() int {
 	return rounded(int(p.n))
 }
 
+// pieceOverhead is what memory of its own takes beside the bytes: its slice, and what the allocator rounds up.
+const pieceOverhead = 64
+
+// farSize returns how many bytes of memory of its own a piece takes.
+func (p piece) farSize() int {
+	if p.at&isFar == 0 {
+		return 0
+	}
+	return farSize(int(p.n))
+}
+
+func farSize(n int) int { return n + pieceOverhead }
+
 // isNear reports whether bytes belong into near.
 func (h *heap) isNear(b []byte) bool { return len(b) <= record.CopiedValue && h.live < nearMost }
 
-// add keeps bytes, in near if they belong there: there is room.
+// add keeps bytes in near, where there is room.
 func (h *heap) add(b []byte) piece {
-	switch {
-	case len(b) == 0:
-		return piece{}
-	case h.isNear(b):
-		return h.addNear(b)
-	case len(b) <= record.CopiedValue: // it is borrowed
-		b = bytes.Clone(b)
-	}
-	return h.addFar(b)
-}
-
-// take keeps what another heap has, in the same way.
-func (h *heap) take(from *heap, p piece) piece {
-	switch {
-	case p.n == 0:
-		return piece{}
-	case p.at&isFar == 0:
-		return h.addNear(from.bytes(p))
-	}
-	return h.addFar(from.bytes(p))
-}
-
-func (h *heap) addNear(b []byte) piece {
 	at, size := len(h.near), rounded(len(b))
 	h.near = h.near[:at+size]
 	copy(h.near[at:], b)
@@ -90,34 +63,18 @@ func (h *heap) addNear(b []byte) piece {
 	return piece{uint32(at), uint32(len(b))}
 }
 
-func (h *heap) addFar(b []byte) piece {
-	if h.far == nil {
-		h.far = new(far)
+// take keeps what another heap has. What is not near stays where it is.
+func (h *heap) take(from *heap, p piece) piece {
+	if p.nearSize() == 0 {
+		return p
 	}
-	at := len(h.far.list)
-	if h.far.holes > 0 {
-		at = slices.IndexFunc(h.far.list, func(b []byte) bool { return b == nil })
-		h.far.list[at] = b
-		h.far.holes--
-	} else {
-		h.far.list = append(h.far.list, b)
-	}
-	return piece{uint32(at) | isFar, uint32(len(b))}
+	return h.add(from.bytes(p))
 }
 
-// free gives a piece back.
+// free gives a piece back that is near.
 func (h *heap) free(p piece) {
-	switch {
-	case p.n == 0:
-	case p.at&isFar == 0:
-		h.live -= p.nearSize()
-		scribble(h.near[p.at : p.at+p.n])
-	default:
-		h.far.list[p.at&^isFar] = nil
-		if h.far.holes++; h.far.holes == len(h.far.list) {
-			h.far = nil
-		}
-	}
+	h.live -= p.nearSize()
+	arena.Spoil(h.near[p.at : p.at+p.n])
 }
 
 // nearSlack is what part of a new array is spare at least.

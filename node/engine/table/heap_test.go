@@ -4,19 +4,31 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/arena"
 )
 
 // TestTableKeepsItsBytes writes and removes keys and values of all lengths, so that pages split and merge and their memory is
 // used again, and compares with a map.
 func TestTableKeepsItsBytes(t *testing.T) {
+	t.Run("on Go's heap", func(t *testing.T) { testTableKeepsItsBytes(t, nil) })
+	t.Run("in an arena", func(t *testing.T) { testTableKeepsItsBytes(t, arena.New()) })
+}
+
+func testTableKeepsItsBytes(t *testing.T, a *arena.Arena) {
 	rapid.Check(t, func(t *rapid.T) {
-		var table Table
+		table := Make(a)
+		defer func() {
+			table.Clear()
+			require.Zero(t, table.Len())
+			require.Zero(t, a.Used())
+		}()
 		want := map[string][]byte{}
 		lengths := rapid.SampledFrom([]int{0, 1, 7, 8, 9, 64, 200, record.CopiedValue, record.CopiedValue + 1, 5000})
 		written := byte(0)
@@ -83,13 +95,39 @@ func requireBytes(t require.TestingT, table *Table, want map[string][]byte) {
 		return true
 	})
 	require.Len(t, want, n)
+	long := 0
 	for p := range pages {
-		requireHeap(t, p)
+		long += requireHeap(t, p)
+	}
+	require.Equal(t, long, len(table.root.far.list)-len(table.root.far.free))
+	requireCounted(t, table, pages)
+}
+
+// requireCounted adds up what a table, which is the only one of its arena, has of it.
+func requireCounted(t require.TestingT, table *Table, pages map[*page]bool) {
+	used := 0
+	for _, memory := range table.former {
+		used += cap(memory)
+	}
+	for _, p := range table.directory { // empty ones too
+		pages[p] = true
+	}
+	if table.directory != nil {
+		used += len(pages) * int(unsafe.Sizeof(page{}))
+	}
+	for p := range pages {
+		used += cap(p.places)*8 + cap(p.entries)*64 + cap(p.near)
+		for i := range p.entries {
+			used += p.entries[i].farSize()
+		}
+	}
+	if a := table.root.arena; a != nil {
+		require.EqualValues(t, used, a.Used())
 	}
 }
 
-// requireHeap counts what a page's entries have in its heap.
-func requireHeap(t require.TestingT, p *page) {
+// requireHeap counts what a page's entries have in its heap, and returns how many have bytes elsewhere.
+func requireHeap(t require.TestingT, p *page) int {
 	live, long := 0, 0
 	count := func(what piece) {
 		live += what.nearSize()
@@ -104,9 +142,5 @@ func requireHeap(t require.TestingT, p *page) {
 		}
 	}
 	require.Equal(t, live, p.live)
-	if p.far == nil {
-		require.Zero(t, long)
-		return
-	}
-	require.Equal(t, long, len(p.far.list)-p.far.holes)
+	return long
 }

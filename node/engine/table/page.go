@@ -9,6 +9,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/arena"
 )
 
 const (
@@ -25,11 +26,14 @@ const (
 // page holds the entries whose positions have the same first depth bits, in order
 // of position and then of key. The order of keys matters only where a client chose
 // keys with one position to slow us down.
+//
+// It may be in an arena: it refers to nothing on Go's heap that the table does not refer to, too.
 type page struct {
 	places  []place // of the entries
 	entries []entry
 	heap    // what they refer to
 	depth   uint8
+	*shared
 
 	_ [32]byte // memory is given out in pieces of 128 bytes, which begin with a line of cache, but not of 96
 }
@@ -88,27 +92,37 @@ func (p *page) guess(pos engine.Position) int {
 	return int(uint64(pos-p.start(pos)) * uint64(len(p.places)) >> (positionBits - p.depth))
 }
 
+// newPage returns a page in the arena.
+func newPage(p page) *page { return &append(take[page](p.arena, 1), p)[0] }
+
 func (p *page) full() bool { return len(p.entries) >= pageSize }
 
-// insert makes room for a new entry.
-func (p *page) insert(index int, pos engine.Position, key []byte) {
+// insert makes room for a new entry. It returns memory that is not used any more, which may have been borrowed.
+func (p *page) insert(index int, pos engine.Position, key []byte) (former []byte) {
+	// A page beyond pageSize could not be split: it grows in proportion.
+	room := max(pageStep, len(p.entries)/8)
 	if len(p.entries) == cap(p.entries) {
-		// A page beyond pageSize could not be split: it grows in proportion.
-		room := max(pageStep, len(p.entries)/8)
-		p.entries, p.places = fit(p.entries, room), fit(p.places, room)
+		p.entries = refit(p.arena, p.entries, room)
+	}
+	if len(p.places) == cap(p.places) {
+		p.places = refit(p.arena, p.places, room)
 	}
 	e := entry{keyLen: uint32(len(key))}
 	if len(key) <= shortKey {
 		copy(e.short[:], key)
 	} else {
-		binary.LittleEndian.PutUint32(e.short[:], p.keepKey(key).at)
+		var at piece
+		at, former = p.keepKey(key)
+		p.arena.Lend(at.farSize())
+		binary.LittleEndian.PutUint32(e.short[:], at.at)
 	}
 	p.places = slices.Insert(p.places, index, place(pos)<<16)
 	p.entries = slices.Insert(p.entries, index, e)
+	return former
 }
 
 // keepKey adds a key to the heap.
-func (p *page) keepKey(key []byte) piece {
+func (p *page) keepKey(key []byte) (at piece, former []byte) {
 	if len(key) > record.CopiedValue { // a shorter one is copied as a value is
 		key = bytes.Clone(key)
 	}
@@ -120,36 +134,39 @@ func (p *page) remove(index int) record.Record {
 	old, e := Ref{p, index}.Record(), p.entries[index]
 	p.places = slices.Delete(p.places, index, index+1)
 	p.entries = slices.Delete(p.entries, index, index+1)
+	p.arena.Lend(-e.farSize())
 	p.free(e.value)
 	if e.keyLen > shortKey {
 		p.free(e.longKey())
 	}
 	if cap(p.entries) > 2*(len(p.entries)+pageStep) {
-		p.entries, p.places = fit(p.entries, pageStep), fit(p.places, pageStep)
-		p.settle(0, p.heap)
+		p.entries, p.places = refit(p.arena, p.entries, pageStep), refit(p.arena, p.places, pageStep)
+		release(p.arena, p.settle(0))
 	}
 	return old
 }
 
-// split moves the upper half of the page that begins at start to a new page, and
-// returns that and its own start.
-func (p *page) split(start engine.Position) (upper *page, upperStart engine.Position) {
+// split moves the upper half of the page that begins at start to a new page, and returns that and its own start, and
+// memory that is not used any more, which may have been borrowed.
+func (p *page) split(start engine.Position) (upper *page, upperStart engine.Position, former []byte) {
 	p.depth++
 	upperStart = start + 1<<(positionBits-p.depth)
 	cut := p.first(upperStart)
-	upper = &page{depth: p.depth, places: fit(p.places[cut:], pageStep), entries: fit(p.entries[cut:], pageStep)}
-	p.places, p.entries = fit(p.places[:cut], pageStep), fit(p.entries[:cut], pageStep)
-	upper.settle(0, p.heap)
-	p.settle(0, p.heap)
-	return upper, upperStart
+	upper = newPage(page{depth: p.depth, shared: p.shared, heap: p.heap, places: fit(p.arena, p.places[cut:], pageStep), entries: fit(p.arena, p.entries[cut:], pageStep)})
+	places, entries := p.places, p.entries
+	p.places, p.entries = fit(p.arena, places[:cut], pageStep), fit(p.arena, entries[:cut], pageStep)
+	release(p.arena, places)
+	release(p.arena, entries)
+	upper.settle(0)
+	return upper, upperStart, p.settle(0)
 }
 
-// merge takes over the entries of the page's upper half.
+// merge takes over the entries of the page's upper half, and its memory.
 func (p *page) merge(upper *page) {
 	p.depth--
 	cut := len(p.entries)
-	p.places = append(fit(p.places, len(upper.places)), upper.places...)
-	p.entries = append(fit(p.entries, len(upper.entries)), upper.entries...)
+	p.places = append(refit(p.arena, p.places, len(upper.places)), upper.places...)
+	p.entries = append(refit(p.arena, p.entries, len(upper.entries)), upper.entries...)
 	lower := p.heap
 	p.move(0, func(i int) *heap {
 		if i < cut {
@@ -157,10 +174,16 @@ func (p *page) merge(upper *page) {
 		}
 		return &upper.heap
 	})
+	release(p.arena, lower.near)
+	upper.drop()
 }
 
-// settle is move from one heap.
-func (p *page) settle(room int, from heap) { p.move(room, func(int) *heap { return &from }) }
+// settle is move from the heap that the page had, of which it returns the memory that is not used any more.
+func (p *page) settle(room int) (former []byte) {
+	from := p.heap
+	p.move(room, func(int) *heap { return &from })
+	return from.near
+}
 
 // move gives the page a new heap for what its entries have in others, with room for so many bytes more, and some beyond that.
 func (p *page) move(room int, from func(i int) *heap) {
@@ -174,7 +197,7 @@ func (p *page) move(room int, from func(i int) *heap) {
 	}
 	p.heap = heap{}
 	if size > 0 {
-		p.near = slices.Grow([]byte(nil), size+size/nearSlack)
+		p.near = take[byte](p.arena, size+size/nearSlack)
 	}
 	for i := range p.entries {
 		e := &p.entries[i]
@@ -188,26 +211,72 @@ func (p *page) move(room int, from func(i int) *heap) {
 // replace makes the value of an entry another one.
 func (p *page) replace(e *entry, value []byte) {
 	old := e.value
-	if inPlace && old.nearSize() > 0 && old.nearSize() == rounded(len(value)) {
+	if !arena.Spoils && old.nearSize() > 0 && old.nearSize() == rounded(len(value)) {
 		copy(p.near[old.at:], value)
 		e.value.n = uint32(len(value))
 		return
 	}
-	value = unborrowed(value)
+	if arena.Spoils { // it may be part of what is given back next
+		value = bytes.Clone(value)
+	}
 	p.free(old)
 	e.value = piece{}
-	e.value = p.keep(value)
+	var former []byte
+	e.value, former = p.keep(value)
+	release(p.arena, former)
+	p.arena.Lend(e.value.farSize() - old.farSize())
 }
 
-// keep adds bytes to the page's heap, and makes room for them.
-func (p *page) keep(b []byte) piece {
+// keep adds bytes to the page's heap, and makes room for them. It returns memory that is not used any more.
+func (p *page) keep(b []byte) (at piece, former []byte) {
 	if p.isNear(b) && len(p.near)+rounded(len(b)) > cap(p.near) {
-		p.settle(rounded(len(b)), p.heap)
+		former = p.settle(rounded(len(b)))
 	}
-	return p.add(b)
+	return p.add(b), former
 }
 
-// fit copies a list to an array that has room for exactly so many more.
-func fit[T any](list []T, room int) []T {
-	return append(make([]T, 0, len(list)+room), list...)
+// empty gives the memory of the page's entries back, of which nothing is used any more.
+func (p *page) empty() {
+	release(p.arena, p.places)
+	release(p.arena, p.entries)
+	release(p.arena, p.near)
+}
+
+// drop is empty for a page that newPage has returned, which is given back, too.
+func (p *page) drop() {
+	p.empty()
+	release(p.arena, unsafe.Slice(p, 1))
+}
+
+// bytes returns a piece, without spare capacity that an append could write to.
+func (p *page) bytes(at piece) []byte {
+	switch {
+	case at.n == 0:
+		return nil
+	case at.at&isFar != 0:
+		return slices.Clip(p.far.list[at.at&^isFar])
+	}
+	return p.heap.bytes(at)
+}
+
+// add keeps bytes, in near if they belong there: there is room.
+func (p *page) add(b []byte) piece {
+	switch {
+	case len(b) == 0:
+		return piece{}
+	case p.isNear(b):
+		return p.heap.add(b)
+	case len(b) <= record.CopiedValue: // it is borrowed
+		b = bytes.Clone(b)
+	}
+	return p.far.add(b)
+}
+
+// free gives a piece back.
+func (p *page) free(at piece) {
+	if at.at&isFar != 0 {
+		p.far.remove(at)
+		return
+	}
+	p.heap.free(at)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/arena"
 )
 
 // positionBits is the number of bits of a Position.
@@ -26,7 +27,7 @@ const doubleAt = 8
 // first bits. A page that is full is split by one more bit; only if that takes more
 // bits than the directory uses does the directory double, and it is nothing but
 // pointers: no operation touches more than a few pages of entries. Pages merge
-// again when entries go. The zero table is empty.
+// again when entries go.
 //
 //	directory (depth 2)     pages
 //	00  ────────────────┬─> 0   ···  (depth 1)
@@ -44,6 +45,42 @@ type Table struct {
 	// the directory could be half as long.
 	deepest int
 	root    page // while there is no directory
+	// former is memory that may still be borrowed, until the table changes next.
+	former [][]byte
+}
+
+// Make returns an empty table that takes its memory from an arena. Only Clear gives all of it back.
+func Make(a *arena.Arena) Table { return Table{root: page{shared: &shared{arena: a}}} }
+
+// Another returns an empty table of the same arena.
+func (t *Table) Another() Table { return Make(t.root.arena) }
+
+// Clear removes all entries, and gives their memory back.
+func (t *Table) Clear() {
+	t.forget()
+	t.root.forgetFar()
+	t.root.empty()
+	for i := 0; i < len(t.directory); {
+		p := t.directory[i]
+		i += 1 << (t.depth - p.depth)
+		p.drop()
+	}
+	*t = Table{root: page{shared: t.root.shared}}
+}
+
+// forget gives back what was not used any more after the last change.
+func (t *Table) forget() {
+	for _, memory := range t.former {
+		release(t.root.arena, memory)
+	}
+	t.former = nil
+}
+
+// retire keeps memory until the table changes next: who is about to store what is in it has borrowed it.
+func (t *Table) retire(former []byte) {
+	if cap(former) > 0 && t.root.arena != nil {
+		t.former = append(t.former, former)
+	}
 }
 
 // Len returns the number of entries.
@@ -79,6 +116,7 @@ func (t *Table) Upsert(pos engine.Position, key []byte) (e Ref, found bool) {
 	if found {
 		return Ref{p, i}, true
 	}
+	t.forget()
 	if p.full() && t.directory == nil {
 		p = t.branch()
 	}
@@ -87,15 +125,15 @@ func (t *Table) Upsert(pos engine.Position, key []byte) (e Ref, found bool) {
 		i, _ = p.search(pos, key)
 	}
 	t.size++
-	p.insert(i, pos, key)
+	t.retire(p.insert(i, pos, key))
 	return Ref{p, i}, false
 }
 
 // branch gives the table a directory, with the page that it had as the only one.
 func (t *Table) branch() *page {
-	p := t.root
-	t.root, t.directory, t.deepest = page{}, []*page{&p}, 1
-	return &p
+	p := newPage(t.root)
+	t.root, t.directory, t.deepest = page{shared: p.shared}, []*page{p}, 1
+	return p
 }
 
 // Remove removes the entry of a key and returns its record.
@@ -108,10 +146,11 @@ func (t *Table) Remove(pos engine.Position, key []byte) (old record.Record, foun
 	if !found {
 		return record.Record{}, false
 	}
+	t.forget()
 	old = p.remove(i)
 	t.size--
 	if t.size == 0 {
-		*t = Table{}
+		t.Clear()
 		return old, true
 	}
 	for t.merge(pos) {
@@ -140,7 +179,8 @@ func (t *Table) split(p *page, pos engine.Position) bool {
 	if p.depth == t.depth && !t.double() {
 		return false
 	}
-	upper, start := p.split(p.start(pos))
+	upper, start, former := p.split(p.start(pos))
+	t.retire(former)
 	t.point(upper, start)
 	if p.depth == t.depth {
 		t.deepest += 2

@@ -10,9 +10,9 @@ import (
 // all of those that the register counts. One that never occurs says that the simulator has
 // stopped testing something.
 var happenings = []string{
-	"afflicted", begunWhenWell, "clock-jump", "crash", "crash-in-step", "disk-lost", "duplicated", "epoch", "expired-read", "joint-epoch", "lost",
+	"afflicted", begunWhenWell, "change-dropped", "clock-jump", "copied", "crash", "crash-in-step", "disk-lost", "duplicated", "epoch", "expired-read", "grown", "joint-epoch", "lost",
 	"members-changed", "missed", "not-voting", "operations", "partition", "pause", "pipeline", "quorum-read", "read-failed", "read-to-home", "rebuild-cut", "rebuilt",
-	"repaired", "rot", "rot-found", "staged-lost", "store-failed", "store-full", "write-refused", "writes", "writes-unknown",
+	"repaired", "rewritten", "rot", "rot-found", "shrunk", "staged-lost", "store-failed", "store-full", "write-refused", "writes", "writes-unknown",
 }
 
 // rare are those of them that a run of some thousand histories may miss.

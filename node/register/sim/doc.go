@@ -7,10 +7,13 @@
 //	weather.go    the modes: which faults and which commands
 //	network.go    loss, duplication, delay, reordering, cuts
 //	faults.go     crashes, pauses, lost disks, clock jumps, and the healing of a majority
-//	epochs.go     the control plane: new members, joint epochs, transfer (R15 to R18)
+//	epochs.go     the control plane: new members, joint epochs (R15 to R17)
+//	transfer.go   what becomes of the old members' data: showing, copying, writing again (R18)
+//	agreement.go  which of it is copied, and which is written again
 //	node.go       a process: store, acceptors, homes, and the withholding of what is not durable (R2)
 //	store.go      a store that loses what was staged but not committed, and that checks invariants
 //	env.go        what a process is to its homes
+//	lineage.go    whether what clients could read is built on what they could read before
 //	client.go     proxies with one client each, which sends pipelines
 //	operation.go  one command: quorum reads, requests to homes, retries
 //	machine.go    the toy commands that clients run, and their Porcupine model
@@ -21,9 +24,10 @@
 // partitions; crashes at any moment, also between two messages of a broadcast; processes that
 // stand still and go on with their queue; stores that fail or are full; replicas that lose their disk and do not vote any more; group
 // commit over several slots with crashes between stage and commit; clocks that differ and jump; rival homes;
-// pipelines; expiry, purges and slot-wide clears during all of it; changes of the ring epoch and of the members.
+// pipelines; expiry, purges and slot-wide clears during all of it; changes of the ring epoch and of the members,
+// to more and to fewer of them, and such changes that are given up.
 //
-// Safety: every history is linearizable per key, whatever happens; a version names one state; and what a
-// replica promised never goes back. Liveness (mode liveness): once a majority is healed for good, every operation
-// finishes in bounded time, whatever the rest does.
+// Safety: every history is linearizable per key, whatever happens; a version names one state; what a
+// replica promised never goes back; and what a quorum holds is built on what one held before. Liveness
+// (mode liveness): once a majority is healed for good, every operation finishes in bounded time, whatever the rest does.
 package sim

@@ -37,6 +37,12 @@ func (n *node) Alive(member uint16) bool {
 	return other.up && n.sim.rand.IntN(10) < 8
 }
 
+// Behind comes and goes, whether it is true or not. Once a majority is well nobody is.
+func (n *node) Behind(member uint16, _ int64) bool {
+	const turn = 70
+	return !n.sim.healed && n.sim.now/turn%6 == int(member)
+}
+
 // Missed is a hint. In mode repair the node writes some of these keys again, some time later.
 func (n *node) Missed(slot, member uint16, key []byte) {
 	s := n.sim
@@ -70,12 +76,14 @@ func (n *node) StandIn(slot, _ uint16) uint16 {
 
 // Execute runs a command.
 func (n *node) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
+	n.blind = command.Blind(req)
 	return execute(dst, st, req, now)
 }
 
 // Send sends a home's message, unless the step ends in a crash. It says nothing of what
 // the own replica holds, so it may leave before that is durable.
 func (n *node) Send(m *register.Message) {
+	n.sim.lineage.proposed(m, n.blind)
 	if n.cut == 0 {
 		return // crashes at the end of this step
 	}
@@ -112,6 +120,10 @@ func (n *node) Answer(r *register.Request, a register.Answer) {
 		if a.Outcome == register.Done {
 			n.sim.count("repaired", 1)
 		}
+		return
+	}
+	if w, ok := r.Origin.(*rewrite); ok {
+		n.answerRewrite(w, a)
 		return
 	}
 	o, attempt, epoch := r.Origin.(*operation), int(r.OriginID), n.epoch.number

@@ -100,14 +100,14 @@ func (s *Sim) clockJump() {
 // vote (R19); another one takes its place. One at a time: what a majority lost is lost.
 func (s *Sim) loseDisk() {
 	n := s.anyMember()
-	if s.changing || s.latest().joint() || !n.up || n.lost || slices.ContainsFunc(s.latest().members, func(id uint16) bool { return s.nodes[id].lost }) {
+	if s.change != nil || s.latest().joint() || !n.up || n.lost || slices.ContainsFunc(s.latest().members, func(id uint16) bool { return s.nodes[id].lost }) {
 		return
 	}
 	s.count("disk-lost", 1)
 	s.trace("node %d loses its disk", n.id)
 	n.lost = true
 	s.crash(n)
-	n.store = newStore(s)
+	n.store = newStore(n)
 	s.after(20+s.rand.IntN(200), func() { s.changeMembers(1) })
 }
 

@@ -26,6 +26,7 @@ type node struct {
 
 	held    []heldEffect // withheld until durable (R2)
 	backlog []func()     // arrived while it stood still
+	blind   bool         // the command that was executed last needs no state
 	cut     int          // crash after so many sends of the current step, -1 for never
 }
 
@@ -182,7 +183,9 @@ func (n *node) deliver(m register.Message) {
 			return // it says nothing any more
 		}
 		c := copyMessage(&reply)
-		n.sim.trace("%s", describe(&m, &reply))
+		if n.sim.options.Trace != nil {
+			n.sim.trace("%s", describe(&m, &reply))
+		}
 		n.hold(func() { n.sim.send(c) })
 	})
 }

@@ -67,7 +67,7 @@ type Sim struct {
 	nodes        []*node // by ID, from 1; nodes[0] is nil
 	clients      []*client
 	epochs       []epoch
-	changing     bool           // members are being replaced
+	change       *transfer      // members are being replaced, nil if they are not
 	clock        map[uint16]int // by how much the clock of a node or client differs from now
 	blocked      map[[2]uint16]bool
 	healed       bool // a majority is healed for good (mode liveness)
@@ -79,8 +79,9 @@ type Sim struct {
 
 	history    []porcupine.Operation
 	states     map[stateName]string // what each version names
-	violations []string             // of invariants
-	overdue    []string             // operations that took too long though a majority was well
+	lineage    lineage
+	violations []string // of invariants
+	overdue    []string // operations that took too long though a majority was well
 }
 
 // New prepares a history.
@@ -96,7 +97,7 @@ func New(o Options) *Sim {
 		o.Operations = 11
 	}
 	s := &Sim{Stats: map[string]int{}, options: o, weather: w, rand: rand.New(rand.NewPCG(uint64(o.Seed), 0)),
-		nodes: []*node{nil}, clock: map[uint16]int{}, blocked: map[[2]uint16]bool{}, states: map[stateName]string{}}
+		nodes: []*node{nil}, clock: map[uint16]int{}, blocked: map[[2]uint16]bool{}, states: map[stateName]string{}, lineage: newLineage()}
 	if s.think = w.think; s.think == 0 {
 		s.think = []int{8, 8, 60}[s.rand.IntN(3)]
 	}
@@ -127,11 +128,11 @@ func New(o Options) *Sim {
 // addNode starts a process that has never run before.
 func (s *Sim) addNode() *node {
 	n := &node{sim: s, id: uint16(len(s.nodes)), epoch: s.latest(), commit: []int{0, 0, 12, 120}[s.rand.IntN(4)], eager: s.chance(2)}
-	n.timing = register.Timing{Resend: 35, Acquire: 40, Backoff: 30, Request: 1000, Linger: 80, HandBack: 40}
+	n.timing = register.Timing{Resend: 35, Acquire: 40, Patience: 150, Backoff: 30, Request: 1000, Slow: 1000, Linger: 80, HandBack: 40}
 	if s.chance(3) {
-		n.timing.Request = 200
+		n.timing.Request, n.timing.Slow = 200, 600
 	}
-	n.store = newStore(s)
+	n.store = newStore(n)
 	n.store.instant = n.commit == 0 && s.chance(2)
 	s.nodes = append(s.nodes, n)
 	s.clock[n.id] = s.rand.IntN(61) - 30

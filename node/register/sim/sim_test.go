@@ -91,7 +91,7 @@ func TestLinearizable(t *testing.T) {
 	if total.undecided > total.histories/50 {
 		t.Errorf("%d of %d histories outran the checker: nothing is known about them", total.undecided, total.histories)
 	}
-	if well, unknown := total.stats[begunWhenWell], total.stats[unknownWhenWell]; unknown > well/500 {
+	if well, unknown := total.stats[begunWhenWell], total.stats[unknownWhenWell]; unknown > 1+well/500 { // a single one says little in a small run
 		t.Errorf("%d of %d operations that began when a majority was well are of unknown outcome", unknown, well)
 	}
 	if missing := Missing(total.stats, total.histories); *onlyMode == "" && len(missing) > 0 {

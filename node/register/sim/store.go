@@ -38,6 +38,7 @@ func (im *image) clone() (c image) {
 // once and durable after commit, in the order in which it was staged.
 type store struct {
 	sim             *Sim
+	node            *node
 	staged, durable image
 	log             []func(*image)
 	stagedAt        int // number of mutations staged since the start
@@ -60,7 +61,9 @@ func (s *store) failed() error {
 	return nil
 }
 
-func newStore(s *Sim) *store { return &store{sim: s, staged: newImage(), durable: newImage()} }
+func newStore(n *node) *store {
+	return &store{sim: n.sim, node: n, staged: newImage(), durable: newImage()}
+}
 
 func (s *store) stage(mutate func(*image)) error {
 	if s.failing {
@@ -80,11 +83,14 @@ func (s *store) stage(mutate func(*image)) error {
 
 // commit makes the first mutations durable, up to number at.
 func (s *store) commit(at int) {
-	for s.durableAt < at && !s.failing {
+	if s.durableAt >= at || s.failing {
+		return
+	}
+	for ; s.durableAt < at; s.durableAt++ {
 		s.log[0](&s.durable)
 		s.log = s.log[1:]
-		s.durableAt++
 	}
+	s.sim.watch(s.node)
 }
 
 // crash forgets what is not durable.
@@ -134,6 +140,7 @@ func (s *store) Put(slot uint16, key []byte, rec record.Record) error {
 // Delete stages the removal of a record.
 func (s *store) Delete(slot uint16, key []byte) error {
 	name := string(key)
+	s.sim.lineage.deleted(slot, name, s.staged.slots[slot].records[name].Version)
 	return s.stage(func(im *image) { delete(im.slots[slot].records, name) })
 }
 
@@ -145,6 +152,7 @@ func (s *store) Clear(slot uint16, meta record.SlotMeta) error {
 			return errRotten
 		}
 	}
+	s.sim.lineage.cleared[slot] = record.Max(s.sim.lineage.cleared[slot], meta.Cleared)
 	return s.stage(func(im *image) {
 		im.slots[slot].meta = meta
 		maps.DeleteFunc(im.slots[slot].records, func(_ string, rec record.Record) bool { return !meta.Cleared.Less(rec.Version) })

@@ -35,6 +35,7 @@ var weathers = map[string]weather{
 		s.every(40, 200, s.partition)
 		s.every(150, 500, func() { s.crash(s.anyMember()) })
 		s.every(50, 150, func() { s.changeMembers(1 + s.rand.IntN(2)) })
+		s.every(100, 400, s.dropChange)
 	}},
 	// Few failures, many deletions: tombstones are purged, floors rise.
 	"purge": {faulty: true, slow: true, mix: mix{get: 20, append: 6, set: 16, setnx: 12, del: 36, setex: 4, persist: 2, getset: 4}, begin: func(s *Sim) {
@@ -102,6 +103,7 @@ func chaos(s *Sim) {
 	sometimes(250, 900, s.loseDisk)
 	sometimes(250, 900, s.reorderMembers)
 	sometimes(250, 900, func() { s.changeMembers(1 + s.rand.IntN(2)) })
+	sometimes(300, 1200, s.dropChange)
 }
 
 // rivals changes how many requests go to a member that is not the home.

@@ -1,0 +1,109 @@
+package verify
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/quolldb/quoll/internal/resp"
+)
+
+// connection is a connection to a server. One command at a time is under way on it.
+type connection struct {
+	net.Conn
+	in  *bufio.Reader
+	out []byte
+}
+
+// Bounds of an answer: nobody writes longer values here.
+const (
+	longestLine  = 16 << 10
+	longestValue = 1 << 20
+)
+
+// errForeign: that is no answer to what was asked.
+var errForeign = errors.New("it is no answer in Redis' protocol")
+
+func newConnection(conn net.Conn) *connection {
+	return &connection{Conn: conn, in: bufio.NewReaderSize(conn, longestLine)}
+}
+
+func (c *connection) close() { _ = c.Close() }
+
+// ask sends a command and waits for its answer until a time. A refusal leaves the connection as it was; after another
+// error it is of no use.
+func (c *connection) ask(end time.Time, args ...any) (answer, error) {
+	if err := c.SetDeadline(end); err != nil {
+		return answer{}, err
+	}
+	c.out = resp.AppendArray(c.out[:0], len(args))
+	for _, arg := range args {
+		c.out = resp.AppendBulk(c.out, fmt.Sprint(arg))
+	}
+	if _, err := c.Write(c.out); err != nil {
+		return answer{}, err
+	}
+	return c.read()
+}
+
+// read takes an answer.
+func (c *connection) read() (answer, error) {
+	line, err := c.line()
+	if err != nil {
+		return answer{}, err
+	}
+	switch text := line[1:]; line[0] {
+	case '+':
+		return answer{text: text}, nil
+	case '-':
+		return answer{}, refusal(text)
+	case ':':
+		if _, ok := resp.ParseInt([]byte(text)); !ok {
+			return answer{}, fmt.Errorf("%w: %.40q", errForeign, line)
+		}
+		return answer{text: text}, nil
+	case '$':
+		n, ok := resp.ParseInt([]byte(text))
+		switch {
+		case ok && n == -1:
+			return answer{null: true}, nil
+		case ok && n >= 0 && n <= longestValue:
+			return c.value(int(n))
+		}
+	}
+	return answer{}, fmt.Errorf("%w: %.40q", errForeign, line)
+}
+
+// line takes a line with at least one letter.
+func (c *connection) line() (string, error) {
+	raw, err := c.in.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		return "", fmt.Errorf("%w: %.40q…", errForeign, raw)
+	case errors.Is(err, io.EOF) && len(raw) > 0:
+		return "", io.ErrUnexpectedEOF
+	case err != nil:
+		return "", err
+	}
+	line, whole := strings.CutSuffix(string(raw), "\r\n")
+	if !whole || line == "" {
+		return "", fmt.Errorf("%w: %.40q", errForeign, raw)
+	}
+	return line, nil
+}
+
+// value takes the bytes of a value and the end of the line behind them.
+func (c *connection) value(n int) (answer, error) {
+	raw := make([]byte, n+2)
+	if _, err := io.ReadFull(c.in, raw); err != nil {
+		return answer{}, err
+	}
+	if string(raw[n:]) != "\r\n" {
+		return answer{}, fmt.Errorf("%w: a value that does not end", errForeign)
+	}
+	return answer{text: string(raw[:n])}, nil
+}

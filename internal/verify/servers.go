@@ -1,0 +1,129 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// servers is a store that is asked in Redis' protocol. A command is sent once, on a connection that waits for nothing
+// else: what libraries do for their users (repeat, reconnect, gather) would hide what is to be seen.
+type servers struct {
+	password string
+	each     []*server
+}
+
+// server is one address, with the connections that nobody uses at the moment.
+type server struct {
+	address string
+	mu      sync.Mutex
+	idle    []*connection
+	closed  bool
+}
+
+const (
+	dialTimeout  = time.Second
+	replyTimeout = 3 * time.Second
+)
+
+func newServers(opt Options) *servers {
+	s := &servers{password: opt.Password}
+	for _, address := range opt.Addresses {
+		s.each = append(s.each, &server{address: address})
+	}
+	return s
+}
+
+func (s *servers) addresses() int { return len(s.each) }
+
+// close closes what is idle; nothing is under way.
+func (s *servers) close() {
+	for _, at := range s.each {
+		at.forget(true)
+	}
+}
+
+func (s *servers) do(ctx context.Context, address int, args ...any) (answer, error) {
+	at := s.each[address]
+	c, err := at.take(ctx, s.password)
+	if err != nil {
+		return answer{null: true}, err
+	}
+	reply, err := c.ask(until(ctx), args...)
+	var refused refusal
+	switch {
+	case err == nil:
+		at.give(c)
+		return reply, nil
+	case errors.As(err, &refused):
+		at.give(c)
+		if strings.HasPrefix(string(refused), "UNKNOWN ") {
+			err = fmt.Errorf("%w: %w", errUnknown, err)
+		}
+		return answer{null: true}, err
+	}
+	// A server that ended has closed the others too, and to write to them would be one more command whose outcome
+	// nobody knows.
+	c.close()
+	at.forget(false)
+	return answer{null: true}, fmt.Errorf("%w: %w", errUnknown, err)
+}
+
+// until is when an answer has to be there.
+func until(ctx context.Context) time.Time {
+	end := time.Now().Add(replyTimeout)
+	if d, ok := ctx.Deadline(); ok && d.Before(end) {
+		return d
+	}
+	return end
+}
+
+// take returns a connection that waits for nothing, a new one if there is none. An error says
+// why there is none: nothing was sent then.
+func (at *server) take(ctx context.Context, password string) (*connection, error) {
+	at.mu.Lock()
+	if last := len(at.idle) - 1; last >= 0 {
+		c := at.idle[last]
+		at.idle = at.idle[:last]
+		at.mu.Unlock()
+		return c, nil
+	}
+	at.mu.Unlock()
+	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", at.address)
+	if err != nil {
+		return nil, err
+	}
+	c := newConnection(conn)
+	if password == "" {
+		return c, nil
+	}
+	if _, err := c.ask(until(ctx), "AUTH", password); err != nil {
+		c.close()
+		return nil, fmt.Errorf("giving the password: %w", err)
+	}
+	return c, nil
+}
+
+func (at *server) give(c *connection) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if at.closed {
+		c.close()
+		return
+	}
+	at.idle = append(at.idle, c)
+}
+
+// forget closes what is idle, and, if that is the end, whatever is given back later.
+func (at *server) forget(end bool) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	for _, c := range at.idle {
+		c.close()
+	}
+	at.idle, at.closed = nil, at.closed || end
+}

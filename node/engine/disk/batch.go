@@ -1,0 +1,188 @@
+package disk
+
+import (
+	"context"
+	"time"
+	"unsafe"
+
+	"github.com/quolldb/quoll/node/engine"
+)
+
+// batchSize is how much of what has changed is gathered before it is written.
+const batchSize = mib
+
+// batch is a part of a flush.
+type batch struct {
+	engine *Engine
+	ctx    context.Context // with which haste begins
+	items  []item
+	size   int
+}
+
+// item is a record on its way to the store. While it is, its entry is marked as flushing.
+type item struct {
+	slot   *slot
+	at     []byte // the store's key
+	value  []byte // nil: it is to be removed
+	key    string // the entry's; "" with meta
+	apart  []byte // what is apart,
+	number uint64 // under this number; 0: nothing
+	meta   bool   // the slot's state,
+	// generation is the one in it.
+	generation uint32
+}
+
+// slot writes what has changed in a slot, as of now: what changes meanwhile waits for the
+// next flush, or the loop could go on for ever.
+func (b *batch) slot(s *slot) error {
+	s.mu.Lock()
+	b.meta(s)
+	left := len(s.changed)
+	s.mu.Unlock()
+	for left > 0 {
+		left -= b.collect(s, left)
+		if b.size >= batchSize {
+			if err := b.write(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *batch) meta(s *slot) {
+	if s.metaChanged {
+		s.metaChanged = false
+		b.add(item{slot: s, at: slotKey(s.number), value: encodeSlot(s, false), meta: true, generation: s.generation})
+	}
+}
+
+func (b *batch) add(i item) {
+	b.items = append(b.items, i)
+	b.size += len(i.at) + len(i.value) + len(i.apart)
+}
+
+// collect gathers up to limit changes of a slot, until the batch is large, and returns
+// how many it has done.
+func (b *batch) collect(s *slot, limit int) (done int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.changed) == 0 { // the slot was cleared
+		return limit
+	}
+	limit = min(limit, len(s.changed))
+	for done < limit && b.size < batchSize {
+		b.change(s, s.changed[done])
+		done++
+	}
+	if s.changed = s.changed[done:]; len(s.changed) == 0 {
+		s.changed = nil
+	}
+	return done
+}
+
+// change gathers one change.
+func (b *batch) change(s *slot, name string) {
+	key := view(name)
+	pos := engine.PositionOf(key)
+	ref, found := s.table.Find(pos, key)
+	if !found || ref.Marks()&dirty == 0 {
+		return
+	}
+	ref.Mark(ref.Marks()&^dirty | flushing)
+	i := item{slot: s, at: appendKey(nil, s.number, s.generation, pos, key), key: name}
+	if ref.Marks()&gone == 0 {
+		rec := ref.Record()
+		i.apart, i.number = b.engine.kind.encodeApart(i.at, key, rec.State.Value)
+		i.value = encodeRecord(i.at, rec, i.number)
+	}
+	b.add(i)
+}
+
+// view returns the bytes of a string, which nobody may change.
+func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// write writes the batch to the store, and empties it. First all of it becomes durable in
+// the journal: the store must never know what the journal could lose.
+func (b *batch) write() error {
+	began := time.Now()
+	defer func() { b.rest(time.Since(began)) }()
+	err := b.engine.journal.Sync(context.Background())
+	if err == nil {
+		err = b.toStore()
+	}
+	for start := 0; start < len(b.items); {
+		end := start + 1
+		for end < len(b.items) && b.items[end].slot == b.items[start].slot {
+			end++
+		}
+		b.engine.settle(b.items[start:end], err)
+		start = end
+	}
+	clear(b.items)
+	b.items, b.size = b.items[:0], 0
+	return err
+}
+
+// rest leaves processor and disk to clients for as long as the flusher has had them, unless it
+// lags behind, or the engine is closed.
+func (b *batch) rest(worked time.Duration) {
+	if b.ctx.Err() != nil || b.engine.unflushed.Load() > b.engine.opt.FlushSize {
+		return
+	}
+	select {
+	case <-b.ctx.Done():
+	case <-time.After(min(worked, restMost)):
+	}
+}
+
+// restMost bounds a rest.
+const restMost = 200 * time.Millisecond
+
+func (b *batch) toStore() error {
+	return b.engine.store.Write(func(batch Writer) error {
+		for _, i := range b.items {
+			if err := b.engine.writeItem(batch, &i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// settle notes of items of one slot that the store has them now, or has not.
+func (e *Engine) settle(items []item, failed error) {
+	s := items[0].slot
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, i := range items {
+		switch {
+		case i.meta && failed != nil:
+			s.metaChanged = true
+			continue
+		case i.meta:
+			s.stored, s.settled = true, i.generation
+			continue
+		}
+		key := view(i.key)
+		pos := engine.PositionOf(key)
+		ref, found := s.table.Find(pos, key)
+		if !found || ref.Marks()&flushing == 0 { // the slot was cleared
+			continue
+		}
+		ref.Mark(ref.Marks() &^ flushing)
+		switch {
+		case failed != nil:
+			e.change(s, ref, ref.Marks())
+		case ref.Marks()&(gone|dirty) == gone:
+			e.drop(s, pos, key)
+		}
+	}
+}
+
+// drop takes an entry out of memory.
+func (e *Engine) drop(s *slot, pos engine.Position, key []byte) {
+	ref, _ := s.table.Find(pos, key)
+	e.grow(-memoryOf(ref))
+	s.table.Remove(pos, key)
+}

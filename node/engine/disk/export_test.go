@@ -1,0 +1,71 @@
+package disk
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Maintain does what goes on in the background, now: it writes back, removes what was cleared,
+// and gives back all space that it can. It makes the engine an
+// enginetest.Maintainer.
+func (e *Engine) Maintain() error {
+	if err := e.WriteBack(); err != nil {
+		return err
+	}
+	return e.store.Compact()
+}
+
+// WriteBack waits until the store has everything that was staged before the call.
+func (e *Engine) WriteBack() error {
+	if err := e.journal.Sync(context.Background()); err != nil {
+		return err
+	}
+	until := e.journal.Last()
+	for e.journal.Checkpointed() < until || e.sweeping() {
+		e.wake(e.flushNow)
+		time.Sleep(time.Millisecond)
+		if err := e.broken(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LargeValues counts the values that are apart from their records, orphans too.
+func (e *Engine) LargeValues() (n int) {
+	_ = e.store.View(func(r Reader) error {
+		return each(r, largePrefix, nil, func(Iterator) (bool, error) {
+			n++
+			return true, nil
+		})
+	})
+	return n
+}
+
+// Unreported returns how many slots the engine found damaged and has told nobody of.
+func (e *Engine) Unreported() int {
+	e.damage.mu.Lock()
+	defer e.damage.mu.Unlock()
+	return len(e.damage.found)
+}
+
+// HoldStore makes the store take nothing until release is called; begun is closed when something is written to it. It is for an
+// engine that has nothing to write yet.
+func (e *Engine) HoldStore() (begun <-chan struct{}, release func()) {
+	held := &heldStore{Store: e.store, begun: make(chan struct{}), released: make(chan struct{})}
+	e.store = held
+	return held.begun, sync.OnceFunc(func() { close(held.released) })
+}
+
+type heldStore struct {
+	Store
+	first           sync.Once
+	begun, released chan struct{}
+}
+
+func (s *heldStore) Write(fill func(Writer) error) error {
+	s.first.Do(func() { close(s.begun) })
+	<-s.released
+	return s.Store.Write(fill)
+}

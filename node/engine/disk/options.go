@@ -1,0 +1,69 @@
+package disk
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Options say where an engine keeps its data and how. Sizes are in bytes; zero values are
+// replaced by defaults that suit the file system's size.
+type Options struct {
+	// Dir is the store's directory, Journal the journal's. They are made if they are not there.
+	Dir, Journal string
+	// MustExist says that there was an engine here before: that there is nothing is an
+	// error then.
+	MustExist bool
+	// Interval is how often the journal is synced to disk; 0: a commit waits for it.
+	Interval time.Duration
+	// Cache bounds the memory for records that are on disk: 256 MiB. Records that are not
+	// on disk yet, and up to three of MemTable, come on top.
+	Cache int64
+	// SegmentSize is the size of the journal's files, MemTable of the store's tables in memory,
+	// FlushSize how much has to change until it is written to the store.
+	SegmentSize, MemTable, FlushSize int64
+	// Reserve is how much of the file system is to remain free: below it there is no Room.
+	// A store needs some space to get rid of what is obsolete.
+	Reserve int64
+	// FlushInterval is how long a change waits at most until it is written to the store: 10 s.
+	FlushInterval time.Duration
+	// CollectInterval is how often it is looked for space that can be given back: 10 s. CollectRest is the
+	// pause after much of that: 4 s.
+	CollectInterval, CollectRest time.Duration
+	Logger                       *slog.Logger
+}
+
+const (
+	mib = 1 << 20
+	gib = 1 << 30
+)
+
+// setDefaults fills what was left out.
+func (o *Options) setDefaults() error {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(o.Dir, &fs); err != nil {
+		return fmt.Errorf("the size of the file system of %s: %w", o.Dir, err)
+	}
+	total := inBytes(fs.Blocks, fs.Bsize)
+	setDefault(&o.Cache, 256*mib)
+	setDefault(&o.SegmentSize, min(max(total/256, 4*mib), 16*mib))
+	setDefault(&o.MemTable, min(max(total/64, 8*mib), 32*mib))
+	setDefault(&o.FlushSize, 2*o.MemTable)
+	// One compaction may write all tables of the first levels anew before it removes them.
+	setDefault(&o.Reserve, min(max(total/16, 8*o.MemTable), gib))
+	setDefault(&o.FlushInterval, 10*time.Second)
+	setDefault(&o.CollectInterval, 10*time.Second)
+	setDefault(&o.CollectRest, 4*time.Second)
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return nil
+}
+
+func setDefault[T int64 | time.Duration](value *T, otherwise T) {
+	if *value == 0 {
+		*value = otherwise
+	}
+}

@@ -1,0 +1,140 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/quolldb/quoll/node/engine"
+)
+
+// watchInterval is how often the file system is asked what is left.
+const watchInterval = 250 * time.Millisecond
+
+// usageInterval is how often the files are measured.
+const usageInterval = 5 * time.Second
+
+// journalMost is how many times FlushSize the journal may hold before writes are refused. Who heeds Pause never brings it so far.
+const journalMost = 16
+
+// space is what is known of the disk.
+type space struct {
+	free  atomic.Int64
+	usage atomic.Pointer[engine.Usage]
+}
+
+// watch looks after the disk until ctx ends.
+func (e *Engine) watch(ctx context.Context) {
+	ticker := time.NewTicker(watchInterval)
+	defer ticker.Stop()
+	measured := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		e.freeSpace()
+		if time.Since(measured) > usageInterval {
+			measured = time.Now()
+			e.measure()
+		}
+	}
+}
+
+// freeSpace asks the file system what is left.
+func (e *Engine) freeSpace() int64 {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(e.opt.Dir, &fs); err != nil {
+		return e.space.free.Load() // better an old number than a wrong one
+	}
+	e.space.free.Store(inBytes(fs.Bavail, fs.Bsize))
+	return e.space.free.Load()
+}
+
+// inBytes returns the bytes in blocks of a size, which is another type on each system.
+func inBytes[T int64 | int32 | uint32](blocks uint64, size T) int64 {
+	return int64(blocks) * int64(size)
+}
+
+// leastSpace is what the store may need to start or to end.
+func (e *Engine) leastSpace() int64 { return e.kind.Least(&e.opt) }
+
+// floor is the space below which nothing is written to the store.
+func (e *Engine) floor() int64 { return e.kind.Floor(&e.opt) }
+
+// Room implements engine.Engine.
+func (e *Engine) Room() error {
+	free := e.space.free.Load()
+	if e.journal.Room() < e.opt.SegmentSize/2 { // somebody may have taken the space since it was looked at
+		free = e.freeSpace()
+	}
+	if free < e.opt.Reserve {
+		return fmt.Errorf("%w: %s is free on the disk of %s, of which %s has to remain so", engine.ErrFull, size(free), e.opt.Dir, size(e.opt.Reserve))
+	}
+	if e.unflushed.Load() > lagMost*e.opt.FlushSize && e.journal.Size() > journalMost*e.opt.FlushSize {
+		reason := "the disk is too slow"
+		if err := e.lagging.Load(); err != nil {
+			reason = (*err).Error()
+		}
+		return fmt.Errorf("%w: the journal holds %s that could not be written to the store: %s", engine.ErrFull, size(e.journal.Size()), reason)
+	}
+	return nil
+}
+
+// Usage implements engine.Engine.
+func (e *Engine) Usage() engine.Usage {
+	u := *e.space.usage.Load()
+	u.Free = uint64(max(0, e.space.free.Load()))
+	return u
+}
+
+// measure adds up the files. What is live is what the records would take written once.
+func (e *Engine) measure() {
+	store, err := blocks(e.opt.Dir)
+	log, err2 := blocks(e.opt.Journal)
+	if errors.Join(err, err2) != nil {
+		return
+	}
+	totals, _ := e.Totals()
+	live := min(store, totals.Bytes+(totals.Live+totals.Tombstones)*diskOverhead)
+	e.space.usage.Store(&engine.Usage{Disk: store + log, Live: live, Dead: store - live, Journal: log})
+}
+
+// diskOverhead is what a record takes on disk besides key and value: the store's key and what
+// goes with each entry and its place in the index.
+const diskOverhead = 64
+
+// blocks returns what the files of a directory take on disk. Some have holes.
+func blocks(dir string) (uint64, error) {
+	total := uint64(0)
+	err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			return nil
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			total += uint64(stat.Blocks) * 512
+		}
+		return err
+	})
+	return total, err
+}
+
+// size shows a number of bytes.
+func size(bytes int64) string {
+	if bytes < gib {
+		return fmt.Sprintf("%.1f MiB", float64(bytes)/mib)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(bytes)/gib)
+}

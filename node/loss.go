@@ -1,0 +1,28 @@
+package node
+
+import "slices"
+
+// LastCopies counts the slots that have no majority any more once this node is gone, for good: its data is in memory only, and
+// too few of the slots' other replicas vote. A node that is about to end counts as gone: together says that there is one, or one that has ended in order
+// and is not back, as when the whole cluster is being stopped. It is 0 for a node on disk, and for one that has nothing to lose.
+//
+// Whoever stops a node asks before, and says so. It is no reason not to stop: Docker, systemd and Kubernetes send SIGKILL some seconds
+// after a SIGTERM that is not obeyed, and what is in flight is then lost as well. `ring status` says it beforehand.
+func (n *Node) LastCopies() (slots int, together bool) {
+	v := n.view.Load()
+	if v == nil || n.opt.Identity != nil {
+		return 0, false
+	}
+	for number := range v.slots() {
+		replicas, others := v.table.Replicas(number), 0
+		for _, id := range replicas {
+			if p := n.peerOf(id); p != nil && p.alive() && !p.leaving.Load() {
+				others++
+			}
+		}
+		if others <= len(replicas)/2 {
+			slots++
+		}
+	}
+	return slots, slices.ContainsFunc(n.peers, func(p *peer) bool { return p.leaving.Load() })
+}

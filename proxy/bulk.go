@@ -1,0 +1,68 @@
+package proxy
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// bulkReads is how those clients are read that send something large: in turns, few at a time, and with rests while others are served.
+// Whoever reads much is always ready to run, and takes memory that the system has to clear; hundreds of them
+// would make all others wait for a processor.
+type bulkReads struct {
+	turns chan struct{}
+	// served counts the rounds of other clients.
+	served atomic.Uint32
+}
+
+const (
+	// longestRest bounds a rest after something that seemed to take long.
+	longestRest = time.Millisecond
+	// turnReads is after how many reads somebody else has the turn.
+	turnReads = 16
+)
+
+// newBulkReads has a turn for each second processor, so that there is another one for everybody else.
+func newBulkReads() *bulkReads {
+	return &bulkReads{turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+}
+
+// read reads what has come from a session's client, in its turn if that is much.
+func (b *bulkReads) read(s *session) error {
+	if s.conn.socket == nil || s.reader.Expected() <= ordinary { // without a socket the read may wait for the client
+		return s.reader.ReadBatch(&s.input)
+	}
+	b.turns <- struct{}{}
+	s.conn.rests = &rests{bulk: b, since: time.Now(), served: b.served.Load()}
+	defer func() {
+		s.conn.rests = nil
+		<-b.turns
+	}()
+	return s.reader.ReadBatch(&s.input)
+}
+
+// rests are those of who reads much.
+type rests struct {
+	bulk   *bulkReads
+	since  time.Time // when the last one ended
+	served uint32    // as it was then
+	reads  int       // in this turn
+}
+
+// rest is called before each read. If others were served it takes as long as what was done since the last one, so that they have at least
+// half of the time. It reports whether that was so. Who sends without end lets others have the turn now and then.
+func (r *rests) rest() bool {
+	if r.reads++; r.reads > turnReads {
+		r.reads = 0
+		<-r.bulk.turns
+		r.bulk.turns <- struct{}{} // whoever has waited is first
+	}
+	served := r.bulk.served.Load()
+	others := served != r.served
+	if others {
+		time.Sleep(min(time.Since(r.since), longestRest))
+		r.served = served
+	}
+	r.since = time.Now()
+	return others
+}

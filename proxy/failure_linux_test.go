@@ -1,0 +1,28 @@
+package proxy
+
+import (
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestWithoutItsPollerAServerEnds: its clients would wait for ever, and new ones too.
+func TestWithoutItsPollerAServerEnds(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := NewServer(ServerConfig{}, newFakeCluster())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(listener) }()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = conn.Write([]byte("PING\r\n"))
+	require.NoError(t, err)
+	_, err = conn.Read(make([]byte, 7))
+	require.NoError(t, err)
+	require.NotNil(t, s.front.poller)
+	s.front.poller.stop() // it fails from now on
+	require.ErrorContains(t, <-served, "clients cannot be waited for any more")
+	require.NoError(t, s.Shutdown(t.Context()))
+}
