@@ -111,8 +111,8 @@ powercut: ## take the power from disks under load, TRIALS (5) times, and look fo
 	go test ./e2e/powercut -powercut -trials $(TRIALS) -timeout 0 -v
 
 # The long partition alone takes ten minutes. What is kept of each test is in bin/e2e.
-e2e: ## break clusters of containers (ONLY=TestName: in one way; SHORT=1: a few), and check what clients see (needs Docker and root)
-	go test ./e2e/scenarios -docker $(if $(SHORT),-short) -run '$(if $(ONLY),^$(ONLY)$$,.)' -timeout 0 -count 1 -v
+e2e: ## break clusters of containers (ONLY=TestName: in one way; SHORT=1: a few; SEED=n: a sample), and check what clients see (needs Docker and root)
+	go test ./e2e/scenarios -docker $(if $(SHORT),-short) $(if $(SEED),-sample $(SEED)) -run '$(if $(ONLY),^$(ONLY)$$,.)' -timeout 0 -count 1 -v
 
 soak: ## break a cluster of containers at random for T (1m), and watch what must never happen (needs Docker and root)
 	go test ./e2e/scenarios -docker -run '^TestSoak$$' -soak $(T) -timeout 0 -count 1 -v

@@ -16,8 +16,14 @@ type bulkReads struct {
 }
 
 const (
-	// longestRest bounds a rest after something that seemed to take long.
-	longestRest = time.Millisecond
+	// longestWork bounds what a rest is reckoned from, where something seemed to take long.
+	longestWork = time.Millisecond
+	// large is from how many bytes on a command is read slowly: it rests slowly times as long as it is read. Most of what it costs others
+	// is memory that nobody had before, of which a virtual machine has to find every page.
+	large  = 256 << 10
+	slowly = 16
+	// bulkRead is how many bytes are read at a time while others are served.
+	bulkRead = 32 << 10
 	// turnReads is after how many reads somebody else has the turn.
 	turnReads = 16
 )
@@ -33,7 +39,10 @@ func (b *bulkReads) read(s *session) error {
 		return s.reader.ReadBatch(&s.input)
 	}
 	b.turns <- struct{}{}
-	s.conn.rests = &rests{bulk: b, since: time.Now(), served: b.served.Load()}
+	s.conn.rests = &rests{bulk: b, since: time.Now(), served: b.served.Load(), times: 1}
+	if s.reader.Expected() > large {
+		s.conn.rests.times = slowly
+	}
 	defer func() {
 		s.conn.rests = nil
 		<-b.turns
@@ -44,13 +53,14 @@ func (b *bulkReads) read(s *session) error {
 // rests are those of who reads much.
 type rests struct {
 	bulk   *bulkReads
-	since  time.Time // when the last one ended
-	served uint32    // as it was then
-	reads  int       // in this turn
+	since  time.Time     // when the last one ended
+	served uint32        // as it was then
+	reads  int           // in this turn
+	times  time.Duration // how many times as long as the work a rest is
 }
 
-// rest is called before each read. If others were served it takes as long as what was done since the last one, so that they have at least
-// half of the time. It reports whether that was so. Who sends without end lets others have the turn now and then.
+// rest is called before each read. If others were served it takes at least as long as what was done since the last one, so that they have at
+// least half of the time. It reports whether that was so. Who sends without end lets others have the turn now and then.
 func (r *rests) rest() bool {
 	if r.reads++; r.reads > turnReads {
 		r.reads = 0
@@ -60,7 +70,7 @@ func (r *rests) rest() bool {
 	served := r.bulk.served.Load()
 	others := served != r.served
 	if others {
-		time.Sleep(min(time.Since(r.since), longestRest))
+		time.Sleep(r.times * min(time.Since(r.since), longestWork))
 		r.served = served
 	}
 	r.since = time.Now()

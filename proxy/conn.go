@@ -85,8 +85,8 @@ func (c *clientConn) Read(p []byte) (int, error) {
 		return 0, errNotNow
 	}
 	c.fresh = false
-	if c.rests != nil {
-		c.rests.rest()
+	if c.rests != nil && c.rests.rest() {
+		p = p[:min(len(p), bulkRead)]
 	}
 	if c.socket != nil {
 		return c.socket.read(p)

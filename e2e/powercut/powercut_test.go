@@ -43,8 +43,8 @@ func TestNothingIsLost(t *testing.T) {
 func TestIntervalSaysWhatItLost(t *testing.T) {
 	needsDisks(t)
 	s := newSite(t, cluster.Config{Fsync: "interval=100ms"})
-	// One cut may come just after two of the nodes have synced, and take nothing. Ten in a row do not.
-	outages := s.runAndCut(max(*trials, 10))
+	// One cut may come just after two of the nodes have synced, and take nothing. Six in a row do not.
+	outages := s.runAndCut(max(*trials, 6))
 	var sum losses
 	for i, o := range outages {
 		if i >= *trials && sum != (losses{}) {
