@@ -53,10 +53,10 @@ func (b *bulkReads) read(s *session) error {
 // rests are those of who reads much.
 type rests struct {
 	bulk   *bulkReads
-	since  time.Time     // when the last one ended
-	served uint32        // as it was then
-	reads  int           // in this turn
-	times  time.Duration // how many times as long as the work a rest is
+	since  time.Time // when the last one ended
+	served uint32    // as it was then
+	reads  int       // in this turn
+	times  int       // how many times as long as the work a rest is
 }
 
 // rest is called before each read. If others were served it takes at least as long as what was done since the last one, so that they have at
@@ -70,7 +70,7 @@ func (r *rests) rest() bool {
 	served := r.bulk.served.Load()
 	others := served != r.served
 	if others {
-		time.Sleep(r.times * min(time.Since(r.since), longestWork))
+		time.Sleep(time.Duration(r.times) * min(time.Since(r.since), longestWork))
 		r.served = served
 	}
 	r.since = time.Now()
