@@ -88,6 +88,9 @@ func (s *session) assemble(c *planned) {
 		return
 	}
 	if failure := failureOf(ops, c.cmd.Flags&command.FlagWrite != 0); failure != nil {
+		if c.cmd.Op == command.OpLCS && bytes.HasPrefix(failure, wrongType) { // it is a GET that was executed
+			failure = AppendReply(nil, errNotStrings)
+		}
 		s.reply(c.cmd.Op, failure)
 		return
 	}
@@ -126,7 +129,10 @@ func sum(ops []Op) (total int64) {
 	return total
 }
 
-var crlf = []byte("\r\n")
+var (
+	crlf      = []byte("\r\n")
+	wrongType = []byte("-WRONGTYPE ")
+)
 
 // bulkValue returns the value of a bulk reply, nil for a null.
 func bulkValue(reply []byte) []byte {

@@ -58,7 +58,7 @@ var (
 	errSyntax     = noEffect("ERR syntax error")
 	errNotInteger = noEffect("ERR value is not an integer or out of range")
 	errNotInt32   = noEffect("ERR value is out of range, value must between -2147483648 and 2147483647")
-	errBadCursor  = noEffect("ERR invalid cursor")
+	errNotStrings = noEffect("ERR The specified keys must contain string values")
 	errDBIndex    = noEffect("ERR DB index is out of range")
 	errSameObject = noEffect("ERR source and destination objects are the same")
 	errNoAuth     = noEffect("NOAUTH Authentication required.")

@@ -17,6 +17,7 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/internal/scan"
 )
 
 // scripted is a connection of a client that has said everything, and keeps what it hears.
@@ -147,108 +148,6 @@ func want(yes bool) error {
 	return errReply
 }
 
-// FuzzGlob compares with a matcher that first writes down which bytes each element of
-// the pattern takes, and then tries every way to lay them over the text.
-func FuzzGlob(f *testing.F) {
-	for _, seed := range [][2]string{
-		{"*", ""}, {"h?llo", "hello"}, {"h[^e]llo", "hallo"}, {"h[b-a]llo", "hallo"}, {`a\`, `a\`}, {`[\]]`, "]"}, {`[\`, `\`}, {"[^", "a"}, {"[a-", "-"},
-		{"[]a]", "a]"}, {"*a*b*c", "xxaxxbxxc"}, {"a**b", "ab"}, {`\*[*]`, "**"}, {"[a-\\]]", "]"}, {"[^]", "x"}, {"*[", "["}, {"\x00[\x80-\xff]", "\x00\xfe"},
-	} {
-		f.Add([]byte(seed[0]), []byte(seed[1]))
-	}
-	f.Fuzz(func(t *testing.T, pattern, text []byte) {
-		if len(pattern)*len(text) > 1<<16 {
-			return
-		}
-		require.Equal(t, matchSlowly(elements(pattern), text), globMatch(pattern, text))
-	})
-}
-
-// element is what one place of a pattern takes: any bytes, or one of some.
-type element struct {
-	star  bool
-	bytes [256]bool
-}
-
-// elements takes a pattern apart, as Redis' stringmatchlen does.
-func elements(p []byte) (list []element) {
-	for len(p) > 0 {
-		var e element
-		switch {
-		case p[0] == '*':
-			e.star = true
-		case p[0] == '?':
-			e.add(0, 255)
-		case p[0] == '[':
-			p = e.class(p[1:])
-			list = append(list, e)
-			continue
-		case p[0] == '\\' && len(p) > 1:
-			p = p[1:]
-			fallthrough
-		default:
-			e.add(p[0], p[0])
-		}
-		list, p = append(list, e), p[1:]
-	}
-	return list
-}
-
-func (e *element) add(low, high byte) {
-	for c := int(low); c <= int(high); c++ {
-		e.bytes[c] = true
-	}
-}
-
-// class reads what stands behind a bracket and returns what follows the class.
-func (e *element) class(p []byte) []byte {
-	negated := len(p) > 0 && p[0] == '^'
-	if negated {
-		p = p[1:]
-	}
-	for len(p) > 0 && p[0] != ']' {
-		switch {
-		case p[0] == '\\' && len(p) >= 2:
-			e.add(p[1], p[1])
-			p = p[2:]
-		case len(p) >= 3 && p[1] == '-':
-			e.add(min(p[0], p[2]), max(p[0], p[2]))
-			p = p[3:]
-		default:
-			e.add(p[0], p[0])
-			p = p[1:]
-		}
-	}
-	if negated {
-		for c := range e.bytes {
-			e.bytes[c] = !e.bytes[c]
-		}
-	}
-	return p[min(1, len(p)):]
-}
-
-// matchSlowly keeps the set of prefixes of the text that the elements so far can be.
-func matchSlowly(list []element, text []byte) bool {
-	ends := make([]bool, len(text)+1)
-	ends[0] = true
-	for _, e := range list {
-		next := make([]bool, len(ends))
-		for i, possible := range ends {
-			switch {
-			case !possible:
-			case e.star:
-				for j := i; j < len(next); j++ {
-					next[j] = true
-				}
-			case i < len(text) && e.bytes[text[i]]:
-				next[i+1] = true
-			}
-		}
-		ends = next
-	}
-	return ends[len(text)]
-}
-
 // FuzzScan: whatever cursor and options a client gives, it gets an error, or an iteration
 // that ends; from the start it is of the keys that match, each of them.
 func FuzzScan(f *testing.F) {
@@ -269,7 +168,11 @@ func FuzzScan(f *testing.F) {
 		if len(options) > 0 {
 			rest = bytes.Split(options, []byte("\n"))
 		}
-		opts, err := parseScan(append([][]byte{[]byte("SCAN"), cursor}, rest...))
+		from, err := scan.ParseCursor(cursor)
+		opts, badOptions := scan.Parse(rest, true)
+		if err == nil {
+			err = badOptions
+		}
 		found := map[string]bool{}
 		for pages := 0; ; pages++ {
 			require.LessOrEqual(t, pages, len(cluster.data), "an iteration that does not end")
@@ -288,10 +191,9 @@ func FuzzScan(f *testing.F) {
 			}
 		}
 		for key := range cluster.data {
-			matches := (opts.pattern == nil || matchSlowly(elements(opts.pattern), []byte(key))) &&
-				(opts.typeName == nil || strings.EqualFold(string(opts.typeName), "string"))
+			matches := opts.Matches([]byte(key)) && (opts.Type == nil || strings.EqualFold(string(opts.Type), "string"))
 			require.False(t, found[key] && !matches)
-			require.False(t, opts.cursor == 0 && matches && !found[key])
+			require.False(t, from == 0 && matches && !found[key])
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/internal/scan"
 )
 
 // command is COMMAND, with or without a subcommand.
@@ -119,7 +120,7 @@ func (s *session) commandList(dst []byte, args [][]byte) []byte {
 		keep = func(c *command.Command) bool { return slices.Contains(c.ACL().Strings(), category) }
 	case is(args[3], "PATTERN"):
 		pattern := bytes.ToLower(args[4])
-		keep = func(c *command.Command) bool { return globMatch(pattern, []byte(c.Name)) }
+		keep = func(c *command.Command) bool { return scan.Match(pattern, []byte(c.Name)) }
 	default:
 		return AppendReply(dst, errSyntax)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/internal/scan"
 )
 
 var errConfigSet = noEffect("ERR CONFIG SET is not supported: start quoll with other flags, or change its configuration file, instead")
@@ -58,7 +59,7 @@ func (s *session) configGet(dst []byte, args [][]byte) []byte {
 					continue
 				}
 				p.name = string(pattern)
-			} else if !globMatch(bytes.ToLower(pattern), []byte(p.name)) {
+			} else if !scan.Match(bytes.ToLower(pattern), []byte(p.name)) {
 				continue
 			}
 			if !slices.ContainsFunc(found, func(other parameter) bool { return strings.EqualFold(other.name, p.name) }) {

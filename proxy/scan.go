@@ -4,39 +4,30 @@ import (
 	"strconv"
 
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/internal/scan"
 )
 
-const (
-	// defaultScanCount is SCAN's COUNT, as in Redis; maxScanCount is what larger ones
-	// count as, since COUNT is a hint and one reply should not hold the whole cluster.
-	defaultScanCount = 10
-	maxScanCount     = 100_000
-	// keysScanCount is how many keys KEYS asks for at a time.
-	keysScanCount = 4096
-)
-
-// scanOptions are the options of SCAN.
-type scanOptions struct {
-	cursor   Cursor
-	count    int
-	pattern  []byte // nil for every key
-	typeName []byte // nil for every type
-}
+// keysScanCount is how many keys KEYS asks for at a time.
+const keysScanCount = 4096
 
 // scan is SCAN cursor [MATCH pattern] [COUNT count] [TYPE type],
 // https://redis.io/commands/scan/.
 func (s *session) scan(dst []byte, args [][]byte) []byte {
-	opts, err := parseScan(args)
+	cursor, err := scan.ParseCursor(args[1])
 	if err != nil {
-		return AppendReply(dst, err)
+		return AppendReply(dst, noEffect(err.Error()))
 	}
-	entries, next, err := s.server.cluster.Scan(s.server.ctx, opts.cursor, opts.count)
+	opts, err := scan.Parse(args[2:], true)
+	if err != nil {
+		return AppendReply(dst, noEffect(err.Error()))
+	}
+	entries, next, err := s.server.cluster.Scan(s.server.ctx, Cursor(cursor), opts.Count)
 	if err != nil {
 		return AppendReply(dst, err)
 	}
 	matching := entries[:0]
 	for _, entry := range entries {
-		if opts.matches(entry) {
+		if opts.Matches(entry.Key) && (opts.Type == nil || is(opts.Type, entry.Type.String())) {
 			matching = append(matching, entry)
 		}
 	}
@@ -49,62 +40,6 @@ func (s *session) scan(dst []byte, args [][]byte) []byte {
 	return dst
 }
 
-func parseScan(args [][]byte) (opts scanOptions, err error) {
-	if opts.cursor, err = parseCursor(args[1]); err != nil {
-		return opts, err
-	}
-	opts.count = defaultScanCount
-	for rest := args[2:]; len(rest) > 0; rest = rest[2:] {
-		if len(rest) == 1 {
-			return opts, errSyntax
-		}
-		switch {
-		case is(rest[0], "COUNT"):
-			n, ok := resp.ParseInt(rest[1])
-			if !ok {
-				return opts, errNotInteger
-			}
-			if n < 1 {
-				return opts, errSyntax
-			}
-			opts.count = int(min(n, maxScanCount))
-		case is(rest[0], "MATCH"):
-			opts.pattern = rest[1]
-		case is(rest[0], "TYPE"):
-			opts.typeName = rest[1]
-		default:
-			return opts, errSyntax
-		}
-	}
-	return opts, nil
-}
-
-// parseCursor reads a cursor as Redis does, with C's strtoul: signs are allowed (-1 is the
-// highest cursor) and nothing at all is 0.
-func parseCursor(arg []byte) (Cursor, error) {
-	digits := shown(arg)
-	if len(digits) == 0 {
-		return 0, nil
-	}
-	negative := digits[0] == '-'
-	if negative || digits[0] == '+' {
-		digits = digits[1:]
-	}
-	n, err := strconv.ParseUint(string(digits), 10, 64)
-	if err != nil {
-		return 0, errBadCursor
-	}
-	if negative {
-		n = -n
-	}
-	return Cursor(n), nil
-}
-
-func (o *scanOptions) matches(entry ScanEntry) bool {
-	return (o.pattern == nil || globMatch(o.pattern, entry.Key)) &&
-		(o.typeName == nil || is(o.typeName, entry.Type.String()))
-}
-
 // keys is KEYS pattern. Its reply may not be larger than the output limit.
 func (s *session) keys(dst []byte, args [][]byte) []byte {
 	var list []byte
@@ -115,7 +50,7 @@ func (s *session) keys(dst []byte, args [][]byte) []byte {
 			return AppendReply(dst, err)
 		}
 		for _, entry := range entries {
-			if globMatch(args[1], entry.Key) {
+			if scan.Match(args[1], entry.Key) {
 				list = resp.AppendBulk(list, entry.Key)
 				found++
 			}

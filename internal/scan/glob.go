@@ -1,6 +1,6 @@
-package proxy
+package scan
 
-// globMatch reports whether s matches the pattern as Redis' KEYS and SCAN MATCH
+// Match reports whether s matches the pattern as Redis' KEYS and SCAN MATCH
 // mean it: * any bytes, ? one byte, [abc] [a-z] [^a] classes, \ takes the next byte
 // literally. Odd patterns (an unclosed class, a range the wrong way round, a
 // backslash at the end) mean what they mean to Redis' stringmatchlen.
@@ -8,7 +8,7 @@ package proxy
 // It takes at most len(pattern)*len(s) steps whatever the pattern: when something
 // after the last * does not match, only that * is extended, because an earlier one
 // could not help where the last could not.
-func globMatch(pattern, s []byte) bool {
+func Match(pattern, s []byte) bool {
 	p, i := 0, 0
 	afterStar, from := -1, 0
 	for i < len(s) {

@@ -1,4 +1,4 @@
-package proxy
+package scan
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestGlobMatch(t *testing.T) {
+func TestMatch(t *testing.T) {
 	for _, c := range []struct {
 		pattern, s string
 		want       bool
@@ -22,13 +22,13 @@ func TestGlobMatch(t *testing.T) {
 		{"*a*b*c", "xxaxxbxxc", true}, {"*a*b*c", "xxaxxcxxb", false}, {"user:*:name", "user:17:name", true},
 		{"a*[0-9]", "abc7", true}, {"HELLO", "hello", false},
 	} {
-		require.Equal(t, c.want, globMatch([]byte(c.pattern), []byte(c.s)), "%q ~ %q", c.pattern, c.s)
+		require.Equal(t, c.want, Match([]byte(c.pattern), []byte(c.s)), "%q ~ %q", c.pattern, c.s)
 	}
 }
 
 // TestGlobIsNotExponential would not end with a matcher that tries every star.
 func TestGlobIsNotExponential(t *testing.T) {
-	require.False(t, globMatch([]byte(strings.Repeat("a*", 1000)+"b"), []byte(strings.Repeat("a", 10_000))))
+	require.False(t, Match([]byte(strings.Repeat("a*", 1000)+"b"), []byte(strings.Repeat("a", 10_000))))
 }
 
 // TestGlobStarMatchesAnything compares with a naive matcher of * and ?.
@@ -46,7 +46,7 @@ func TestGlobStarMatchesAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := rapid.StringOfN(rapid.RuneFrom([]rune("ab*?")), 0, 8, -1).Draw(t, "pattern")
 		s := rapid.StringOfN(rapid.RuneFrom([]rune("ab")), 0, 10, -1).Draw(t, "s")
-		if naive(pattern, s) != globMatch([]byte(pattern), []byte(s)) {
+		if naive(pattern, s) != Match([]byte(pattern), []byte(s)) {
 			t.Fatalf("%q ~ %q", pattern, s)
 		}
 	})
