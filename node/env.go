@@ -126,10 +126,18 @@ func (s *stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 		return dst, record.Effect{Kind: record.Replaced, State: st}
 	}
 	start := len(dst)
-	req.MaxValue = s.node.opt.MaxValue
+	s.node.lend(req)
 	dst, effect := datatype.Execute(dst, st, req, now)
 	if len(effect.State.Value) > req.MaxValue { // that it was given: what a command makes is bounded before it is made
 		return resp.AppendError(dst[:start], datatype.ErrTooLong), record.Effect{}
 	}
 	return dst, effect
+}
+
+// lend gives a request what is this node's: its bound, and what random choices are made of.
+func (n *Node) lend(req *command.Request) {
+	req.MaxValue = n.opt.MaxValue
+	if req.Op == command.OpHRandField {
+		req.Random = rand.Uint64()
+	}
 }

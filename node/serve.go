@@ -315,7 +315,7 @@ func (n *Node) read(c *wire.ServerConn, s *session, op *protocol.Op, epoch uint6
 		s.out.result(c, &result)
 		return
 	}
-	op.Req.MaxValue = n.opt.MaxValue
+	n.lend(&op.Req)
 	s.reply, _ = datatype.Execute(s.reply[:0], rec.State, &op.Req, now)
 	s.room -= len(s.reply)
 	result.Status, result.Reply = protocol.StatusValue, s.reply

@@ -52,6 +52,8 @@ func (x exchange) sameMeaning() bool {
 		return slices.Equal(slices.Sorted(slices.Values(redis.texts())), slices.Sorted(slices.Values(quoll.texts())))
 	case "SCAN": // whole iterations are compared, see iterate
 		return len(redis.list) == 2 && len(quoll.list) == 2 && quoll.list[1].kind == '*'
+	case "HRANDFIELD": // any of those that there are, as many of them
+		return redis.shape() == quoll.shape()
 	case "RANDOMKEY":
 		return (x.redis == "$-1\r\n") == (x.quoll == "$-1\r\n") // any of those that there are
 	case "CLIENT ID":

@@ -45,6 +45,7 @@ func (g *generator) script() script {
 	}
 	for _, key := range keys {
 		ask("GET", key)
+		ask("HGETALL", key)
 		ask("PEXPIRETIME", key)
 	}
 	ask("KEYS", "*")

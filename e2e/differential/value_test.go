@@ -82,3 +82,15 @@ func (v value) pairs() map[string]string {
 	}
 	return all
 }
+
+// shape returns how a reply is built, without what it says.
+func (v value) shape() string {
+	if len(v.list) == 0 && v.kind != '*' {
+		return string(v.kind)
+	}
+	out := string(v.kind) + "["
+	for _, item := range v.list {
+		out += item.shape()
+	}
+	return out + "]"
+}

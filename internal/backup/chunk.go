@@ -50,7 +50,7 @@ func (e *Entry) check(slot uint16) error {
 		return fmt.Errorf("slot %d has a key of slot %d", slot, ring.SlotOf(e.Key))
 	case e.Version.IsZero():
 		return errors.New("a record has no version")
-	case e.State.Type > record.String:
+	case !e.State.Type.Known():
 		return fmt.Errorf("a record has the unknown type %d", e.State.Type)
 	case !e.State.Live() && (e.State.ExpireAt != 0 || len(e.State.Value) > 0):
 		return errors.New("a deleted record has a value")

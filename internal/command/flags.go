@@ -25,6 +25,7 @@ const (
 	CatKeyspace Categories = 1 << iota
 	CatRead
 	CatWrite
+	CatHash
 	CatString
 	CatBitmap
 	CatAdmin
@@ -53,7 +54,7 @@ const (
 var (
 	flagNames     = []string{"write", "readonly", "denyoom", "admin", "noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}
 	categoryNames = []string{
-		"@keyspace", "@read", "@write", "@string", "@bitmap", "@admin", "@fast", "@slow", "@dangerous", "@connection",
+		"@keyspace", "@read", "@write", "@hash", "@string", "@bitmap", "@admin", "@fast", "@slow", "@dangerous", "@connection",
 	}
 	keyFlagNames = []string{"RO", "RW", "OW", "RM", "access", "update", "insert", "delete", "variable_flags"}
 )

@@ -63,7 +63,7 @@ const (
 	// Internal: a slot-wide clear, for FLUSHALL and FLUSHDB.
 	OpClear
 
-	// Everything below is answered by the proxy itself or spread over the cluster.
+	// What follows, up to OpWait, is answered by the proxy itself or spread over the cluster.
 	OpAuth
 	OpPing
 	OpEcho
@@ -91,6 +91,24 @@ const (
 	OpObject
 	OpDebug
 	OpWait
+
+	// Hashes.
+	OpHSet
+	OpHMSet
+	OpHSetNX
+	OpHGet
+	OpHMGet
+	OpHGetAll
+	OpHKeys
+	OpHVals
+	OpHDel
+	OpHExists
+	OpHLen
+	OpHStrlen
+	OpHIncrBy
+	OpHIncrByFloat
+	OpHRandField
+	OpHScan
 )
 
 // Request is one command on one key as proxy, home and data types see it.
@@ -107,4 +125,6 @@ type Request struct {
 	// MaxValue is how long a value may become, in bytes: 0 stands for the longest that there is. It is the
 	// executing node's, and does not travel.
 	MaxValue int
+	// Random is what a command makes its random choices of (HRANDFIELD). It is the executing node's, too.
+	Random uint64
 }

@@ -32,6 +32,7 @@ func join() []*Command {
 		"cluster":    clusterCommands,
 		"connection": connectionCommands,
 		"generic":    genericCommands,
+		"hash":       hashCommands,
 		"server":     serverCommands,
 		"string":     stringCommands,
 	} {

@@ -19,9 +19,6 @@ var unsupportedCommands = map[string]string{
 	"geo": `
 		geoadd:-5 geodist:-4 geohash:-2 geopos:-2 georadius:-6 georadius_ro:-6 georadiusbymember:-5
 		georadiusbymember_ro:-5 geosearch:-7 geosearchstore:-8`,
-	"hash": `
-		hdel:-3 hexists:3 hget:3 hgetall:2 hincrby:4 hincrbyfloat:4 hkeys:2 hlen:2 hmget:-3 hmset:-4 hrandfield:-2
-		hscan:-3 hset:-4 hsetnx:4 hstrlen:3 hvals:2`,
 	"hyperloglog": `
 		pfadd:-2 pfcount:-2 pfdebug:3 pfmerge:-2 pfselftest:1`,
 	"list": `

@@ -62,7 +62,11 @@ type Type uint8
 const (
 	None   Type = 0
 	String Type = 1
+	Hash   Type = 2
 )
+
+// Known reports whether this version of Quoll has the type.
+func (t Type) Known() bool { return t <= Hash }
 
 // String returns the name that the TYPE command shows.
 func (t Type) String() string {
@@ -71,6 +75,8 @@ func (t Type) String() string {
 		return "none"
 	case String:
 		return "string"
+	case Hash:
+		return "hash"
 	}
 	return "unknown"
 }

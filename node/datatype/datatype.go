@@ -51,7 +51,7 @@ func Execute(dst []byte, st record.State, req *command.Request, now int64) ([]by
 	}
 	op := &operations[req.Op]
 	if n := len(req.Args); n < op.min || op.max != unlimited && n > op.max {
-		return refuse(dst, "ERR wrong number of arguments for '"+commandName(req)+"' command")
+		return refuse(dst, errArity(req))
 	}
 	return op.run(dst, st, req, now)
 }

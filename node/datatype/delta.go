@@ -22,6 +22,8 @@ const (
 	deltaSplice = 1
 	// deltaExpiry: the new expiry in Unix milliseconds, 0 for none.
 	deltaExpiry = 2
+	// deltaFields: fields of a hash that are set or removed; see edit.delta.
+	deltaFields = 3
 )
 
 // maxSpliceHeader bounds the bytes of a splice beside its data: a tag and three
@@ -55,6 +57,8 @@ func Apply(st record.State, delta []byte) (record.State, error) {
 		return applySplice(st, body)
 	case deltaExpiry:
 		return applyExpiry(st, body)
+	case deltaFields:
+		return applyFields(st, body)
 	default:
 		return record.State{}, fmt.Errorf("%w: unknown tag %d", ErrDelta, tag)
 	}
@@ -92,5 +96,21 @@ func applyExpiry(st record.State, body []byte) (record.State, error) {
 		return record.State{}, fmt.Errorf("%w: an expiry for a deleted key", ErrDelta)
 	}
 	st.ExpireAt = int64(at)
+	return st, nil
+}
+
+func applyFields(st record.State, body []byte) (record.State, error) {
+	if st.Type != record.Hash {
+		return record.State{}, fmt.Errorf("%w: fields for a %s", ErrDelta, st.Type)
+	}
+	e, ok := decodeEdit(body)
+	if !ok {
+		return record.State{}, fmt.Errorf("%w: bad fields", ErrDelta)
+	}
+	value := e.apply(st.Value, e.hits(st.Value))
+	if value == nil || len(value) > MaxValueLen {
+		return record.State{}, fmt.Errorf("%w: fields that leave a hash of %d bytes", ErrDelta, len(value))
+	}
+	st.Value = value
 	return st, nil
 }

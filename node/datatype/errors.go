@@ -30,6 +30,18 @@ const (
 	errNXWithOther   = "ERR NX and XX, GT or LT options at the same time are not compatible"
 	errGTWithLT      = "ERR GT and LT options at the same time are not compatible"
 	errBadDump       = "ERR Bad data format"
+
+	errFieldNotInteger = "ERR hash value is not an integer"
+	errFieldNotFloat   = "ERR hash value is not a float"
+	errNotFinite       = "ERR value is NaN or Infinity"
+	errOutOfRange      = "ERR value is out of range"
+	errLongRange       = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
+)
+
+// What Redis has no limit for.
+const (
+	errHashTooLong  = "ERR the hash would be longer than a value may be (proto-max-bulk-len); nothing was done"
+	errReplyTooLong = "ERR the reply would be longer than a value may be (proto-max-bulk-len); ask for less"
 )
 
 // noEffect is the effect of reads and of commands that change nothing.
@@ -43,6 +55,11 @@ func refuse(dst []byte, text string) ([]byte, record.Effect) {
 // errExpireTime is the error for an expiry that is not positive or out of range.
 func errExpireTime(req *command.Request) string {
 	return "ERR invalid expire time in '" + commandName(req) + "' command"
+}
+
+// errArity is the error for a number of arguments that the command does not take.
+func errArity(req *command.Request) string {
+	return "ERR wrong number of arguments for '" + commandName(req) + "' command"
 }
 
 // commandName returns the name of the command as Redis writes it in errors.

@@ -54,6 +54,46 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
+// FuzzApplyFields compares changes of a hash with the same changes of a map.
+func FuzzApplyFields(f *testing.F) {
+	two := hashOf("a", "1", "b", "2").Value
+	for _, delta := range []string{"\x02a\x01x", "\x03a", "\x03c", "\x02c\x00\x03c", "\x03a\x03b", "", "\x02", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"} {
+		f.Add(two, []byte(delta))
+	}
+	f.Fuzz(func(t *testing.T, value, body []byte) {
+		if !validHash(value) {
+			value = two
+		}
+		before := string(value)
+		next, err := Apply(record.State{Type: record.Hash, Value: value}, append([]byte{deltaFields}, body...))
+		require.Equal(t, before, string(value))
+		if err != nil {
+			require.ErrorIs(t, err, ErrDelta)
+			require.Equal(t, record.State{}, next)
+			return
+		}
+		want := mapOf(value)
+		e, _ := decodeEdit(body)
+		for _, c := range e.list {
+			if c.remove {
+				delete(want, string(c.field))
+			} else {
+				want[string(c.field)] = string(c.value)
+			}
+		}
+		require.Equal(t, want, mapOf(next.Value))
+	})
+}
+
+// mapOf returns the fields of a packed hash.
+func mapOf(hash []byte) map[string]string {
+	all := map[string]string{}
+	for f := fieldsOf(hash); f.next(); {
+		all[string(f.field)] = string(f.value)
+	}
+	return all
+}
+
 // growth returns by how much a splice makes its value longer.
 func growth(delta []byte) (n uint64, ok bool) {
 	if len(delta) == 0 || delta[0] != deltaSplice {
@@ -86,6 +126,7 @@ func spliceSlowly(value, numbers []byte) []byte {
 func FuzzDump(f *testing.F) {
 	f.Add(encodeState(str("value")), int64(testNow))
 	f.Add(encodeState(strUntil("", testNow+1)), int64(testNow))
+	f.Add(encodeState(hashOf("field", "value", "", "")), int64(testNow))
 	f.Add([]byte{dumpFormat, byte(record.String)}, int64(1))
 	f.Add(binary.AppendUvarint([]byte{dumpFormat, byte(record.String)}, math.MaxUint64), int64(1))
 	f.Fuzz(func(t *testing.T, blob []byte, now int64) {
@@ -130,6 +171,12 @@ func FuzzExecute(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value []byte, expireAt int64, op uint16, rest string) {
 		st := record.State{Type: record.String, ExpireAt: expireAt, Value: buffer.Clone(value)}
+		if o := command.Op(op); command.OpHSet <= o && o <= command.OpHScan {
+			st.Type = record.Hash
+			if !validHash(value) {
+				st.Value = hashOf("12", "3", "f1", "x", "", "").Value
+			}
+		}
 		if st.Expired(testNow) || expireAt < 0 {
 			st = record.State{}
 		}

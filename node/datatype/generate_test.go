@@ -47,6 +47,9 @@ var commandNames = []string{
 	"INCRBYFLOAT", "INCRBYFLOAT", "SETBIT", "SETBIT", "GETBIT", "BITCOUNT", "BITCOUNT", "BITPOS", "BITPOS", "BITFIELD",
 	"BITFIELD", "BITFIELD", "BITFIELD_RO", "DEL", "UNLINK", "EXISTS", "TOUCH", "TYPE", "EXPIRE", "PEXPIRE", "EXPIREAT",
 	"PEXPIREAT", "TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME", "PERSIST",
+	"HSET", "HSET", "HSET", "HSET", "HSET", "HMSET", "HSETNX", "HSETNX", "HGET", "HGET", "HMGET", "HMGET", "HGETALL", "HGETALL", "HKEYS",
+	"HVALS", "HDEL", "HDEL", "HEXISTS", "HLEN", "HSTRLEN", "HINCRBY", "HINCRBY", "HINCRBY", "HINCRBYFLOAT", "HINCRBYFLOAT",
+	"HRANDFIELD", "HRANDFIELD", "HSCAN", "HSCAN",
 }
 
 func (g *generator) arguments(name string) []string {
@@ -88,7 +91,68 @@ func (g *generator) arguments(name string) []string {
 	case "PEXPIREAT":
 		return append([]string{g.absolute(1000)}, g.conditions()...)
 	}
+	return g.hashArguments(name)
+}
+
+func (g *generator) hashArguments(name string) []string {
+	switch name {
+	case "HSET", "HMSET":
+		out := []string{g.field(), g.value()}
+		for range g.intn(pick(g, 1, 5, 30)) {
+			out = append(out, g.field(), g.value())
+		}
+		if g.chance(3) {
+			out = out[1:]
+		}
+		return out
+	case "HSETNX":
+		return []string{g.field(), g.value()}
+	case "HGET", "HEXISTS", "HSTRLEN":
+		return []string{g.field()}
+	case "HMGET", "HDEL":
+		return append([]string{g.field()}, g.some(g.field, pick(g, 3, 3, 20))...)
+	case "HINCRBY":
+		return []string{g.field(), g.integer()}
+	case "HINCRBYFLOAT":
+		return []string{g.field(), g.float()}
+	case "HRANDFIELD":
+		return g.randomOptions()
+	case "HSCAN":
+		return append([]string{pick(g, "0", "0", "0", "", "-1", "+0", "00", "x", "18446744073709551616", " 1", "0x1", "1.5")}, g.scanOptions()...)
+	}
 	return nil
+}
+
+func (g *generator) field() string {
+	if g.chance(10) {
+		return pick(g, "", "\x00", "\r\n", "\xff\xfe", strings.Repeat("f", 200), "007", "-5")
+	}
+	return "f" + strconv.Itoa(g.intn(pick(g, 3, 10, 60)))
+}
+
+func (g *generator) randomOptions() []string {
+	out := g.some(func() string {
+		return pick(g, strconv.Itoa(g.intn(8)), strconv.Itoa(-g.intn(20)), strconv.Itoa(100), "x", "", "-9223372036854775808", "9223372036854775807")
+	}, 1)
+	if len(out) > 0 && g.chance(50) {
+		out = append(out, pick(g, g.word("WITHVALUES"), g.word("WITHVALUES"), g.word("WITHVALUES"), "WITHSCORES", ""))
+	}
+	if g.chance(3) {
+		out = append(out, "x")
+	}
+	return out
+}
+
+func (g *generator) scanOptions() []string {
+	var out []string
+	for range g.intn(3) {
+		out = append(out, pick(g, []string{g.word("MATCH"), pick(g, "*", "f1*", "f?", "", "[f]*", "\x00")},
+			[]string{g.word("COUNT"), pick(g, "1", "3", "1000", "0", "-1", "x", "")}, []string{pick(g, "TYPE", "", "NOVALUES"), "hash"})...)
+	}
+	if g.chance(5) && len(out) > 0 {
+		out = out[:len(out)-1]
+	}
+	return out
 }
 
 // some repeats one up to n times, n included.

@@ -32,6 +32,10 @@ var ops = map[string]command.Op{
 	"TTL": command.OpTTL, "PTTL": command.OpPTTL, "EXPIRETIME": command.OpExpireTime,
 	"PEXPIRETIME": command.OpPExpireTime, "PERSIST": command.OpPersist, "DUMPSTATE": command.OpDumpState,
 	"RESTORESTATE": command.OpRestoreState,
+	"HSET":         command.OpHSet, "HMSET": command.OpHMSet, "HSETNX": command.OpHSetNX, "HGET": command.OpHGet, "HMGET": command.OpHMGet,
+	"HGETALL": command.OpHGetAll, "HKEYS": command.OpHKeys, "HVALS": command.OpHVals, "HDEL": command.OpHDel,
+	"HEXISTS": command.OpHExists, "HLEN": command.OpHLen, "HSTRLEN": command.OpHStrlen, "HINCRBY": command.OpHIncrBy,
+	"HINCRBYFLOAT": command.OpHIncrByFloat, "HRANDFIELD": command.OpHRandField, "HSCAN": command.OpHScan,
 }
 
 func request(args ...string) *command.Request {

@@ -52,12 +52,17 @@ func encodeState(st record.State) []byte {
 
 // decodeState reads what encodeState wrote. The value is a copy.
 func decodeState(blob []byte) (record.State, error) {
-	if len(blob) < 2 || blob[0] != dumpFormat || record.Type(blob[1]) != record.String {
+	if len(blob) < 2 || blob[0] != dumpFormat {
 		return record.State{}, errDump
 	}
 	at, size := binary.Uvarint(blob[2:])
 	if size <= 0 || at > math.MaxInt64 || len(blob)-2-size > MaxValueLen {
 		return record.State{}, errDump
 	}
-	return record.State{Type: record.String, ExpireAt: int64(at), Value: buffer.Clone(blob[2+size:])}, nil
+	st := record.State{Type: record.Type(blob[1]), ExpireAt: int64(at), Value: blob[2+size:]}
+	if st.Type != record.String && (st.Type != record.Hash || !validHash(st.Value)) {
+		return record.State{}, errDump
+	}
+	st.Value = buffer.Clone(st.Value)
+	return st, nil
 }
