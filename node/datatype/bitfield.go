@@ -34,7 +34,7 @@ func runFields(dst []byte, st record.State, req *command.Request, readOnly bool)
 	if readOnly && size > 0 {
 		return refuse(dst, errFieldReadOnly)
 	}
-	if holdsOther(st) {
+	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
 	dst = resp.AppendArray(dst, len(ops))

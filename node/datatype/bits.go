@@ -17,7 +17,7 @@ func setBit(dst []byte, st record.State, req *command.Request, _ int64) ([]byte,
 	if !ok || bit != 0 && bit != 1 {
 		return refuse(dst, errBitValue)
 	}
-	if holdsOther(st) {
+	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
 	old := readField(st.Value, pos, 1)
@@ -37,7 +37,7 @@ func getBit(dst []byte, st record.State, req *command.Request, _ int64) ([]byte,
 	if !ok {
 		return refuse(dst, errBitOffset)
 	}
-	if holdsOther(st) {
+	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
 	return appendBool(dst, readField(st.Value, pos, 1) == 1), noEffect

@@ -43,7 +43,7 @@ func decrBy(dst []byte, st record.State, req *command.Request, _ int64) ([]byte,
 
 // addInt adds to an integer value, for which an absent key is 0. The expiry stays.
 func addInt(dst []byte, st record.State, by int64) ([]byte, record.Effect) {
-	if holdsOther(st) {
+	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
 	var n int64

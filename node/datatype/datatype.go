@@ -72,8 +72,8 @@ func appendBool(dst []byte, b bool) []byte {
 	return append(dst, ":0\r\n"...)
 }
 
-// holdsOther reports whether the key exists and is not a string.
-func holdsOther(st record.State) bool { return st.Live() && st.Type != record.String }
+// holdsOther reports whether the key exists and is of another type than t.
+func holdsOther(st record.State, t record.Type) bool { return st.Live() && st.Type != t }
 
 // keep returns an argument as a value: itself if it may be, or a copy.
 func keep(req *command.Request, arg []byte) []byte {

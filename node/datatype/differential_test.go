@@ -110,7 +110,7 @@ func runHere(t *testing.T, g *generator, keys map[string]record.State, resp3 boo
 func runLCS(g *generator, keys map[string]record.State, resp3 bool) step {
 	args := []string{"LCS", pick(g, "a", "b", "c"), pick(g, "a", "b", "d")}
 	a, b := keys[args[1]], keys[args[2]]
-	if holdsOther(a) || holdsOther(b) { // the proxy's matter
+	if holdsOther(a, record.String) || holdsOther(b, record.String) { // the proxy's matter
 		return step{args: []string{"ECHO", "x"}, reply: "$1\r\nx\r\n"}
 	}
 	var options [][]byte

@@ -14,7 +14,7 @@ import (
 // x87 format of 64 mantissa bits on the machines it is mostly run on, so this does
 // too. The expiry stays.
 func incrByFloat(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	if holdsOther(st) {
+	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
 	n, ok := new(big.Float), true

@@ -8,7 +8,7 @@ import (
 
 // get serves GET.
 func get(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	if holdsOther(st) {
+	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
 	return appendValue(dst, st, req.RESP3), noEffect
@@ -16,7 +16,7 @@ func get(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, re
 
 // mget serves one key of MGET, for which other types are absent.
 func mget(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	if holdsOther(st) {
+	if holdsOther(st, record.String) {
 		st = record.State{}
 	}
 	return appendValue(dst, st, req.RESP3), noEffect
@@ -24,7 +24,7 @@ func mget(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, r
 
 // strlen serves STRLEN.
 func strlen(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, record.Effect) {
-	if holdsOther(st) {
+	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
 	return resp.AppendInt(dst, int64(len(st.Value))), noEffect
@@ -32,7 +32,7 @@ func strlen(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, r
 
 // getDel serves GETDEL.
 func getDel(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	if holdsOther(st) {
+	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
 	dst = appendValue(dst, st, req.RESP3)
@@ -48,7 +48,7 @@ func getEx(dst []byte, st record.State, req *command.Request, now int64) ([]byte
 	if !ok {
 		return refuse(dst, errSyntax)
 	}
-	if holdsOther(st) {
+	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
 	if !st.Live() { // before the expiry is looked at, as Redis does

@@ -26,7 +26,7 @@ func hRandField(dst []byte, st record.State, req *command.Request, _ int64) ([]b
 		return refuse(dst, errSyntax)
 	case withValues && (count < -math.MaxInt64/2 || count > math.MaxInt64/2):
 		return refuse(dst, errOutOfRange)
-	case notHash(st):
+	case holdsOther(st, record.Hash):
 		return refuse(dst, errWrongType)
 	case !st.Live() || count == 0:
 		return resp.AppendArray(dst, 0), noEffect
@@ -40,7 +40,7 @@ func hRandField(dst []byte, st record.State, req *command.Request, _ int64) ([]b
 
 // randomField replies one field.
 func randomField(dst []byte, st record.State, req *command.Request, d *dice) ([]byte, record.Effect) {
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	if !st.Live() {

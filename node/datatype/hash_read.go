@@ -6,12 +6,9 @@ import (
 	"github.com/quolldb/quoll/internal/resp"
 )
 
-// notHash reports whether the key exists and is not a hash.
-func notHash(st record.State) bool { return st.Live() && st.Type != record.Hash }
-
 // hGet serves HGET.
 func hGet(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	return appendField(dst, st.Value, req.Args[2], req.RESP3), noEffect
@@ -28,7 +25,7 @@ func appendField(dst, hash, field []byte, resp3 bool) []byte {
 
 // hMGet serves HMGET.
 func hMGet(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	asked := req.Args[2:]
@@ -55,7 +52,7 @@ func hMGet(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, 
 
 // hExists serves HEXISTS.
 func hExists(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	_, found := fieldOf(st.Value, req.Args[2])
@@ -64,7 +61,7 @@ func hExists(dst []byte, st record.State, req *command.Request, _ int64) ([]byte
 
 // hLen serves HLEN.
 func hLen(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, record.Effect) {
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	return resp.AppendInt(dst, int64(fieldCount(st.Value))), noEffect
@@ -72,7 +69,7 @@ func hLen(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, rec
 
 // hStrlen serves HSTRLEN.
 func hStrlen(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	value, _ := fieldOf(st.Value, req.Args[2])
@@ -81,7 +78,7 @@ func hStrlen(dst []byte, st record.State, req *command.Request, _ int64) ([]byte
 
 // hGetAll serves HGETALL: a map in RESP3.
 func hGetAll(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	dst = resp.AppendMap(dst, fieldCount(st.Value), req.RESP3)
@@ -93,7 +90,7 @@ func hGetAll(dst []byte, st record.State, req *command.Request, _ int64) ([]byte
 
 // hKeys serves HKEYS.
 func hKeys(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, record.Effect) {
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	dst = resp.AppendArray(dst, fieldCount(st.Value))
@@ -105,7 +102,7 @@ func hKeys(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, re
 
 // hVals serves HVALS.
 func hVals(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, record.Effect) {
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	dst = resp.AppendArray(dst, fieldCount(st.Value))

@@ -25,7 +25,7 @@ func hScan(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, 
 	if err != nil {
 		return refuse(dst, err.Error())
 	}
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	if !st.Live() { // before the options are looked at, as Redis does
@@ -41,26 +41,18 @@ func hScan(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, 
 	} else if width := positions / uint64(n) * uint64(opts.Count); cursor < positions && width < positions-cursor {
 		end = cursor + width
 	}
-	matching := 0
+	var page [][]byte
 	for f := fieldsOf(st.Value); f.next(); {
-		if onPage(f.field, cursor, end, &opts) {
-			matching++
+		if p := position(f.field); cursor <= p && p < end && opts.Matches(f.field) {
+			page = append(page, f.field, f.value)
 		}
 	}
-	next := end % positions
-	dst = resp.AppendBulk(resp.AppendArray(dst, 2), strconv.FormatUint(next, 10))
-	dst = resp.AppendArray(dst, 2*matching)
-	for f := fieldsOf(st.Value); f.next(); {
-		if onPage(f.field, cursor, end, &opts) {
-			dst = resp.AppendBulk(resp.AppendBulk(dst, f.field), f.value)
-		}
+	dst = resp.AppendBulk(resp.AppendArray(dst, 2), strconv.FormatUint(end%positions, 10))
+	dst = resp.AppendArray(dst, len(page))
+	for _, part := range page {
+		dst = resp.AppendBulk(dst, part)
 	}
 	return dst, noEffect
-}
-
-func onPage(field []byte, from, end uint64, opts *scan.Options) bool {
-	p := position(field)
-	return from <= p && p < end && opts.Matches(field)
 }
 
 // position returns where HSCAN meets a field: FNV-1a, mixed, so that the upper bits depend on all of the name. It must stay as it is.

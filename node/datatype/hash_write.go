@@ -25,7 +25,7 @@ func setFields(dst []byte, st record.State, req *command.Request, reply func(dst
 	if len(req.Args)%2 != 0 {
 		return refuse(dst, errArity(req))
 	}
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	var e edit
@@ -47,13 +47,15 @@ func (e *edit) run(dst []byte, start int, st record.State, found []hit, req *com
 
 // hSetNX serves HSETNX.
 func hSetNX(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	if _, found := fieldOf(st.Value, req.Args[2]); found {
 		return appendBool(dst, false), noEffect
 	}
-	return setField(appendBool(dst, true), len(dst), st, req, req.Args[3])
+	var e edit
+	e.add(fieldChange{field: req.Args[2], value: req.Args[3]})
+	return e.run(appendBool(dst, true), len(dst), st, nil, req)
 }
 
 // setField sets the field that a command names to a value. The reply begins at start in dst.
@@ -65,7 +67,7 @@ func setField(dst []byte, start int, st record.State, req *command.Request, valu
 
 // hDel serves HDEL: how many of the fields were there.
 func hDel(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	var e edit
@@ -86,7 +88,7 @@ func hIncrBy(dst []byte, st record.State, req *command.Request, _ int64) ([]byte
 	if !ok {
 		return refuse(dst, errNotInteger)
 	}
-	if notHash(st) {
+	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
 	var n int64
@@ -111,7 +113,7 @@ func hIncrByFloat(dst []byte, st record.State, req *command.Request, _ int64) ([
 		return refuse(dst, errNotFloat)
 	case by.IsInf():
 		return refuse(dst, errNotFinite)
-	case notHash(st):
+	case holdsOther(st, record.Hash):
 		return refuse(dst, errWrongType)
 	}
 	n := new(big.Float)

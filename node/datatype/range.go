@@ -9,7 +9,7 @@ import (
 
 // appendTo serves APPEND.
 func appendTo(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	if holdsOther(st) {
+	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
 	tail := req.Args[2]
@@ -31,7 +31,7 @@ func setRange(dst []byte, st record.State, req *command.Request, _ int64) ([]byt
 	if offset < 0 {
 		return refuse(dst, errOffset)
 	}
-	if holdsOther(st) {
+	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
 	patch := req.Args[3]
@@ -54,7 +54,7 @@ func getRange(dst []byte, st record.State, req *command.Request, _ int64) ([]byt
 	if !ok || !endOK {
 		return refuse(dst, errNotInteger)
 	}
-	if holdsOther(st) {
+	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
 	if reversed(start, end) {

@@ -47,7 +47,7 @@ func assign(dst []byte, st record.State, req *command.Request, value []byte, opt
 	if problem != "" {
 		return refuse(dst, problem)
 	}
-	if opts.get && holdsOther(st) {
+	if opts.get && holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
 	write := !(opts.nx && st.Live() || opts.xx && !st.Live())
