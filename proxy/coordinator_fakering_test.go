@@ -296,7 +296,7 @@ func executeInTime(t testing.TB, c *Coordinator, b *Batch) {
 	done := make(chan struct{})
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		for range int((2*c.cfg.OperationTimeout + 2*slack) / tick) {
+		for range int((2*c.cfg.OperationTimeout + slack) / tick) {
 			select {
 			case <-done:
 				return
