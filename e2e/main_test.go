@@ -29,7 +29,7 @@ func (quiet) Printf(context.Context, string, ...any) {}
 // what a busy machine may add to them.
 const (
 	operationTimeout = time.Second
-	slowTimeout      = time.Minute
+	slowTimeout      = 5 * time.Minute
 	slack            = 2 * time.Second
 )
 

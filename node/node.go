@@ -58,7 +58,7 @@ type Options struct {
 	// that are not executed any more.
 	OperationTimeout time.Duration
 	// SlowTimeout is what proxies use for operations that take longer because nodes are behind with their work:
-	// one minute.
+	// five minutes.
 	SlowTimeout    time.Duration
 	MaxConnections int
 	// MaxPending bounds the bytes of the requests that the node works on: 256 MiB.
@@ -95,7 +95,7 @@ func (o *Options) setDefaults() {
 		o.manyRequests = manyRequests
 	}
 	if o.SlowTimeout == 0 {
-		o.SlowTimeout = time.Minute
+		o.SlowTimeout = 5 * time.Minute
 	}
 	if o.RepairInterval == 0 {
 		o.RepairInterval = 10 * time.Second

@@ -26,7 +26,7 @@ type CoordinatorConfig struct {
 	Secret []byte
 	// OperationTimeout bounds Execute, as long as no node says that it is behind with what it was asked for.
 	OperationTimeout time.Duration
-	// SlowTimeout bounds Execute in any case: one minute.
+	// SlowTimeout bounds Execute in any case: five minutes.
 	SlowTimeout time.Duration
 	Version     string
 	Logger      *slog.Logger
@@ -81,7 +81,7 @@ type ringView struct {
 // NewCoordinator starts a coordinator, which learns the ring in the background.
 // Close stops it.
 func NewCoordinator(cfg CoordinatorConfig) *Coordinator {
-	cfg.SlowTimeout = cmp.Or(cfg.SlowTimeout, time.Minute)
+	cfg.SlowTimeout = cmp.Or(cfg.SlowTimeout, 5*time.Minute)
 	c := &Coordinator{cfg: cfg, log: cfg.Logger, pauses: pauses{begun: time.Now()}, offers: make(chan ring.Cluster, 1)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	var seeds []*nodeLink

@@ -169,7 +169,7 @@ func TestWritesAtMostOnceUnderChaos(t *testing.T) {
 			t.Parallel()
 			f := startRing(t, 3)
 			c := startCoordinator(t, CoordinatorConfig{OperationTimeout: 300 * time.Millisecond, Seeds: []string{f.nodes[0].address()}, suspectAfter: 50 * time.Millisecond,
-				SlowTimeout: 600 * time.Millisecond}) // what is refused because a node has too much to do would be tried for a minute
+				SlowTimeout: 600 * time.Millisecond}) // what is refused because a node has too much to do would be tried for minutes
 			f.awaitUp(c, 3)
 			nodes := newChaos(seed)
 			f.play(nodes.play)

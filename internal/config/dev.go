@@ -58,7 +58,7 @@ func DefaultDev() Dev {
 		Admin:            "127.0.0.1:0",
 		MaxBulk:          64 * MiB,
 		OperationTimeout: time.Second,
-		SlowTimeout:      time.Minute,
+		SlowTimeout:      5 * time.Minute,
 		LogLevel:         slog.LevelWarn,
 	}
 }

@@ -85,7 +85,7 @@ func DefaultNode() Node {
 		Engine:           Memory,
 		Replicas:         3,
 		OperationTimeout: time.Second,
-		SlowTimeout:      time.Minute,
+		SlowTimeout:      5 * time.Minute,
 		MaxConnections:   1024,
 		MaxBulk:          64 * MiB,
 		RepairRate:       25 * MiB,

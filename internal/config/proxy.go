@@ -65,7 +65,7 @@ func DefaultProxy() Proxy {
 		ClusterName:       "quoll",
 		Admin:             DefaultAdmin,
 		OperationTimeout:  time.Second,
-		SlowTimeout:       time.Minute,
+		SlowTimeout:       5 * time.Minute,
 		MaxClients:        10000,
 		MaxBulk:           64 * MiB,
 		MaxArgs:           1 << 20,
