@@ -67,7 +67,7 @@ func Word(err error) string {
 	return err.Error()
 }
 
-// Reply is a reply as the history knows it.
+// Reply is a reply as the history knows it. Maps have no order: their keys are sorted.
 func Reply(value any, err error) string {
 	switch {
 	case errors.Is(err, redis.Nil):
@@ -75,5 +75,25 @@ func Reply(value any, err error) string {
 	case err != nil:
 		return err.Error()
 	}
+	switch value := value.(type) {
+	case nil:
+		return history.Nil
+	case []any:
+		return words(value)
+	case map[any]any:
+		var hash history.Hash
+		for field, of := range value {
+			hash = hash.Set(fmt.Sprint(field), fmt.Sprint(of))
+		}
+		return string(hash.Sorted())
+	}
 	return fmt.Sprint(value)
+}
+
+func words(values []any) string {
+	var replies []string
+	for _, value := range values {
+		replies = append(replies, Reply(value, nil))
+	}
+	return strings.Join(replies, " ")
 }

@@ -84,12 +84,12 @@ func (r *Recorder) Check(perKey time.Duration) Result {
 	return result
 }
 
-// reply is what the client knows.
+// reply is what the client knows, for people.
 func (o *Operation) reply() string {
 	if o.Unknown {
 		return "?"
 	}
-	return o.Reply
+	return strings.ReplaceAll(o.Reply, padding, "~")
 }
 
 // show lists operations, one a line.

@@ -23,13 +23,23 @@ const (
 	Persist Kind = "PERSIST"
 	GetEX   Kind = "GETEX"
 	GetDel  Kind = "GETDEL"
+
+	HSet    Kind = "HSET"
+	HSetNX  Kind = "HSETNX"
+	HGet    Kind = "HGET"
+	HMGet   Kind = "HMGET"
+	HGetAll Kind = "HGETALL"
+	HDel    Kind = "HDEL"
+	HIncr   Kind = "HINCRBY" // by one
 )
 
 // Command is one command on one key.
 type Command struct {
 	Kind Kind   `json:"command"`
 	Key  string `json:"key"`
-	// Arg is the value of Set, SetNX, GetSet, Append and PSetEX. Values that are unique
+	// Field is the field of a command on a hash. HSet, HMGet and HDel may have several, separated by spaces.
+	Field string `json:"field,omitempty"`
+	// Arg is the value of Set, SetNX, GetSet, Append and PSetEX, and of each field of HSet and HSetNX, there without spaces. Values that are unique
 	// in the history make the check sharp.
 	Arg string `json:"arg,omitempty"`
 	// TTL is in milliseconds, of PSetEX, PExpire and GetEX. GetEX without one persists.
@@ -52,23 +62,35 @@ func (c Command) Args() []any {
 			return append(args, "PERSIST")
 		}
 		args = append(args, "PX", ttl)
+	case HSet, HSetNX, HGet, HMGet, HDel, HIncr:
+		for field := range strings.FieldsSeq(c.Field) {
+			if args = append(args, field); c.Kind == HSet || c.Kind == HSetNX {
+				args = append(args, c.Arg)
+			}
+		}
+		if c.Kind == HIncr {
+			args = append(args, "1")
+		}
 	}
 	return args
 }
 
-// String shows the command as a user types it.
+// String shows the command as a user types it, with a long value as Draw makes it cut short.
 func (c Command) String() string {
 	var words []string
 	for _, arg := range c.Args() {
 		words = append(words, arg.(string))
 	}
-	return strings.Join(words, " ")
+	return strings.ReplaceAll(strings.Join(words, " "), padding, "~")
 }
 
 // Replies that are not values.
 const (
 	Nil        = "(nil)"
 	NotInteger = "ERR value is not an integer or out of range"
+	WrongType  = "WRONGTYPE Operation against a key holding the wrong kind of value"
+	// FieldNotInteger is what HIncr says instead of NotInteger.
+	FieldNotInteger = "ERR hash value is not an integer"
 )
 
 // Operation is a command and how it ended.
@@ -103,19 +125,32 @@ func (o Operation) opened() Operation {
 
 // noEffect reports whether the operation is known to have changed nothing.
 func (o Operation) noEffect() bool {
-	if o.Kind == Get {
+	switch {
+	case o.Kind.reads():
+		return true
+	case o.Unknown:
+		return false
+	case o.Reply == WrongType:
 		return true
 	}
-	if o.Unknown {
-		return false
-	}
 	switch o.Kind {
-	case SetNX, Del, PExpire, Persist:
+	case SetNX, Del, PExpire, Persist, HSetNX, HDel:
 		return o.Reply == "0"
 	case GetDel, GetEX:
 		return o.Reply == Nil
 	case Incr:
 		return o.Reply == NotInteger
+	case HIncr:
+		return o.Reply == FieldNotInteger
+	}
+	return false
+}
+
+// reads reports whether the command never changes anything.
+func (k Kind) reads() bool {
+	switch k {
+	case Get, HGet, HMGet, HGetAll:
+		return true
 	}
 	return false
 }

@@ -1,18 +1,35 @@
 package history
 
 import (
+	"hash/fnv"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 )
 
-var drawn = []Kind{Get, Get, Get, Get, Set, Incr, Incr, Append, Del, SetNX, GetSet, PSetEX, PSetEX, PExpire, Persist, GetEX, GetDel}
+var (
+	drawn = []Kind{Get, Get, Get, Get, Set, Incr, Incr, Append, Del, SetNX, GetSet, PSetEX, PSetEX, PExpire, Persist, GetEX, GetDel}
+	// drawnOnHash has some that make something else of the hash, and some that find something else then.
+	drawnOnHash = []Kind{HGet, HGet, HGet, HMGet, HMGet, HGetAll, HGetAll, HGetAll, HSet, HSet, HSet, HSet, HSet, HSetNX, HIncr, HIncr, HIncr, HDel, HDel,
+		Del, Del, PExpire, Persist, Set, Get, SetNX}
+)
 
-// Draw returns a random command whose value, if it has one, is unique. place, below 10, tells
+// padding makes a value long. Changes of a hash with a long field travel as deltas.
+var padding = strings.Repeat("~", 300)
+
+// wide is the field whose values are long.
+const wide = "wide"
+
+// Draw returns a random command whose value, if it has one, is unique. Of the keys every third is a hash, most of the time. place, below 10, tells
 // apart commands with one serial number.
 func Draw(key string, serial int64, place int) Command {
-	command := Command{Kind: drawn[rand.IntN(len(drawn))], Key: key}
+	kinds := drawn
+	if third(key) {
+		kinds = drawnOnHash
+	}
+	command := Command{Kind: kinds[rand.IntN(len(kinds))], Key: key}
 	switch command.Kind {
-	case Set, SetNX, GetSet, PSetEX:
+	case Set, SetNX, GetSet, PSetEX, HSet, HSetNX:
 		command.Arg = strconv.FormatInt((serial*10+int64(place))*1000, 10) // Incr does not reach the next one
 	case Append:
 		command.Arg = strconv.FormatInt(serial*10+int64(place), 10)
@@ -21,5 +38,31 @@ func Draw(key string, serial int64, place int) Command {
 	case PSetEX, PExpire, GetEX:
 		command.TTL = 1 + rand.Int64N(300)
 	}
+	command.drawField()
 	return command
+}
+
+func third(key string) bool {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(key))
+	return h.Sum32()%3 == 0
+}
+
+// drawField draws the fields of a command on a hash.
+func (c *Command) drawField() {
+	one := []string{"f", "g", wide}
+	several := append([]string{"f g", "f g " + wide}, one...)
+	switch c.Kind {
+	case HGet, HSetNX:
+		c.Field = one[rand.IntN(len(one))]
+	case HIncr:
+		c.Field = one[rand.IntN(2)]
+	case HMGet, HDel:
+		c.Field = several[rand.IntN(len(several))]
+	case HSet:
+		c.Field = []string{"f", "g", "f g", wide}[rand.IntN(4)]
+	}
+	if c.Field == wide && c.Arg != "" {
+		c.Arg += padding
+	}
 }

@@ -7,10 +7,11 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// state is a key's: absent, or a string, which may have an expiry.
+// state is a key's: absent, or a string or a hash, which may have an expiry.
 type state struct {
 	live  bool
-	value string
+	hash  bool
+	value string // of a hash a Hash
 	// earliest and latest bound the moment of expiry, in Unix milliseconds: the command
 	// that set it took effect some time between call and return. latest is 0 for no expiry.
 	earliest, latest int64
@@ -65,6 +66,12 @@ func (s state) persisting() state {
 // apply is what an operation's command means in a state: the state after it, and the
 // reply.
 func apply(s state, o *Operation) (next state, reply string) {
+	switch {
+	case s.live && (s.hash && o.Kind.onString() || !s.hash && o.Kind.onHash()):
+		return s, WrongType
+	case o.Kind.onHash():
+		return applyToHash(s, o)
+	}
 	old := Nil
 	if s.live {
 		old = s.value
@@ -119,16 +126,21 @@ func applyToLive(s state, o *Operation) (next state, reply string) {
 }
 
 func increment(s state) (state, string) {
-	n := int64(0)
-	if s.live {
-		var err error
-		n, err = strconv.ParseInt(s.value, 10, 64)
-		if err != nil || strconv.FormatInt(n, 10) != s.value { // Redis takes canonical numbers only
-			return s, NotInteger
-		}
+	n, canonical := number(s.value)
+	if s.live && !canonical {
+		return s, NotInteger
 	}
 	s.live, s.value = true, strconv.FormatInt(n+1, 10)
 	return s, s.value
+}
+
+// number reads a number, 0 if it is none as Redis writes it: it takes no others.
+func number(text string) (n int64, canonical bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || strconv.FormatInt(n, 10) != text {
+		return 0, false
+	}
+	return n, true
 }
 
 // possible is what is known of a key after some operations: the states in which it

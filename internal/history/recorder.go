@@ -82,8 +82,9 @@ func (c *Client) Pipeline(commands []Command) []Call {
 	return calls
 }
 
-// Done notes the reply: the value or Nil for Get, GetSet, GetEX and GetDel, "OK" for Set
-// and PSetEX, the number for the others, or NotInteger for an Incr that was refused.
+// Done notes the reply: the value or Nil for Get, GetSet, GetEX, GetDel and HGet, "OK" for Set
+// and PSetEX, the values for HMGet, separated by spaces, the sorted Hash for HGetAll, the number for the others, or the error of a command that was refused:
+// NotInteger, FieldNotInteger, WrongType.
 func (c Call) Done(reply string) {
 	now := time.Now()
 	c.op.Reply, c.op.Return, c.op.ReturnAt = reply, int64(now.Sub(c.recorder.start)), now.UnixMilli()
@@ -91,9 +92,9 @@ func (c Call) Done(reply string) {
 }
 
 // Unknown notes that nobody knows whether the command took effect, or will yet. An
-// unanswered Get says nothing and is dropped.
+// unanswered read says nothing and is dropped.
 func (c Call) Unknown() {
-	if c.op.Kind != Get {
+	if !c.op.Kind.reads() {
 		c.recorder.add(c.op.opened())
 	}
 }
