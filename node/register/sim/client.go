@@ -65,7 +65,7 @@ func (p *client) watch(o *operation) {
 func (p *client) send(ops []*operation) {
 	var frames [slots][]*operation
 	for _, o := range ops {
-		if o.cmd.Name == "get" && p.sim.rand.IntN(10) < 6 && o.startRead() {
+		if o.cmd.reads() && p.sim.rand.IntN(10) < 6 && o.startRead() {
 			continue
 		}
 		o.begin()

@@ -17,6 +17,7 @@
 //	client.go     proxies with one client each, which sends pipelines
 //	operation.go  one command: quorum reads, requests to homes, retries
 //	machine.go    the toy commands that clients run, and their Porcupine model
+//	hash.go       the commands on hashes, which are no toys, and their part of the model
 //	check.go      verdicts, and the shortest history that shows a violation
 //	coverage.go   what has to have happened before a run means anything
 //

@@ -2,15 +2,17 @@ package sim
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/anishathalye/porcupine"
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype"
 )
 
 // cmd is a client's command: its name as in commands, its key ("" for flush) and
-// an argument that is unique in the history.
+// what follows, which is unique in the history if it is a value.
 type cmd struct {
 	Name, Key, Arg string
 	Slot           uint16
@@ -28,6 +30,18 @@ func (c cmd) String() string {
 		return c.Name + " " + c.Key
 	}
 	return c.Name + " " + c.Key + " " + c.Arg
+}
+
+// value is the value that the command gives the key or, last, a field.
+func (c cmd) value() string { return c.Arg[strings.LastIndexByte(c.Arg, ' ')+1:] }
+
+// reads reports whether the command changes nothing, and so may be a quorum read.
+func (c cmd) reads() bool {
+	switch c.Name {
+	case "get", "hget", "hmget", "hgetall":
+		return true
+	}
+	return false
 }
 
 // keys are the keys that clients use, with the slots that they are in and how often
@@ -48,11 +62,13 @@ func (s *Sim) randomCommand() cmd {
 			break
 		}
 	}
-	switch c.Name {
-	case "setex":
+	switch {
+	case c.Name == "setex":
 		c.TTL = int64(15 + s.rand.IntN(60))
-	case "flush":
+	case c.Name == "flush":
 		c.Key = ""
+	case c.onHash():
+		c.Arg = s.hashArg(c.Name)
 	}
 	return c
 }
@@ -66,6 +82,9 @@ var ops = map[string]command.Op{
 }
 
 func (c cmd) request() *command.Request {
+	if c.onHash() {
+		return c.hashRequest()
+	}
 	args := [][]byte{[]byte(c.Name), []byte(c.Key), []byte(c.Arg)}
 	if c.Name == "setex" {
 		args = [][]byte{[]byte("psetex"), []byte(c.Key), fmt.Append(nil, c.TTL), []byte(c.Arg)}
@@ -82,16 +101,18 @@ func parse(req *command.Request) cmd {
 	return c
 }
 
-// apply is the deterministic meaning of a command, shared by the register and the
+// apply is the deterministic meaning of a toy command, shared by the register and the
 // model. now is added to relative expiries.
 func apply(st record.State, c cmd, now int64) (record.State, string) {
-	old := show(st)
+	if st.Type == record.Hash && (c.Name == "get" || c.Name == "getset" || c.Name == "append") {
+		return st, wrongType
+	}
 	str := func(value string) record.State {
 		return record.State{Type: record.String, Value: []byte(value)}
 	}
 	switch c.Name {
 	case "get", "repair":
-		return st, old
+		return st, show(st)
 	case "set":
 		return str(c.Arg), "ok"
 	case "setex":
@@ -99,7 +120,7 @@ func apply(st record.State, c cmd, now int64) (record.State, string) {
 		next.ExpireAt = now + c.TTL
 		return next, "ok"
 	case "getset":
-		return str(c.Arg), old
+		return str(c.Arg), show(st)
 	case "append":
 		next := str(string(st.Value) + c.Arg)
 		next.ExpireAt = st.ExpireAt
@@ -127,39 +148,61 @@ func apply(st record.State, c cmd, now int64) (record.State, string) {
 }
 
 func show(st record.State) string {
-	if !st.Live() {
+	switch {
+	case !st.Live():
 		return "nil"
+	case st.Type == record.Hash:
+		reply, _ := executeHash(nil, st, cmd{Name: "hgetall"}.request(), 1)
+		return string(reply)
 	}
 	return string(st.Value)
 }
 
-// execute is the register's view of apply. Appends travel as deltas, also to absent keys.
+// appended is what deltas of appends begin with. Those of package datatype begin otherwise.
+const appended = '+'
+
+// execute is the register's view of commands. Appends travel as deltas, also to absent keys.
 func execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
+	if hashOps[string(req.Args[0])] != 0 {
+		return executeHash(dst, st, req, now)
+	}
 	c := parse(req)
 	next, reply := apply(st, c, now)
 	dst = append(dst, reply...)
 	unchanged := next.Live() == st.Live() && next.ExpireAt == st.ExpireAt && string(next.Value) == string(st.Value)
 	switch {
-	case c.Name == "append":
-		return dst, record.Effect{Kind: record.Changed, State: next, Delta: []byte(c.Arg)}
+	case c.Name == "append" && reply != wrongType:
+		return dst, record.Effect{Kind: record.Changed, State: next, Delta: append([]byte{appended}, c.Arg...)}
 	case c.Name == "repair":
 		return dst, record.Effect{Kind: record.Replaced, State: st}
-	case unchanged && c.Name != "set" && c.Name != "setex" && c.Name != "getset":
+	case reply == wrongType, unchanged && c.Name != "set" && c.Name != "setex" && c.Name != "getset":
 		return dst, record.Effect{}
 	}
 	return dst, record.Effect{Kind: record.Replaced, State: next}
 }
 
 func applyDelta(st record.State, delta []byte) (record.State, error) {
+	if delta[0] != appended {
+		return datatype.Apply(st, delta)
+	}
 	st.Type = record.String
-	st.Value = append(append([]byte(nil), st.Value...), delta...)
+	st.Value = append(append([]byte(nil), st.Value...), delta[1:]...)
 	return st, nil
+}
+
+// meaning is what any command means to the model.
+func meaning(st record.State, c cmd, now int64) (record.State, string) {
+	if c.onHash() {
+		return applyHash(st, c, now)
+	}
+	return apply(st, c, now)
 }
 
 // modelState is a state as the checker compares it.
 type modelState struct {
-	live, expires bool
-	value         string
+	kind    record.Type
+	expires bool
+	value   string
 }
 
 // model is a register per key. A key with expiry may disappear at any moment, but
@@ -173,16 +216,13 @@ var model = (&porcupine.NondeterministicModel{
 		}
 		var result []any
 		for _, start := range starts {
-			st := record.State{Value: []byte(start.value)}
-			if start.live {
-				st.Type = record.String
-			}
+			st := record.State{Type: start.kind, Value: []byte(start.value)}
 			if start.expires {
 				st.ExpireAt = 1
 			}
-			next, reply := apply(st, input.(cmd), 1)
+			next, reply := meaning(st, input.(cmd), 1)
 			if output == unknown || output == reply {
-				result = append(result, modelState{next.Live(), next.ExpireAt != 0, string(next.Value)})
+				result = append(result, modelState{next.Type, next.ExpireAt != 0, string(next.Value)})
 			}
 		}
 		return result

@@ -182,6 +182,7 @@ func (n *node) deliver(m register.Message) {
 			n.damage(m.Slot, err)
 			return // it says nothing any more
 		}
+		n.sim.countDelta(&m, &reply)
 		c := copyMessage(&reply)
 		if n.sim.options.Trace != nil {
 			n.sim.trace("%s", describe(&m, &reply))

@@ -43,7 +43,7 @@ func (o *operation) giveUp() {
 func (o *operation) begin() {
 	o.attempt++
 	o.read = nil
-	if o.cmd.Name != "get" {
+	if !o.cmd.reads() {
 		return
 	}
 	s, attempt := o.client.sim, o.attempt
@@ -57,7 +57,7 @@ func (o *operation) begin() {
 
 // retry tries an operation again, which was certainly not executed or only reads.
 func (o *operation) retry(except uint16) {
-	if o.cmd.Name == "get" && o.client.sim.chance(2) && o.startRead() {
+	if o.cmd.reads() && o.client.sim.chance(2) && o.startRead() {
 		return
 	}
 	o.begin()
@@ -148,7 +148,8 @@ func (o *operation) handleVote(attempt int, v vote) {
 	switch decision {
 	case quorum.Agreed:
 		s.count("quorum-read", 1)
-		o.finish(register.Done, show(r.reply.State))
+		reply, _ := execute(nil, r.reply.State, o.cmd.request(), 1)
+		o.finish(register.Done, string(reply))
 	case quorum.AskHome:
 		o.readAtHome("read-to-home")
 	case quorum.Failed:
@@ -169,7 +170,7 @@ func (o *operation) finish(outcome register.Outcome, reply string) {
 	p, s := o.client, o.client.sim
 	s.ghosts++ // the commands of a pipeline run side by side: to Porcupine each is a client of its own
 	op := porcupine.Operation{ClientId: s.ghosts, Input: o.cmd, Call: int64(o.start) * 2, Output: reply, Return: int64(s.now)*2 + 1}
-	read, whenWell := o.cmd.Name == "get", s.healed && o.start > horizon+settling
+	read, whenWell := o.cmd.reads(), s.healed && o.start > horizon+settling
 	if outcome == register.Unknown {
 		op.Output, op.Return = unknown, math.MaxInt64 // it never ends
 		if !read {

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	seeds      = flag.Int("seeds", 1600, "histories, spread over the modes")
+	seeds      = flag.Int("seeds", 1740, "histories, spread over the modes")
 	firstSeed  = flag.Int64("seed", 1, "first seed of every mode")
 	onlyMode   = flag.String("mode", "", "only this mode: "+strings.Join(Modes, ", "))
 	clients    = flag.Int("clients", 0, "clients in each history, 0 for the usual number")

@@ -10,12 +10,15 @@ type weather struct {
 }
 
 // mix weighs the commands that clients run.
-type mix struct{ get, set, setnx, append, getset, del, setex, persist, flush int }
+type mix struct {
+	get, set, setnx, append, getset, del, setex, persist, flush int
+	hget, hmget, hgetall, hset, hsetnx, hincrby, hdel, pexpire  int
+}
 
 var usual = mix{get: 34, append: 16, set: 10, setnx: 7, del: 13, setex: 8, persist: 4, getset: 5, flush: 3}
 
 // Modes are the names of the weathers, in the order in which they are run.
-var Modes = []string{"chaos", "duel", "epochs", "purge", "flush", "failover", "calm", "liveness", "repair", "leaving", "rot"}
+var Modes = []string{"chaos", "duel", "epochs", "purge", "flush", "failover", "calm", "liveness", "repair", "leaving", "rot", "hashes"}
 
 var weathers = map[string]weather{
 	// Everything.
@@ -82,6 +85,17 @@ var weathers = map[string]weather{
 		s.every(400, 1200, func() { s.fillStore(s.anyMember()) })
 		s.every(250, 900, s.reorderMembers)
 	}},
+	// Everything, to hashes: small and long ones, and among them strings.
+	"hashes": {faulty: true, mix: mix{hget: 14, hmget: 7, hgetall: 11, hset: 25, hsetnx: 5, hincrby: 12, hdel: 8, pexpire: 4,
+		get: 2, append: 1, set: 2, setnx: 1, del: 4, persist: 2, flush: 2}, begin: func(s *Sim) {
+		if s.chance(2) {
+			s.every(5, 80, s.repair)
+		}
+		if s.chance(4) {
+			s.every(20, 200, func() { s.rot(s.anyMember()) })
+		}
+		chaos(s)
+	}},
 	// Nothing ever happens.
 	"calm": {think: 40, mix: usual, begin: func(*Sim) {}},
 }
@@ -116,6 +130,8 @@ func (m mix) pick(x int) string {
 	}{
 		{"get", m.get}, {"append", m.append}, {"set", m.set}, {"setnx", m.setnx}, {"del", m.del},
 		{"setex", m.setex}, {"persist", m.persist}, {"getset", m.getset}, {"flush", m.flush},
+		{"hget", m.hget}, {"hmget", m.hmget}, {"hgetall", m.hgetall}, {"hset", m.hset}, {"hsetnx", m.hsetnx}, {"hincrby", m.hincrby},
+		{"hdel", m.hdel}, {"pexpire", m.pexpire},
 	} {
 		if x -= c.weight; x < 0 {
 			return c.name
