@@ -10,6 +10,7 @@ import (
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/lcs"
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // finish executes what is planned and writes the replies.
@@ -26,12 +27,12 @@ func (s *session) finish() {
 // executeBatch executes a batch when there is room for it, and returns how long that took. A command of very many keys is
 // executed in portions, one after the other: all at once would keep the nodes from everybody else, and take longer than an
 // operation may.
-func (s *session) executeBatch(b *Batch) (took time.Duration) {
+func (s *session) executeBatch(b *route.Batch) (took time.Duration) {
 	if len(b.Ops) <= portionOps {
 		return s.executePortion(b)
 	}
 	for portion := range slices.Chunk(b.Ops, portionOps) {
-		took += s.executePortion(&Batch{Ops: portion})
+		took += s.executePortion(&route.Batch{Ops: portion})
 	}
 	return took
 }
@@ -39,7 +40,7 @@ func (s *session) executeBatch(b *Batch) (took time.Duration) {
 // portionOps is how many operations of one client are executed together at most.
 const portionOps = gateOps / 2
 
-func (s *session) executePortion(b *Batch) time.Duration {
+func (s *session) executePortion(b *route.Batch) time.Duration {
 	gate := s.server.alone
 	gate.enter(&s.pass, load(b.Ops))
 	defer gate.end(&s.pass, math.MaxInt)
@@ -89,7 +90,7 @@ func (s *session) assemble(c *planned) {
 	}
 	if failure := failureOf(ops, c.cmd.Flags&command.FlagWrite != 0); failure != nil {
 		if c.cmd.Op == command.OpLCS && bytes.HasPrefix(failure, wrongType) { // it is a GET that was executed
-			failure = AppendReply(nil, errNotStrings)
+			failure = route.AppendReply(nil, errNotStrings)
 		}
 		s.reply(c.cmd.Op, failure)
 		return
@@ -109,7 +110,7 @@ func (s *session) assemble(c *planned) {
 }
 
 // assembleArray writes the replies of the operations as an array.
-func (s *session) assembleArray(ops []Op) {
+func (s *session) assembleArray(ops []route.Op) {
 	if s.replies == replyOn {
 		s.scratch = resp.AppendArray(s.scratch[:0], len(ops))
 		s.write(s.scratch)
@@ -121,7 +122,7 @@ func (s *session) assembleArray(ops []Op) {
 }
 
 // sum adds up integer replies.
-func sum(ops []Op) (total int64) {
+func sum(ops []route.Op) (total int64) {
 	for i := range ops {
 		n, _ := resp.ParseInt(bytes.TrimSuffix(ops[i].Reply[1:], crlf))
 		total += n
@@ -145,12 +146,12 @@ func bulkValue(reply []byte) []byte {
 
 // failureOf returns the error reply of a command of which not every operation was
 // done, nil if all were. For a write it says what became of how many keys.
-func failureOf(ops []Op, write bool) []byte {
+func failureOf(ops []route.Op, write bool) []byte {
 	done, unknown, first := 0, 0, -1
 	for i := range ops {
-		refused := ops[i].Outcome == NoEffect || len(ops[i].Reply) > 0 && ops[i].Reply[0] == '-'
+		refused := ops[i].Outcome == route.NoEffect || len(ops[i].Reply) > 0 && ops[i].Reply[0] == '-'
 		switch {
-		case ops[i].Outcome == Unknown:
+		case ops[i].Outcome == route.Unknown:
 			unknown++
 		case !refused:
 			done++
@@ -166,10 +167,10 @@ func failureOf(ops []Op, write bool) []byte {
 	case !write || len(ops) == 1 || done+unknown == 0:
 		return ops[first].Reply
 	case unknown == 0:
-		return AppendReply(nil, fmt.Errorf("%w: %d of %d keys were written; nothing was done to the other %d. The first of them answered: %s",
+		return route.AppendReply(nil, fmt.Errorf("%w: %d of %d keys were written; nothing was done to the other %d. The first of them answered: %s",
 			errPartly, done, len(ops), len(ops)-done, errorText(ops[first].Reply)))
 	}
-	return AppendReply(nil, fmt.Errorf("%w: %d of %d keys were certainly written and %d certainly not; the outcome for the other %d is not known. "+
+	return route.AppendReply(nil, fmt.Errorf("%w: %d of %d keys were certainly written and %d certainly not; the outcome for the other %d is not known. "+
 		"Read them before repeating it", errPartly, done, len(ops), len(ops)-done-unknown, unknown))
 }
 

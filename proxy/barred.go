@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // bars are what keeps a connection from executing commands: something that it asked for was refused, and what follows rests
@@ -20,14 +21,14 @@ const (
 )
 
 var (
-	errNoMulti = noEffect("ERR 'MULTI' is not supported yet by Quoll; nothing was done, and nothing will be until EXEC or DISCARD")
-	errInMulti = noEffect("ERR nothing was done: MULTI was refused, so this command is part of no transaction. " +
+	errNoMulti = route.Refuse("ERR 'MULTI' is not supported yet by Quoll; nothing was done, and nothing will be until EXEC or DISCARD")
+	errInMulti = route.Refuse("ERR nothing was done: MULTI was refused, so this command is part of no transaction. " +
 		"Transactions are not supported yet by Quoll; EXEC or DISCARD ends this")
-	errExecAbort   = noEffect("EXECABORT Transaction discarded because of previous errors: MULTI is not supported yet by Quoll, and nothing was done")
-	errNestedMulti = noEffect("ERR MULTI calls can not be nested")
-	errNoExec      = noEffect("ERR EXEC without MULTI")
-	errNoDiscard   = noEffect("ERR DISCARD without MULTI")
-	errInNoDB      = noEffect("ERR nothing was done: this connection asked for a database that there is not. SELECT 0 goes on with the only one")
+	errExecAbort   = route.Refuse("EXECABORT Transaction discarded because of previous errors: MULTI is not supported yet by Quoll, and nothing was done")
+	errNestedMulti = route.Refuse("ERR MULTI calls can not be nested")
+	errNoExec      = route.Refuse("ERR EXEC without MULTI")
+	errNoDiscard   = route.Refuse("ERR DISCARD without MULTI")
+	errInNoDB      = route.Refuse("ERR nothing was done: this connection asked for a database that there is not. SELECT 0 goes on with the only one")
 )
 
 // transactional answers the commands of transactions, which are all refused, and what is sent between them. It reports

@@ -7,18 +7,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/proxy/proxytest"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // TestNothingOfARefusedTransactionIsExecuted: client libraries send MULTI, the commands and EXEC in one write, and tell the
 // application that nothing was done when EXEC fails.
 func TestNothingOfARefusedTransactionIsExecuted(t *testing.T) {
-	eachWay(t, testNothingOfARefusedTransactionIsExecuted)
+	proxytest.EachWay(t, testNothingOfARefusedTransactionIsExecuted)
 }
 
-func testNothingOfARefusedTransactionIsExecuted(t *testing.T, w way) {
-	cluster := newFakeCluster()
-	_, addr := w.serve(t, ServerConfig{}, cluster)
-	c := dial(t, addr)
+func testNothingOfARefusedTransactionIsExecuted(t *testing.T, w proxytest.Way) {
+	cluster := proxytest.NewCluster()
+	_, addr := serve(t, w, ServerConfig{}, cluster)
+	c := proxytest.Dial(t, addr)
 	in := errorReply(errInMulti)
 	for _, round := range []struct{ commands, replies string }{
 		{"SET before 1|MULTI|INCR n|SET k v|MULTI|WATCH k|EXEC|INCR n",
@@ -30,54 +32,54 @@ func testNothingOfARefusedTransactionIsExecuted(t *testing.T, w way) {
 		{"MULTI|INCR n|RESET|GET n", errorReply(errNoMulti) + "|" + in + "|+RESET\r\n|$1\r\n1\r\n"},
 	} {
 		commands, replies := strings.Split(round.commands, "|"), strings.Split(round.replies, "|")
-		c.send(commands...)
+		c.Send(commands...)
 		for i := range replies {
-			require.Equal(t, replies[i], c.reply(), "%s of %s", commands[i], round.commands)
+			require.Equal(t, replies[i], c.Reply(), "%s of %s", commands[i], round.commands)
 		}
 		for i, cmd := range strings.Split("MULTI|SET slowly 1|EXEC", "|") { // the same one by one
-			require.Equal(t, []string{errorReply(errNoMulti), in, errorReply(errExecAbort)}[i], c.do(cmd))
+			require.Equal(t, []string{errorReply(errNoMulti), in, errorReply(errExecAbort)}[i], c.Do(cmd))
 		}
 	}
-	require.Equal(t, "$-1\r\n", c.do("GET slowly"))
-	c.send("MULTI", "SET k v", "QUIT", "SET k v")
-	require.Equal(t, errorReply(errNoMulti)+in+"+OK\r\n", c.rest())
+	require.Equal(t, "$-1\r\n", c.Do("GET slowly"))
+	c.Send("MULTI", "SET k v", "QUIT", "SET k v")
+	require.Equal(t, errorReply(errNoMulti)+in+"+OK\r\n", c.Rest())
 }
 
 // TestNothingIsDoneInADatabaseThatThereIsNot: a client that asked for another one would read and write this one.
 func TestNothingIsDoneInADatabaseThatThereIsNot(t *testing.T) {
-	eachWay(t, testNothingIsDoneInADatabaseThatThereIsNot)
+	proxytest.EachWay(t, testNothingIsDoneInADatabaseThatThereIsNot)
 }
 
-func testNothingIsDoneInADatabaseThatThereIsNot(t *testing.T, w way) {
-	cluster := newFakeCluster()
-	_, addr := w.serve(t, ServerConfig{}, cluster)
-	c := dial(t, addr)
+func testNothingIsDoneInADatabaseThatThereIsNot(t *testing.T, w proxytest.Way) {
+	cluster := proxytest.NewCluster()
+	_, addr := serve(t, w, ServerConfig{}, cluster)
+	c := proxytest.Dial(t, addr)
 	refused := errorReply(errInNoDB)
-	c.send("SET k v", "SELECT 1", "GET k", "SET k w", "MGET k", "FLUSHALL", "DBSIZE", "SCAN 0", "COPY k l", "PING", "SELECT 2", "SELECT x", "GET k", "SELECT 0", "GET k")
-	require.Equal(t, "+OK\r\n", c.reply())
-	require.Equal(t, errorReply(errDBIndex), c.reply())
+	c.Send("SET k v", "SELECT 1", "GET k", "SET k w", "MGET k", "FLUSHALL", "DBSIZE", "SCAN 0", "COPY k l", "PING", "SELECT 2", "SELECT x", "GET k", "SELECT 0", "GET k")
+	require.Equal(t, "+OK\r\n", c.Reply())
+	require.Equal(t, errorReply(errDBIndex), c.Reply())
 	for range 7 {
-		require.Equal(t, refused, c.reply())
+		require.Equal(t, refused, c.Reply())
 	}
-	require.Equal(t, "+PONG\r\n", c.reply())
-	require.Equal(t, errorReply(errDBIndex), c.reply())
-	require.Equal(t, errorReply(errNotInteger), c.reply())
-	require.Equal(t, refused, c.reply())
-	require.Equal(t, "+OK\r\n", c.reply())
-	require.Equal(t, "$1\r\nv\r\n", c.reply())
+	require.Equal(t, "+PONG\r\n", c.Reply())
+	require.Equal(t, errorReply(errDBIndex), c.Reply())
+	require.Equal(t, errorReply(errNotInteger), c.Reply())
+	require.Equal(t, refused, c.Reply())
+	require.Equal(t, "+OK\r\n", c.Reply())
+	require.Equal(t, "$1\r\nv\r\n", c.Reply())
 
-	require.Equal(t, errorReply(errDBIndex), c.do("SELECT 15"))
-	require.Equal(t, refused, c.do("GET k"))
-	require.Equal(t, "+RESET\r\n", c.do("RESET"))
-	require.Equal(t, "$1\r\nv\r\n", c.do("GET k"))
+	require.Equal(t, errorReply(errDBIndex), c.Do("SELECT 15"))
+	require.Equal(t, refused, c.Do("GET k"))
+	require.Equal(t, "+RESET\r\n", c.Do("RESET"))
+	require.Equal(t, "$1\r\nv\r\n", c.Do("GET k"))
 }
 
 // TestWebPagesExecuteNothing: a browser can be made to send a request to this port with commands in its body.
-func TestWebPagesExecuteNothing(t *testing.T) { eachWay(t, testWebPagesExecuteNothing) }
+func TestWebPagesExecuteNothing(t *testing.T) { proxytest.EachWay(t, testWebPagesExecuteNothing) }
 
-func testWebPagesExecuteNothing(t *testing.T, w way) {
-	cluster := newFakeCluster()
-	server, addr := w.serve(t, ServerConfig{}, cluster)
+func testWebPagesExecuteNothing(t *testing.T, w proxytest.Way) {
+	cluster := proxytest.NewCluster()
+	server, addr := serve(t, w, ServerConfig{}, cluster)
 	body := "\r\nSET pwned yes\r\nFLUSHALL\r\n"
 	for i, request := range []string{
 		"POST / HTTP/1.1\r\nHost: localhost:6379\r\nContent-Length: 30\r\n\r\n" + body,
@@ -91,13 +93,13 @@ func testWebPagesExecuteNothing(t *testing.T, w way) {
 		"PING\r\nSET pwned HTTP/1.1\nHost: localhost:6379\r\n\r\n" + body,
 		"SET pwned ' HTTP/1.1\r\nhost: localhost:6379\r\n\r\n" + body,
 	} {
-		c := dial(t, addr)
+		c := proxytest.Dial(t, addr)
 		_, err := c.Write([]byte(request))
 		require.NoError(t, err)
-		require.NotContains(t, c.rest(), "OK")
+		require.NotContains(t, c.Rest(), "OK")
 		require.EqualValues(t, i+1, server.attacks.count.Load())
 	}
-	require.Equal(t, "$-1\r\n", dial(t, addr).do("GET pwned"))
+	require.Equal(t, "$-1\r\n", proxytest.Dial(t, addr).Do("GET pwned"))
 }
 
 // TestCommandListNamesNothingThatIsRefused: nor do COMMAND INFO and DOCS.
@@ -118,4 +120,4 @@ func TestCommandListNamesNothingThatIsRefused(t *testing.T) {
 }
 
 // errorReply is an error as a client sees it.
-func errorReply(err error) string { return string(AppendReply(nil, err)) }
+func errorReply(err error) string { return string(route.AppendReply(nil, err)) }

@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/proxy/proxytest"
 )
 
 // TestLargeCommandsAreReadInTurns: while all turns are taken nobody else reads what is large, and everybody what is not.
 func TestLargeCommandsAreReadInTurns(t *testing.T) {
-	server, addr := byFront.serve(t, ServerConfig{}, newFakeCluster())
-	small, large := dial(t, addr), dial(t, addr)
+	server, addr := startServer(t, ServerConfig{}, proxytest.NewCluster())
+	small, large := proxytest.Dial(t, addr), proxytest.Dial(t, addr)
 	turns := server.bulk.turns
 	for range cap(turns) {
 		turns <- struct{}{}
@@ -18,11 +20,11 @@ func TestLargeCommandsAreReadInTurns(t *testing.T) {
 	require.NoError(t, err)
 	const pings = 200
 	for range pings {
-		require.Equal(t, "+PONG\r\n", small.do("PING"))
+		require.Equal(t, "+PONG\r\n", small.Do("PING"))
 	}
 	require.EqualValues(t, pings, server.Stats().Commands.Load(), "the large one waits")
 	<-turns
-	require.Len(t, large.reply(), len("$1048576\r\n")+1<<20+len("\r\n"))
+	require.Len(t, large.Reply(), len("$1048576\r\n")+1<<20+len("\r\n"))
 }
 
 // TestWhoReadsMuchRests, if others are served meanwhile.

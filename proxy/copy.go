@@ -5,6 +5,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -14,10 +15,10 @@ import (
 func (s *session) copyKey(dst []byte, args [][]byte) []byte {
 	replace, err := parseCopy(args)
 	if err != nil {
-		return AppendReply(dst, err)
+		return route.AppendReply(dst, err)
 	}
 	dumped := s.execute(command.Request{Op: command.OpDumpState, Args: [][]byte{[]byte("DUMPSTATE"), args[1]}}, false)
-	if dumped.Outcome != Done || dumped.Reply[0] == '-' {
+	if dumped.Outcome != route.Done || dumped.Reply[0] == '-' {
 		return append(dst, dumped.Reply...)
 	}
 	state := bulkValue(dumped.Reply)
@@ -57,8 +58,8 @@ func parseCopy(args [][]byte) (replace bool, err error) {
 }
 
 // execute executes one operation by itself.
-func (s *session) execute(req command.Request, write bool) Op {
-	var batch Batch
+func (s *session) execute(req command.Request, write bool) route.Op {
+	var batch route.Batch
 	batch.Add(req, write)
 	s.server.cluster.Execute(&batch)
 	return batch.Ops[0]

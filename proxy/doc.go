@@ -17,12 +17,8 @@
 //	                  order of the commands. Any other command (local_*.go, scan.go,
 //	                  copy.go) is a barrier: what came before it is executed and
 //	                  answered first.
-//	coordinator       Executes a Batch on the nodes: routes each operation to the
-//	                  replicas of its key and counts their votes (see Cluster).
-//
-// The upper layers need nothing of the coordinator but the Cluster interface,
-// and are tested with one in memory.
+//	route             A package of its own: executes a Batch on the nodes.
 //
 // An error says whether the command had no effect or whether its outcome is
-// unknown; all of these texts are in errors.go.
+// unknown; these texts are in errors.go here and in route.
 package proxy

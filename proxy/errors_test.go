@@ -1,43 +1,17 @@
 package proxy
 
 import (
-	"errors"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/proxy/route"
 )
 
-// TestRetryWords: client libraries repeat commands on these words, so nothing that
-// may have had an effect may begin with one.
-func TestRetryWords(t *testing.T) {
-	for _, err := range []*ReplyError{ErrNotReady, ErrNoMajority, ErrTimeout, ErrRingChanged, ErrOverloaded, ErrUnknownOutcome,
-		errPartly, errInternal} {
-		word, _, _ := strings.Cut(err.Error(), " ")
-		switch word {
-		case "CLUSTERDOWN", "TRYAGAIN", "LOADING", "READONLY", "MASTERDOWN", "NOREPLICAS":
-			require.Equal(t, NoEffect, err.Outcome, err)
-			require.Contains(t, err.Error(), "nothing was done")
-		default:
-			require.Equal(t, Unknown, err.Outcome, err)
-		}
+// TestUnknownIsNoRetryWord: client libraries repeat commands on some words, with which nothing may begin that may have had an effect.
+func TestUnknownIsNoRetryWord(t *testing.T) {
+	for _, err := range []*route.ReplyError{errPartly, errInternal} {
+		require.Equal(t, route.Unknown, err.Outcome, err)
+		require.Regexp(t, "^UNKNOWN ", err.Error())
 	}
-}
-
-// TestTheWordForAFullDisk is Redis', and none on which clients repeat by themselves: they
-// would do so for hours.
-func TestTheWordForAFullDisk(t *testing.T) {
-	require.True(t, strings.HasPrefix(ErrStorageFull.Error(), "MISCONF "))
-	require.Contains(t, ErrStorageFull.Error(), "nothing was done")
-	require.Equal(t, NoEffect, ErrStorageFull.Outcome)
-}
-
-func TestAppendReply(t *testing.T) {
-	detailed := fmt.Errorf("%w (slot 7)", ErrNoMajority)
-	require.Equal(t, "-"+ErrNoMajority.Error()+" (slot 7)\r\n", string(AppendReply(nil, detailed)))
-	require.Equal(t, "-ERR odd  thing\r\n", string(AppendReply(nil, errors.New("odd\r\nthing"))))
-	require.Equal(t, Done, OutcomeOf(nil))
-	require.Equal(t, NoEffect, OutcomeOf(detailed))
-	require.Equal(t, Unknown, OutcomeOf(errors.New("odd")))
 }

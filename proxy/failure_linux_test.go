@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/proxy/proxytest"
 )
 
 // TestWithoutItsPollerAServerEnds: its clients would wait for ever, and new ones too.
 func TestWithoutItsPollerAServerEnds(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	s := NewServer(ServerConfig{}, newFakeCluster())
+	s := NewServer(ServerConfig{}, proxytest.NewCluster())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(listener) }()
 	conn, err := net.Dial("tcp", listener.Addr().String())

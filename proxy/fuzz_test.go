@@ -2,11 +2,10 @@ package proxy
 
 import (
 	"bytes"
-	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,10 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/quolldb/quoll/internal/protocol"
-	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/internal/scan"
+	"github.com/quolldb/quoll/proxy/proxytest"
 )
 
 // scripted is a connection of a client that has said everything, and keeps what it hears.
@@ -54,7 +52,7 @@ func FuzzSession(f *testing.F) {
 		if guarded {
 			cfg.Password = "pw"
 		}
-		server := NewServer(cfg, newFakeCluster())
+		server := NewServer(cfg, proxytest.NewCluster())
 		conn := &scripted{Reader: bytes.NewReader(input)}
 		s, err := server.admit(conn)
 		require.NoError(t, err)
@@ -158,10 +156,11 @@ func FuzzScan(f *testing.F) {
 	} {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
 	}
-	cluster := newFakeCluster()
-	for _, key := range append(numbered("k", 30), "", "\x00\r\n\xff") {
-		cluster.data[key] = "v"
+	cluster := proxytest.NewCluster()
+	for i := range 30 {
+		cluster.Data[fmt.Sprint("k", i)] = "v"
 	}
+	cluster.Data[""], cluster.Data["\x00\r\n\xff"] = "v", "v"
 	s := newSession(NewServer(ServerConfig{}, cluster), &scripted{}, 1)
 	f.Fuzz(func(t *testing.T, cursor, options []byte) {
 		var rest [][]byte
@@ -175,7 +174,7 @@ func FuzzScan(f *testing.F) {
 		}
 		found := map[string]bool{}
 		for pages := 0; ; pages++ {
-			require.LessOrEqual(t, pages, len(cluster.data), "an iteration that does not end")
+			require.LessOrEqual(t, pages, len(cluster.Data), "an iteration that does not end")
 			reply := s.scan(nil, append([][]byte{[]byte("SCAN"), cursor}, rest...))
 			require.Equal(t, err != nil, reply[0] == '-')
 			if err != nil {
@@ -190,7 +189,7 @@ func FuzzScan(f *testing.F) {
 				break
 			}
 		}
-		for key := range cluster.data {
+		for key := range cluster.Data {
 			matches := opts.Matches([]byte(key)) && (opts.Type == nil || strings.EqualFold(string(opts.Type), "string"))
 			require.False(t, found[key] && !matches)
 			require.False(t, from == 0 && matches && !found[key])
@@ -214,52 +213,4 @@ func parsePage(t *testing.T, reply []byte) (cursor []byte, keys []string) {
 		rest = after
 	}
 	return cursor, keys
-}
-
-// FuzzScanWithALiar: one of three nodes answers with these bytes. The iteration ends
-// nevertheless, and is of the keys that are there.
-func FuzzScanWithALiar(f *testing.F) {
-	ring := startRing(f, 3)
-	c := ring.coordinator(patient)
-	all := numbered("k", 20)
-	ring.hold(1, record.String, all, 1, 2, 3)
-	ring.write(all)
-	slices.Sort(all)
-	truth := ring.nodes[0].entries
-	for _, next := range []protocol.Place{0, 1, truth[3].Place, truth[3].Place + 1, protocol.EndPlace, protocol.EndPlace + 1} {
-		for _, n := range []int{0, 1, 4, len(truth)} {
-			f.Add(protocol.AppendScanPage(nil, &protocol.ScanPage{Next: next, Entries: truth[:n]}), 5)
-		}
-	}
-	phantom := protocol.ScanEntry{Place: truth[5].Place, Key: []byte("phantom"), Type: record.String}
-	f.Add(protocol.AppendScanPage(nil, &protocol.ScanPage{Next: protocol.EndPlace, Entries: []protocol.ScanEntry{phantom, phantom, phantom}}), 5)
-	phantom.Type, phantom.Key = 77, truth[5].Key
-	f.Add(protocol.AppendScanPage(nil, &protocol.ScanPage{Next: protocol.EndPlace, Entries: []protocol.ScanEntry{phantom}}), 100)
-	f.Add([]byte("nonsense"), -1)
-	f.Fuzz(func(t *testing.T, payload []byte, count int) {
-		liar := ring.nodes[0]
-		liar.mu.Lock()
-		liar.forge = func(protocol.Place, []byte) []byte { return payload }
-		liar.mu.Unlock()
-		var keys []string
-		count = max(1, count)
-		for at, pages := Cursor(0), 0; ; pages++ {
-			require.LessOrEqual(t, pages, len(all)+len(payload))
-			entries, next, err := c.Scan(context.Background(), at, count)
-			require.NoError(t, err)
-			for _, e := range entries {
-				keys = append(keys, string(e.Key))
-			}
-			if next == 0 {
-				break
-			}
-			require.Greater(t, next, at)
-			at = next
-		}
-		slices.Sort(keys)
-		require.Equal(t, all, slices.Compact(keys))
-		n, err := c.DBSize(context.Background())
-		require.NoError(t, err)
-		require.EqualValues(t, len(all), n)
-	})
 }

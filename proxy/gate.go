@@ -3,6 +3,8 @@ package proxy
 import (
 	"sync"
 	"time"
+
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // gate bounds how many operations of clients are under way in the cluster at a time. What comes
@@ -40,7 +42,7 @@ const gateOps = spareWorkers * roundOps
 const loadBytes = 8 << 10
 
 // load returns for how many operations these count.
-func load(ops []Op) int {
+func load(ops []route.Op) int {
 	n := len(ops)
 	for i := range ops {
 		for _, arg := range ops[i].Req.Args {

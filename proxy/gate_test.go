@@ -9,25 +9,28 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/proxy/proxytest"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // piledUp is how many commands the clients of these tests send at once.
 const piledUp = 50
 
 // piled dials clients, each of which sends a command so often.
-func piled(t *testing.T, addr, command string, n int) []*client {
-	clients := make([]*client, n)
+func piled(t *testing.T, addr, command string, n int) []*proxytest.Client {
+	clients := make([]*proxytest.Client, n)
 	for i := range clients {
-		clients[i] = dial(t, addr)
-		clients[i].send(slices.Repeat([]string{command}, piledUp)...)
+		clients[i] = proxytest.Dial(t, addr)
+		clients[i].Send(slices.Repeat([]string{command}, piledUp)...)
 	}
 	return clients
 }
 
-func requireAnswers(t *testing.T, clients []*client) {
+func requireAnswers(t *testing.T, clients []*proxytest.Client) {
 	for _, c := range clients {
 		for range piledUp {
-			require.Equal(t, "$-1\r\n", c.reply())
+			require.Equal(t, "$-1\r\n", c.Reply())
 		}
 	}
 }
@@ -58,19 +61,19 @@ func awaitFull(t *testing.T, server *Server) {
 }
 
 // However much clients send at once, the cluster is given so much at a time, and all is answered.
-func TestOperationsUnderWay(t *testing.T) { eachWay(t, testOperationsUnderWay) }
+func TestOperationsUnderWay(t *testing.T) { proxytest.EachWay(t, testOperationsUnderWay) }
 
-func testOperationsUnderWay(t *testing.T, w way) {
-	cluster, release := newFakeCluster(), make(chan struct{})
+func testOperationsUnderWay(t *testing.T, w proxytest.Way) {
+	cluster, release := proxytest.NewCluster(), make(chan struct{})
 	var under, most atomic.Int64
-	cluster.before = func(b *Batch) {
+	cluster.Before = func(b *route.Batch) {
 		for n := under.Add(int64(len(b.Ops))); n > most.Load(); n = under.Load() {
 			most.Store(n)
 		}
 		<-release
 		under.Add(-int64(len(b.Ops)))
 	}
-	server, addr := w.serve(t, ServerConfig{patience: time.Hour}, cluster)
+	server, addr := serve(t, w, ServerConfig{patience: time.Hour}, cluster)
 	let := sync.OnceFunc(func() { close(release) })
 	defer let()
 	clients := piled(t, addr, "GET a", 3*gateOps/piledUp)
@@ -84,9 +87,9 @@ func testOperationsUnderWay(t *testing.T, w way) {
 
 // Operations that the cluster does not answer keep nobody else waiting for ever, though there are more of them than may
 // be under way, and nobody at all as long as there are fewer.
-func TestStuckOperations(t *testing.T) { eachWay(t, testStuckOperations) }
+func TestStuckOperations(t *testing.T) { proxytest.EachWay(t, testStuckOperations) }
 
-func testStuckOperations(t *testing.T, w way) {
+func testStuckOperations(t *testing.T, w proxytest.Way) {
 	for name, test := range map[string]struct {
 		clients  int
 		patience time.Duration
@@ -95,20 +98,20 @@ func testStuckOperations(t *testing.T, w way) {
 		"many": {3 * gateOps / piledUp, time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cluster, released := newFakeCluster(), make(chan struct{})
+			cluster, released := proxytest.NewCluster(), make(chan struct{})
 			var stuck atomic.Int64
-			cluster.before = func(b *Batch) {
+			cluster.Before = func(b *route.Batch) {
 				if string(b.Ops[0].Req.Args[1]) == "stuck" {
 					stuck.Add(int64(len(b.Ops)))
 					<-released
 				}
 			}
-			server, addr := w.serve(t, ServerConfig{patience: test.patience}, cluster)
+			server, addr := serve(t, w, ServerConfig{patience: test.patience}, cluster)
 			release := sync.OnceFunc(func() { close(released) })
 			defer release()
 			clients := piled(t, addr, "GET stuck", test.clients)
 			eventually(t, func() bool { return stuck.Load() == int64(test.clients*piledUp) }, "those that are stuck keep others like them waiting")
-			require.Equal(t, "$-1\r\n", dial(t, addr).do("GET fine"))
+			require.Equal(t, "$-1\r\n", proxytest.Dial(t, addr).Do("GET fine"))
 			release()
 			requireAnswers(t, clients)
 			requireNothingUnderWay(t, server)
@@ -117,11 +120,11 @@ func testStuckOperations(t *testing.T, w way) {
 }
 
 // A server that ends does not wait for room.
-func TestShutdownWhileFull(t *testing.T) { eachWay(t, testShutdownWhileFull) }
+func TestShutdownWhileFull(t *testing.T) { proxytest.EachWay(t, testShutdownWhileFull) }
 
-func testShutdownWhileFull(t *testing.T, w way) {
+func testShutdownWhileFull(t *testing.T, w proxytest.Way) {
 	cluster, _, release := stuckCluster()
-	server, addr := w.serve(t, ServerConfig{patience: time.Hour}, cluster)
+	server, addr := serve(t, w, ServerConfig{patience: time.Hour}, cluster)
 	defer release()
 	piled(t, addr, "GET stuck", 2*gateOps/piledUp)
 	awaitFull(t, server)

@@ -6,43 +6,47 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/proxy/proxytest"
 )
 
 // TestHalfSentCommandsAreBounded: many clients send a part of something large, and never the rest. Those with the most go.
-func TestHalfSentCommandsAreBounded(t *testing.T) { eachWay(t, testHalfSentCommandsAreBounded) }
+func TestHalfSentCommandsAreBounded(t *testing.T) {
+	proxytest.EachWay(t, testHalfSentCommandsAreBounded)
+}
 
-func testHalfSentCommandsAreBounded(t *testing.T, w way) {
+func testHalfSentCommandsAreBounded(t *testing.T, w proxytest.Way) {
 	const limit = 16 << 20
-	server, addr := w.serve(t, ServerConfig{ClientMemory: limit}, newFakeCluster())
-	good := dial(t, addr)
-	require.Equal(t, "+PONG\r\n", good.do("PING"))
+	server, addr := serve(t, w, ServerConfig{ClientMemory: limit}, proxytest.NewCluster())
+	good := proxytest.Dial(t, addr)
+	require.Equal(t, "+PONG\r\n", good.Do("PING"))
 	half := append([]byte("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$67108864\r\n"), make([]byte, 1<<20)...)
 	for range 60 {
-		_, err := dial(t, addr).Write(half)
+		_, err := proxytest.Dial(t, addr).Write(half)
 		require.NoError(t, err)
 	}
 	require.Eventually(t, func() bool { return server.Stats().Evicted.Load() > 30 && server.held.Load() <= limit }, time.Minute, time.Millisecond)
-	require.Equal(t, "+PONG\r\n", good.do("PING"), "who holds nothing is left alone")
+	require.Equal(t, "+PONG\r\n", good.Do("PING"), "who holds nothing is left alone")
 
 	// What goes on is not disconnected, and gives back what it took.
 	value := bytes.Repeat([]byte("x"), 1<<20)
-	c := dial(t, addr)
+	c := proxytest.Dial(t, addr)
 	for range 20 {
 		_, err := c.Write(append(append([]byte("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1048576\r\n"), value...), "\r\n"...))
 		require.NoError(t, err)
-		require.Equal(t, "+OK\r\n", c.reply())
+		require.Equal(t, "+OK\r\n", c.Reply())
 	}
 }
 
 // TestWhatIsHeldIsGivenBack: when all clients have gone nothing counts any more, however they went.
-func TestWhatIsHeldIsGivenBack(t *testing.T) { eachWay(t, testWhatIsHeldIsGivenBack) }
+func TestWhatIsHeldIsGivenBack(t *testing.T) { proxytest.EachWay(t, testWhatIsHeldIsGivenBack) }
 
-func testWhatIsHeldIsGivenBack(t *testing.T, w way) {
-	server, addr := w.serve(t, ServerConfig{ClientMemory: 4 << 20}, newFakeCluster())
+func testWhatIsHeldIsGivenBack(t *testing.T, w proxytest.Way) {
+	server, addr := serve(t, w, ServerConfig{ClientMemory: 4 << 20}, proxytest.NewCluster())
 	half := append([]byte("*2\r\n$4\r\nECHO\r\n$4000000\r\n"), make([]byte, 1<<20)...)
-	var all []*client
+	var all []*proxytest.Client
 	for range 20 {
-		c := dial(t, addr)
+		c := proxytest.Dial(t, addr)
 		_, err := c.Write(half)
 		require.NoError(t, err)
 		all = append(all, c)

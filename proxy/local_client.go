@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // clientCommand is CLIENT, https://redis.io/commands/client/.
@@ -27,7 +28,7 @@ var clientCommand = container{"CLIENT", []subcommand{
 	{"SETINFO", 4, (*session).clientSetInfo, []string{"SETINFO (LIB-NAME|LIB-VER) <value>", "Say which library the current connection uses."}},
 	{"SETNAME", 3, (*session).clientSetName, []string{"SETNAME <name>", "Assign the name <name> to the current connection."}},
 	{"UNPAUSE", 2, always(resp.OK), []string{"UNPAUSE", "Accepted; clients are never paused."}},
-	{"PAUSE", -3, never(noEffect("ERR CLIENT PAUSE is not supported: it could pause the clients of one proxy only")), nil},
+	{"PAUSE", -3, never(route.Refuse("ERR CLIENT PAUSE is not supported: it could pause the clients of one proxy only")), nil},
 	{"GETREDIR", 2, (*session).clientGetRedir, nil},
 	{"TRACKING", -3, (*session).clientTracking, []string{
 		"TRACKING (ON OPTIN|OFF) [NOLOOP]", "Accepted; Quoll tracks no keys. Other modes, and CLIENT CACHING YES, are refused.",
@@ -46,7 +47,7 @@ func (s *session) clientGetName(dst []byte, _ [][]byte) []byte {
 
 func (s *session) clientSetName(dst []byte, args [][]byte) []byte {
 	if err := s.setName(args[2]); err != nil {
-		return AppendReply(dst, err)
+		return route.AppendReply(dst, err)
 	}
 	return append(dst, resp.OK...)
 }
@@ -64,10 +65,10 @@ func (s *session) setName(name []byte) error {
 func (s *session) clientSetInfo(dst []byte, args [][]byte) []byte {
 	name, value := args[2], args[3]
 	if !is(name, "LIB-NAME") && !is(name, "LIB-VER") {
-		return AppendReply(dst, noEffect(fmt.Sprintf("ERR Unrecognized option '%s'", shown(name))))
+		return route.AppendReply(dst, route.Refuse(fmt.Sprintf("ERR Unrecognized option '%s'", shown(name))))
 	}
 	if !validName(value) {
-		return AppendReply(dst, noEffect(fmt.Sprintf("ERR %s cannot contain spaces, newlines or special characters.", name)))
+		return route.AppendReply(dst, route.Refuse(fmt.Sprintf("ERR %s cannot contain spaces, newlines or special characters.", name)))
 	}
 	s.info.set(func(c *clientInfo) {
 		if is(name, "LIB-NAME") {
@@ -96,7 +97,7 @@ func (s *session) clientNoTouch(dst []byte, args [][]byte) []byte {
 func (s *session) setFlag(dst, arg []byte, set func(c *clientInfo, on bool)) []byte {
 	on := is(arg, "ON")
 	if !on && !is(arg, "OFF") {
-		return AppendReply(dst, errSyntax)
+		return route.AppendReply(dst, errSyntax)
 	}
 	s.info.set(func(c *clientInfo) { set(c, on) })
 	return append(dst, resp.OK...)
@@ -115,7 +116,7 @@ func (s *session) clientReply(dst []byte, args [][]byte) []byte {
 			s.replies = replySkipNext
 		}
 	default:
-		return AppendReply(dst, errSyntax)
+		return route.AppendReply(dst, errSyntax)
 	}
 	return dst
 }
@@ -123,10 +124,10 @@ func (s *session) clientReply(dst []byte, args [][]byte) []byte {
 // clientUnblock is CLIENT UNBLOCK: no command blocks, so there is nobody to unblock.
 func (s *session) clientUnblock(dst []byte, args [][]byte) []byte {
 	if len(args) > 4 || len(args) == 4 && !is(args[3], "TIMEOUT") && !is(args[3], "ERROR") {
-		return AppendReply(dst, noEffect("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"))
+		return route.AppendReply(dst, route.Refuse("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"))
 	}
 	if _, ok := resp.ParseInt(args[2]); !ok {
-		return AppendReply(dst, errNotInteger)
+		return route.AppendReply(dst, errNotInteger)
 	}
 	return resp.AppendInt(dst, 0)
 }

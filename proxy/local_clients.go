@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // clientFilter chooses clients for CLIENT LIST and CLIENT KILL.
@@ -43,7 +44,7 @@ func (s *session) clientList(dst []byte, args [][]byte) []byte {
 		for _, arg := range args[3:] {
 			id, ok := resp.ParseInt(arg)
 			if !ok {
-				err = noEffect("ERR Invalid client ID")
+				err = route.Refuse("ERR Invalid client ID")
 			}
 			filter.ids = append(filter.ids, id)
 		}
@@ -51,7 +52,7 @@ func (s *session) clientList(dst []byte, args [][]byte) []byte {
 		err = errSyntax
 	}
 	if err != nil {
-		return AppendReply(dst, err)
+		return route.AppendReply(dst, err)
 	}
 	var list []byte
 	now := time.Now()
@@ -71,7 +72,7 @@ func (s *session) clientKill(dst []byte, args [][]byte) []byte {
 	if !old {
 		var err error
 		if filter, err = parseKill(args[2:]); err != nil {
-			return AppendReply(dst, err)
+			return route.AppendReply(dst, err)
 		}
 	}
 	killed := 0
@@ -90,7 +91,7 @@ func (s *session) clientKill(dst []byte, args [][]byte) []byte {
 	case !old:
 		return resp.AppendInt(dst, int64(killed))
 	case killed == 0:
-		return AppendReply(dst, noEffect("ERR No such client"))
+		return route.AppendReply(dst, route.Refuse("ERR No such client"))
 	}
 	return append(dst, resp.OK...)
 }
@@ -114,7 +115,7 @@ func parseKill(options [][]byte) (f clientFilter, err error) {
 			err = f.setType(value)
 		case is(name, "USER"):
 			if string(value) != defaultUser {
-				err = noEffect(fmt.Sprintf("ERR No such user '%s'", shown(value)))
+				err = route.Refuse(fmt.Sprintf("ERR No such user '%s'", shown(value)))
 			}
 		case is(name, "SKIPME") && is(value, "YES"):
 			f.skipMe = true
@@ -130,7 +131,7 @@ func parseKill(options [][]byte) (f clientFilter, err error) {
 func (f *clientFilter) setID(value []byte) error {
 	id, ok := resp.ParseInt(value)
 	if !ok || id < 1 {
-		return noEffect("ERR client-id should be greater than 0")
+		return route.Refuse("ERR client-id should be greater than 0")
 	}
 	f.ids = []int64{id}
 	return nil
@@ -143,7 +144,7 @@ func (f *clientFilter) setType(value []byte) error {
 	case is(value, "MASTER"), is(value, "REPLICA"), is(value, "SLAVE"), is(value, "PUBSUB"):
 		f.none = true
 	default:
-		return noEffect(fmt.Sprintf("ERR Unknown client type '%s'", shown(value)))
+		return route.Refuse(fmt.Sprintf("ERR Unknown client type '%s'", shown(value)))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/internal/scan"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // command is COMMAND, with or without a subcommand.
@@ -23,7 +24,7 @@ var commandCommand = container{"COMMAND", []subcommand{
 	{"COUNT", 2, (*session).commandCount, []string{"COUNT", "Return the total number of commands."}},
 	{"DOCS", -2, (*session).commandDocs, []string{"DOCS [<command-name> ...]", "Return documentation details about multiple commands, or all."}},
 	{"GETKEYS", -4, (*session).commandGetKeys, []string{"GETKEYS <full-command>", "Return the keys from a full command."}},
-	{"GETKEYSANDFLAGS", -4, never(noEffect("ERR COMMAND GETKEYSANDFLAGS is not supported yet by Quoll; see COMMAND GETKEYS")), nil},
+	{"GETKEYSANDFLAGS", -4, never(route.Refuse("ERR COMMAND GETKEYSANDFLAGS is not supported yet by Quoll; see COMMAND GETKEYS")), nil},
 	{"INFO", -2, func(s *session, dst []byte, args [][]byte) []byte { return s.commandInfo(dst, args[1:]) },
 		[]string{"INFO [<command-name> ...]", "Return details about multiple commands, or all."}},
 	{"LIST", -2, (*session).commandList, []string{"LIST [FILTERBY (MODULE|ACLCAT|PATTERN) <value>]", "Return a list of all commands."}},
@@ -89,13 +90,13 @@ func (s *session) commandGetKeys(dst []byte, args [][]byte) []byte {
 	cmd := called(command.Lookup(args[0]), args)
 	switch {
 	case cmd == nil:
-		return AppendReply(dst, noEffect("ERR Invalid command specified"))
+		return route.AppendReply(dst, route.Refuse("ERR Invalid command specified"))
 	case cmd.Route == command.RouteUnsupported:
-		return AppendReply(dst, unsupported(cmd.Name))
+		return route.AppendReply(dst, unsupported(cmd.Name))
 	case len(cmd.KeySpecs) == 0:
-		return AppendReply(dst, noEffect("ERR The command has no key arguments"))
+		return route.AppendReply(dst, route.Refuse("ERR The command has no key arguments"))
 	case cmd.Arity > 0 && len(args) != cmd.Arity, len(args) < -cmd.Arity: // MSET's pairs need not be complete
-		return AppendReply(dst, noEffect("ERR Invalid number of arguments specified for command"))
+		return route.AppendReply(dst, route.Refuse("ERR Invalid number of arguments specified for command"))
 	}
 	first, last, step := cmd.Keys(len(args))
 	dst = resp.AppendArray(dst, (last-first)/step+1)
@@ -112,7 +113,7 @@ func (s *session) commandList(dst []byte, args [][]byte) []byte {
 	switch {
 	case len(args) == 2:
 	case len(args) != 5 || !is(args[2], "FILTERBY"):
-		return AppendReply(dst, errSyntax)
+		return route.AppendReply(dst, errSyntax)
 	case is(args[3], "MODULE"):
 		keep = func(*command.Command) bool { return false }
 	case is(args[3], "ACLCAT"):
@@ -122,7 +123,7 @@ func (s *session) commandList(dst []byte, args [][]byte) []byte {
 		pattern := bytes.ToLower(args[4])
 		keep = func(c *command.Command) bool { return scan.Match(pattern, []byte(c.Name)) }
 	default:
-		return AppendReply(dst, errSyntax)
+		return route.AppendReply(dst, errSyntax)
 	}
 	var names []string
 	for _, cmd := range command.Supported() {

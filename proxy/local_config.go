@@ -9,16 +9,17 @@ import (
 
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/internal/scan"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
-var errConfigSet = noEffect("ERR CONFIG SET is not supported: start quoll with other flags, or change its configuration file, instead")
+var errConfigSet = route.Refuse("ERR CONFIG SET is not supported: start quoll with other flags, or change its configuration file, instead")
 
 // configCommand is CONFIG, https://redis.io/commands/config/.
 var configCommand = container{"CONFIG", []subcommand{
 	{"GET", -3, (*session).configGet, []string{"GET <pattern>", "Return parameters matching the glob-like <pattern> and their values."}},
 	{"SET", -4, never(errConfigSet), nil},
 	{"RESETSTAT", 2, (*session).configResetStat, []string{"RESETSTAT", "Reset statistics reported by the INFO command."}},
-	{"REWRITE", 2, never(noEffect("ERR The server is running without a config file")), nil},
+	{"REWRITE", 2, never(route.Refuse("ERR The server is running without a config file")), nil},
 }}
 
 // parameter is one of Redis' configuration parameters.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // redisVersion is the version of Redis that Quoll's replies are those of.
@@ -18,14 +19,14 @@ func (s *session) auth(dst []byte, args [][]byte) []byte {
 	user, password := []byte(defaultUser), args[1]
 	switch {
 	case len(args) > 3:
-		return AppendReply(dst, errSyntax)
+		return route.AppendReply(dst, errSyntax)
 	case len(args) == 3:
 		user, password = args[1], args[2]
 	case s.server.cfg.Password == "":
-		return AppendReply(dst, errNoPassword)
+		return route.AppendReply(dst, errNoPassword)
 	}
 	if err := s.login(user, password); err != nil {
-		return AppendReply(dst, err)
+		return route.AppendReply(dst, err)
 	}
 	return append(dst, resp.OK...)
 }
@@ -57,7 +58,7 @@ func (s *session) ping(dst []byte, args [][]byte) []byte {
 	case 2:
 		return resp.AppendBulk(dst, args[1])
 	}
-	return AppendReply(dst, wrongArity("ping"))
+	return route.AppendReply(dst, wrongArity("ping"))
 }
 
 func (s *session) echo(dst []byte, args [][]byte) []byte { return resp.AppendBulk(dst, args[1]) }
@@ -83,7 +84,7 @@ func (s *session) reset(dst []byte, _ [][]byte) []byte {
 func (s *session) selectDB(dst []byte, args [][]byte) []byte {
 	err := checkDB(args[1])
 	if s.selected(err); err != nil {
-		return AppendReply(dst, err)
+		return route.AppendReply(dst, err)
 	}
 	return append(dst, resp.OK...)
 }
@@ -117,11 +118,11 @@ func (s *session) hello(dst []byte, args [][]byte) []byte {
 			err = s.helloOptions(args[2:])
 		}
 		if err != nil {
-			return AppendReply(dst, err)
+			return route.AppendReply(dst, err)
 		}
 	}
 	if !s.authenticated {
-		return AppendReply(dst, errHelloNoAuth)
+		return route.AppendReply(dst, errHelloNoAuth)
 	}
 	if protocol != 0 {
 		s.setRESP3(protocol == 3)
@@ -133,7 +134,7 @@ func parseProtocol(arg []byte) (int64, error) {
 	protocol, ok := resp.ParseInt(arg)
 	switch {
 	case !ok:
-		return 0, noEffect("ERR Protocol version is not an integer or out of range")
+		return 0, route.Refuse("ERR Protocol version is not an integer or out of range")
 	case protocol != 2 && protocol != 3:
 		return 0, errNoProto
 	}
@@ -156,7 +157,7 @@ func (s *session) helloOptions(options [][]byte) error {
 			}
 			options = options[2:]
 		default:
-			return noEffect(fmt.Sprintf("ERR Syntax error in HELLO option '%s'", shown(options[0])))
+			return route.Refuse(fmt.Sprintf("ERR Syntax error in HELLO option '%s'", shown(options[0])))
 		}
 	}
 	return nil

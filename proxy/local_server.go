@@ -7,6 +7,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -26,7 +27,7 @@ var (
 		{"DOCTOR", 2, (*session).memoryDoctor, []string{"DOCTOR", "Return memory problems reports."}},
 		{"MALLOC-STATS", 2, (*session).memoryMallocStats, []string{"MALLOC-STATS", "Return internal statistics report from the memory allocator."}},
 		{"PURGE", 2, (*session).memoryPurge, []string{"PURGE", "Return free memory of this proxy to the operating system."}},
-		{"STATS", 2, never(noEffect("ERR MEMORY STATS is not supported by Quoll; see INFO memory and the metrics endpoint")), nil},
+		{"STATS", 2, never(route.Refuse("ERR MEMORY STATS is not supported by Quoll; see INFO memory and the metrics endpoint")), nil},
 		{"USAGE", -3, (*session).memoryUsage, []string{"USAGE <key> [SAMPLES <count>]", "Return an estimate of the bytes that <key> and its value take on each replica."}},
 	}}
 	slowlogCommand = container{"SLOWLOG", []subcommand{
@@ -57,7 +58,7 @@ func (s *session) latencyDoctor(dst []byte, _ [][]byte) []byte {
 }
 
 func (s *session) latencyGraph(dst []byte, args [][]byte) []byte {
-	return AppendReply(dst, noEffect(fmt.Sprintf("ERR No samples available for event '%s'", shown(args[2]))))
+	return route.AppendReply(dst, route.Refuse(fmt.Sprintf("ERR No samples available for event '%s'", shown(args[2]))))
 }
 
 func (s *session) memoryDoctor(dst []byte, _ [][]byte) []byte {
@@ -84,13 +85,13 @@ const recordOverhead = 96
 func (s *session) memoryUsage(dst []byte, args [][]byte) []byte {
 	for rest := args[3:]; len(rest) > 0; rest = rest[2:] {
 		if len(rest) == 1 || !is(rest[0], "SAMPLES") {
-			return AppendReply(dst, errSyntax)
+			return route.AppendReply(dst, errSyntax)
 		}
 		switch n, ok := resp.ParseInt(rest[1]); {
 		case !ok:
-			return AppendReply(dst, errNotInteger)
+			return route.AppendReply(dst, errNotInteger)
 		case n < 0:
-			return AppendReply(dst, errSyntax)
+			return route.AppendReply(dst, errSyntax)
 		}
 	}
 	key := args[2]
@@ -99,19 +100,19 @@ func (s *session) memoryUsage(dst []byte, args [][]byte) []byte {
 		return resp.AppendNull(dst, s.resp3)
 	}
 	length := s.execute(command.Request{Op: command.OpStrlen, Args: [][]byte{getName, key}}, false)
-	if failure := failureOf([]Op{exists, length}, false); failure != nil {
+	if failure := failureOf([]route.Op{exists, length}, false); failure != nil {
 		return append(dst, failure...)
 	}
-	return resp.AppendInt(dst, sum([]Op{length})+int64(len(key))+recordOverhead)
+	return resp.AppendInt(dst, sum([]route.Op{length})+int64(len(key))+recordOverhead)
 }
 
 func (s *session) slowlogGet(dst []byte, args [][]byte) []byte {
 	if len(args) > 3 {
-		return AppendReply(dst, misused("SLOWLOG", args))
+		return route.AppendReply(dst, misused("SLOWLOG", args))
 	}
 	if len(args) == 3 {
 		if n, ok := resp.ParseInt(args[2]); !ok || n < -1 {
-			return AppendReply(dst, noEffect("ERR count should be greater than or equal to -1"))
+			return route.AppendReply(dst, route.Refuse("ERR count should be greater than or equal to -1"))
 		}
 	}
 	return resp.AppendArray(dst, 0)

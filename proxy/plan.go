@@ -3,6 +3,7 @@ package proxy
 import (
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 // is reset. In steady state it allocates nothing.
 type plan struct {
 	commands []planned
-	batch    *Batch
+	batch    *route.Batch
 	// args holds the arguments of operations that are part of a command.
 	args [][]byte
 	// maxOps is how many operations to collect before executing them.
@@ -34,7 +35,7 @@ type planned struct {
 	first, count int
 }
 
-func newPlan() plan { return plan{batch: new(Batch), maxOps: firstBatchOps} }
+func newPlan() plan { return plan{batch: new(route.Batch), maxOps: firstBatchOps} }
 
 // one plans a command on one key.
 func (p *plan) one(cmd *command.Command, args [][]byte, write, resp3 bool) {
@@ -89,6 +90,6 @@ func (p *plan) reset() {
 	p.commands, p.args = p.commands[:0], p.args[:0]
 	p.batch.Reset()
 	if cap(p.batch.Ops) > maxKept || cap(p.args) > 3*maxKept {
-		*p = plan{batch: new(Batch), maxOps: p.maxOps}
+		*p = plan{batch: new(route.Batch), maxOps: p.maxOps}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/redistest"
+	"github.com/quolldb/quoll/proxy/proxytest"
 )
 
 // sameAsRedis are commands whose replies must be Redis', byte for byte.
@@ -51,7 +52,7 @@ var identity = regexp.MustCompile(`\$2\r\nid\r\n:\d+\r\n`)
 
 func TestSameAsRedis(t *testing.T) {
 	redisAddr := redistest.Start(t)
-	_, quollAddr := startServer(t, ServerConfig{}, newFakeCluster())
+	_, quollAddr := startServer(t, ServerConfig{}, proxytest.NewCluster())
 	for _, line := range strings.Split(strings.TrimSpace(sameAsRedis), "\n") {
 		commands := strings.Split(line, "|")
 		require.Equal(t, pipeline(t, redisAddr, commands), pipeline(t, quollAddr, commands), line)
@@ -61,11 +62,11 @@ func TestSameAsRedis(t *testing.T) {
 // pipeline sends commands at once and returns the replies up to the end of the
 // connection.
 func pipeline(t *testing.T, addr string, commands []string) []string {
-	c := dial(t, addr)
-	c.send(append(commands, "QUIT")...)
+	c := proxytest.Dial(t, addr)
+	c.Send(append(commands, "QUIT")...)
 	var replies []string
 	for {
-		reply, err := readReply(c.in)
+		reply, err := proxytest.ReadReply(c.In)
 		if err != nil {
 			return replies
 		}
@@ -76,12 +77,12 @@ func pipeline(t *testing.T, addr string, commands []string) []string {
 // TestGlobSameAsRedis matches odd patterns with odd keys in both.
 func TestGlobSameAsRedis(t *testing.T) {
 	redisAddr := redistest.Start(t)
-	cluster := newFakeCluster()
+	cluster := proxytest.NewCluster()
 	_, quollAddr := startServer(t, ServerConfig{}, cluster)
-	r, q := dial(t, redisAddr), dial(t, quollAddr)
+	r, q := proxytest.Dial(t, redisAddr), proxytest.Dial(t, quollAddr)
 	keys := []string{"a", "b", "ab", "abc", "]", "[", "-", "^", `\`, `a\`, "a-b", "a]b", "*", "?", "aaab", "z", "a^"}
 	for _, key := range keys {
-		require.Equal(t, r.do("SET "+key+" 1"), q.do("SET "+key+" 1"))
+		require.Equal(t, r.Do("SET "+key+" 1"), q.Do("SET "+key+" 1"))
 	}
 	alphabet := `ab[]-^\*?z`
 	next := uint32(1)
@@ -91,14 +92,14 @@ func TestGlobSameAsRedis(t *testing.T) {
 			next = next*1664525 + 1013904223
 			pattern.WriteByte(alphabet[next>>16%uint32(len(alphabet))])
 		}
-		want, got := strings.Fields(r.do("KEYS "+pattern.String())), strings.Fields(q.do("KEYS "+pattern.String()))
+		want, got := strings.Fields(r.Do("KEYS "+pattern.String())), strings.Fields(q.Do("KEYS "+pattern.String()))
 		require.ElementsMatch(t, want, got, pattern.String())
 	}
 }
 
 // TestGoRedis uses the client library that most Go programs use, in both protocols.
 func TestGoRedis(t *testing.T) {
-	_, addr := startServer(t, ServerConfig{Password: "secret"}, newFakeCluster())
+	_, addr := startServer(t, ServerConfig{Password: "secret"}, proxytest.NewCluster())
 	ctx := context.Background()
 	for protocol := 2; protocol <= 3; protocol++ {
 		client := redis.NewClient(&redis.Options{Addr: addr, Password: "secret", Protocol: protocol, ClientName: "test"})

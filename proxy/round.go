@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 // part for each. It belongs to one worker, as the sessions do until they are answered.
 type round struct {
 	server  *Server
-	batch   *Batch
+	batch   *route.Batch
 	members []*session // by part; nil once it is answered
 	begun   time.Time
 	pass    pass // at the front's gate
@@ -39,7 +40,7 @@ func newRound(server *Server) *round {
 
 // reset makes a new batch, for one that ended in a panic.
 func (r *round) reset() {
-	r.batch = &Batch{OnPart: r.answer}
+	r.batch = &route.Batch{OnPart: r.answer}
 	r.members = r.members[:0]
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/internal/scan"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // keysScanCount is how many keys KEYS asks for at a time.
@@ -15,15 +16,15 @@ const keysScanCount = 4096
 func (s *session) scan(dst []byte, args [][]byte) []byte {
 	cursor, err := scan.ParseCursor(args[1])
 	if err != nil {
-		return AppendReply(dst, noEffect(err.Error()))
+		return route.AppendReply(dst, route.Refuse(err.Error()))
 	}
 	opts, err := scan.Parse(args[2:], true)
 	if err != nil {
-		return AppendReply(dst, noEffect(err.Error()))
+		return route.AppendReply(dst, route.Refuse(err.Error()))
 	}
-	entries, next, err := s.server.cluster.Scan(s.server.ctx, Cursor(cursor), opts.Count)
+	entries, next, err := s.server.cluster.Scan(s.server.ctx, route.Cursor(cursor), opts.Count)
 	if err != nil {
-		return AppendReply(dst, err)
+		return route.AppendReply(dst, err)
 	}
 	matching := entries[:0]
 	for _, entry := range entries {
@@ -44,10 +45,10 @@ func (s *session) scan(dst []byte, args [][]byte) []byte {
 func (s *session) keys(dst []byte, args [][]byte) []byte {
 	var list []byte
 	found := 0
-	for cursor := Cursor(0); ; {
+	for cursor := route.Cursor(0); ; {
 		entries, next, err := s.server.cluster.Scan(s.server.ctx, cursor, keysScanCount)
 		if err != nil {
-			return AppendReply(dst, err)
+			return route.AppendReply(dst, err)
 		}
 		for _, entry := range entries {
 			if scan.Match(args[1], entry.Key) {
@@ -56,7 +57,7 @@ func (s *session) keys(dst []byte, args [][]byte) []byte {
 			}
 		}
 		if len(list) > s.server.cfg.OutputLimit {
-			return AppendReply(dst, errKeysTooLarge)
+			return route.AppendReply(dst, errKeysTooLarge)
 		}
 		if next == 0 {
 			return append(resp.AppendArray(dst, found), list...)

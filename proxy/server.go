@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // ErrServerClosed is returned by Serve once Shutdown was called.
@@ -20,7 +22,7 @@ var ErrServerClosed = errors.New("proxy: server closed")
 // called from any goroutine.
 type Server struct {
 	cfg     ServerConfig
-	cluster Cluster
+	cluster route.Cluster
 	stats   Stats
 	started time.Time
 	runID   string
@@ -51,7 +53,7 @@ type Server struct {
 }
 
 // NewServer returns a server that is not listening yet.
-func NewServer(cfg ServerConfig, cluster Cluster) *Server {
+func NewServer(cfg ServerConfig, cluster route.Cluster) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	id := make([]byte, 20)
 	rand.Read(id) // never fails
@@ -134,7 +136,7 @@ func (s *Server) accept(conn net.Conn) {
 		s.stats.Rejected.Add(1)
 		// The socket's buffer is empty: this does not block.
 		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = conn.Write(AppendReply(nil, err))
+		_, _ = conn.Write(route.AppendReply(nil, err))
 	}
 	conn.Close()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // session serves one connection. At any moment it belongs to one goroutine, or to none
@@ -218,7 +219,7 @@ const maxScratch = 64 << 10
 func (s *session) refuse(op command.Op, err error) {
 	s.finish()
 	s.server.stats.count(op, 0)
-	s.reply(op, AppendReply(s.scratch[:0], err))
+	s.reply(op, route.AppendReply(s.scratch[:0], err))
 }
 
 // crashed ends a session that ran into a bug. The other sessions go on.
@@ -230,7 +231,7 @@ func (s *session) crashed(cause any) {
 		"client", s.conn.RemoteAddr(), "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
 	s.conn.hasty, s.conn.stuck = false, false
 	s.replies = replyOn
-	s.reply(command.OpNone, AppendReply(nil, errInternal))
+	s.reply(command.OpNone, route.AppendReply(nil, errInternal))
 	s.flush()
 	s.conn.linger()
 }

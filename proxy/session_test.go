@@ -11,55 +11,59 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/proxytest"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // TestPipelineKeepsOrder mixes operations, errors and commands of the proxy in one
 // write.
-func TestPipelineKeepsOrder(t *testing.T) { eachWay(t, testPipelineKeepsOrder) }
+func TestPipelineKeepsOrder(t *testing.T) { proxytest.EachWay(t, testPipelineKeepsOrder) }
 
-func testPipelineKeepsOrder(t *testing.T, w way) {
-	_, addr := w.serve(t, ServerConfig{}, newFakeCluster())
-	c := dial(t, addr)
-	c.send("SET a 1", "GET a", "PING", "NOSUCH x", "GET", "LPUSH l 1", "MSET b 2 c 3", "MGET a b none c",
+func testPipelineKeepsOrder(t *testing.T, w proxytest.Way) {
+	_, addr := serve(t, w, ServerConfig{}, proxytest.NewCluster())
+	c := proxytest.Dial(t, addr)
+	c.Send("SET a 1", "GET a", "PING", "NOSUCH x", "GET", "LPUSH l 1", "MSET b 2 c 3", "MGET a b none c",
 		"INCR a", "DBSIZE", "DEL a b none", "EXISTS c c", "ECHO hi", "GET a", "QUIT", "SET late 1")
 	require.Equal(t, "+OK\r\n$1\r\n1\r\n+PONG\r\n-ERR unknown command 'NOSUCH', with args beginning with: 'x' \r\n"+
 		"-ERR wrong number of arguments for 'get' command\r\n"+
 		"-ERR 'LPUSH' is not supported yet by Quoll; nothing was done. The connection can be used on\r\n+OK\r\n"+
-		"*4\r\n$1\r\n1\r\n$1\r\n2\r\n$-1\r\n$1\r\n3\r\n:2\r\n:3\r\n:2\r\n:2\r\n$2\r\nhi\r\n$-1\r\n+OK\r\n", c.rest())
+		"*4\r\n$1\r\n1\r\n$1\r\n2\r\n$-1\r\n$1\r\n3\r\n:2\r\n:3\r\n:2\r\n:2\r\n$2\r\nhi\r\n$-1\r\n+OK\r\n", c.Rest())
 }
 
-func TestPipelineIsOneBatch(t *testing.T) { eachWay(t, testPipelineIsOneBatch) }
+func TestPipelineIsOneBatch(t *testing.T) { proxytest.EachWay(t, testPipelineIsOneBatch) }
 
-func testPipelineIsOneBatch(t *testing.T, w way) {
-	cluster := newFakeCluster()
+func testPipelineIsOneBatch(t *testing.T, w proxytest.Way) {
+	cluster := proxytest.NewCluster()
 	sizes := make(chan int, 10)
-	cluster.before = func(b *Batch) { sizes <- len(b.Ops) }
-	_, addr := w.serve(t, ServerConfig{}, cluster)
-	c := dial(t, addr)
-	c.send("SET a 1", "MGET a b c", "DEL a b", "GET a")
+	cluster.Before = func(b *route.Batch) { sizes <- len(b.Ops) }
+	_, addr := serve(t, w, ServerConfig{}, cluster)
+	c := proxytest.Dial(t, addr)
+	c.Send("SET a 1", "MGET a b c", "DEL a b", "GET a")
 	for range 4 {
-		c.reply()
+		c.Reply()
 	}
 	require.Equal(t, 7, <-sizes)
 	require.Empty(t, sizes)
 }
 
-func TestLargePipelineIsSeveralBatches(t *testing.T) { eachWay(t, testLargePipelineIsSeveralBatches) }
+func TestLargePipelineIsSeveralBatches(t *testing.T) {
+	proxytest.EachWay(t, testLargePipelineIsSeveralBatches)
+}
 
-func testLargePipelineIsSeveralBatches(t *testing.T, w way) {
-	cluster := newFakeCluster()
-	cluster.data["k"] = strings.Repeat("v", 1000)
+func testLargePipelineIsSeveralBatches(t *testing.T, w proxytest.Way) {
+	cluster := proxytest.NewCluster()
+	cluster.Data["k"] = strings.Repeat("v", 1000)
 	largest := 0
-	cluster.before = func(b *Batch) { largest = max(largest, len(b.Ops)) }
-	_, addr := w.serve(t, ServerConfig{OutputLimit: 16 << 10}, cluster)
-	c := dial(t, addr)
+	cluster.Before = func(b *route.Batch) { largest = max(largest, len(b.Ops)) }
+	_, addr := serve(t, w, ServerConfig{OutputLimit: 16 << 10}, cluster)
+	c := proxytest.Dial(t, addr)
 	for round := range 3 {
 		if round == 1 {
 			largest = 0 // the first batch told how large the replies are
 		}
-		c.send(strings.Split(strings.TrimSuffix(strings.Repeat("GET k\n", 500), "\n"), "\n")...)
+		c.Send(strings.Split(strings.TrimSuffix(strings.Repeat("GET k\n", 500), "\n"), "\n")...)
 		for range 500 {
-			require.Len(t, c.reply(), 1000+len("$1000\r\n\r\n"))
+			require.Len(t, c.Reply(), 1000+len("$1000\r\n\r\n"))
 		}
 	}
 	require.LessOrEqual(t, largest, 17)
@@ -67,43 +71,43 @@ func testLargePipelineIsSeveralBatches(t *testing.T, w way) {
 
 // TestPartlyDone says what a client reads when some keys of a command could not be
 // served.
-func TestPartlyDone(t *testing.T) { eachWay(t, testPartlyDone) }
+func TestPartlyDone(t *testing.T) { proxytest.EachWay(t, testPartlyDone) }
 
-func testPartlyDone(t *testing.T, w way) {
-	noMajority := AppendReply(nil, ErrNoMajority)
-	unknown := AppendReply(nil, ErrUnknownOutcome)
-	cluster := newFakeCluster()
-	cluster.intercept = func(op *Op) bool {
+func testPartlyDone(t *testing.T, w proxytest.Way) {
+	noMajority := route.AppendReply(nil, route.ErrNoMajority)
+	unknown := route.AppendReply(nil, route.ErrUnknownOutcome)
+	cluster := proxytest.NewCluster()
+	cluster.Intercept = func(op *route.Op) bool {
 		switch key := string(op.Req.Args[1]); {
 		case strings.HasPrefix(key, "gone"):
-			op.Outcome, op.Reply = NoEffect, noMajority
+			op.Outcome, op.Reply = route.NoEffect, noMajority
 		case strings.HasPrefix(key, "maybe"):
-			op.Outcome, op.Reply = Unknown, unknown
+			op.Outcome, op.Reply = route.Unknown, unknown
 		default:
 			return false
 		}
 		return true
 	}
-	_, addr := w.serve(t, ServerConfig{}, cluster)
-	c := dial(t, addr)
-	require.Equal(t, string(noMajority), c.do("MSET gone1 a gone2 b"))
-	require.Equal(t, string(unknown), c.do("DEL maybe1"))
+	_, addr := serve(t, w, ServerConfig{}, cluster)
+	c := proxytest.Dial(t, addr)
+	require.Equal(t, string(noMajority), c.Do("MSET gone1 a gone2 b"))
+	require.Equal(t, string(unknown), c.Do("DEL maybe1"))
 	require.Equal(t, "-UNKNOWN the command was executed on a part of its keys only: 1 of 2 keys were written; "+
-		"nothing was done to the other 1. The first of them answered: "+string(noMajority[1:]), c.do("MSET k a gone2 b"))
+		"nothing was done to the other 1. The first of them answered: "+string(noMajority[1:]), c.Do("MSET k a gone2 b"))
 	require.Equal(t, "-UNKNOWN the command was executed on a part of its keys only: 1 of 3 keys were certainly written "+
-		"and 1 certainly not; the outcome for the other 1 is not known. Read them before repeating it\r\n", c.do("DEL k gone1 maybe1"))
-	require.Equal(t, string(noMajority), c.do("MGET k gone1 gone2"))
-	require.Equal(t, string(noMajority), c.do("EXISTS k gone1"))
-	require.Equal(t, string(noMajority), c.do("LCS k gone1"))
-	require.Equal(t, string(noMajority), c.do("COPY gone1 gone1{gone1}"))
-	require.Equal(t, string(unknown), c.do("GET maybe1"))
+		"and 1 certainly not; the outcome for the other 1 is not known. Read them before repeating it\r\n", c.Do("DEL k gone1 maybe1"))
+	require.Equal(t, string(noMajority), c.Do("MGET k gone1 gone2"))
+	require.Equal(t, string(noMajority), c.Do("EXISTS k gone1"))
+	require.Equal(t, string(noMajority), c.Do("LCS k gone1"))
+	require.Equal(t, string(noMajority), c.Do("COPY gone1 gone1{gone1}"))
+	require.Equal(t, string(unknown), c.Do("GET maybe1"))
 }
 
-func TestCopyAndLCS(t *testing.T) { eachWay(t, testCopyAndLCS) }
+func TestCopyAndLCS(t *testing.T) { proxytest.EachWay(t, testCopyAndLCS) }
 
-func testCopyAndLCS(t *testing.T, w way) {
-	_, addr := w.serve(t, ServerConfig{}, newFakeCluster())
-	c := dial(t, addr)
+func testCopyAndLCS(t *testing.T, w proxytest.Way) {
+	_, addr := serve(t, w, ServerConfig{}, proxytest.NewCluster())
+	c := proxytest.Dial(t, addr)
 	for _, step := range [][2]string{
 		{"SET {k}a ohmytext", "+OK\r\n"},
 		{"COPY {k}a {k}b", ":1\r\n"},
@@ -124,31 +128,31 @@ func testCopyAndLCS(t *testing.T, w way) {
 		{"MEMORY USAGE {k}a", ":108\r\n"},
 		{"MEMORY USAGE none", "$-1\r\n"},
 	} {
-		require.Equal(t, step[1], c.do(step[0]), step[0])
+		require.Equal(t, step[1], c.Do(step[0]), step[0])
 	}
 }
 
-func TestClientReply(t *testing.T) { eachWay(t, testClientReply) }
+func TestClientReply(t *testing.T) { proxytest.EachWay(t, testClientReply) }
 
-func testClientReply(t *testing.T, w way) {
-	_, addr := w.serve(t, ServerConfig{}, newFakeCluster())
-	c := dial(t, addr)
-	c.send("SET a 1", "CLIENT REPLY SKIP", "GET a", "GET a", "CLIENT REPLY OFF", "GET a", "MGET a a", "PING",
+func testClientReply(t *testing.T, w proxytest.Way) {
+	_, addr := serve(t, w, ServerConfig{}, proxytest.NewCluster())
+	c := proxytest.Dial(t, addr)
+	c.Send("SET a 1", "CLIENT REPLY SKIP", "GET a", "GET a", "CLIENT REPLY OFF", "GET a", "MGET a a", "PING",
 		"NOSUCH", "CLIENT REPLY SKIP", "CLIENT REPLY ON", "MGET a")
-	require.Equal(t, "+OK\r\n", c.reply())
-	require.Equal(t, "$1\r\n1\r\n", c.reply())
-	require.Equal(t, "+OK\r\n", c.reply())
-	require.Equal(t, "*1\r\n$1\r\n1\r\n", c.reply())
+	require.Equal(t, "+OK\r\n", c.Reply())
+	require.Equal(t, "$1\r\n1\r\n", c.Reply())
+	require.Equal(t, "+OK\r\n", c.Reply())
+	require.Equal(t, "*1\r\n$1\r\n1\r\n", c.Reply())
 }
 
 // TestProtocolErrors: what came before is answered, then the error, then the
 // connection is closed. Other clients notice nothing.
-func TestProtocolErrors(t *testing.T) { eachWay(t, testProtocolErrors) }
+func TestProtocolErrors(t *testing.T) { proxytest.EachWay(t, testProtocolErrors) }
 
-func testProtocolErrors(t *testing.T, w way) {
-	server, addr := w.serve(t, ServerConfig{Limits: resp.Limits{MaxBulk: 1000, MaxArgs: 100}}, newFakeCluster())
-	other := dial(t, addr)
-	require.Equal(t, "+PONG\r\n", other.do("PING"))
+func testProtocolErrors(t *testing.T, w proxytest.Way) {
+	server, addr := serve(t, w, ServerConfig{Limits: resp.Limits{MaxBulk: 1000, MaxArgs: 100}}, proxytest.NewCluster())
+	other := proxytest.Dial(t, addr)
+	require.Equal(t, "+PONG\r\n", other.Do("PING"))
 	for packet, want := range map[string]string{
 		"*1\r\n$9223372036854775800\r\nPING\r\n": "invalid bulk length",
 		"*1\r\n$1001\r\n":                        "invalid bulk length",
@@ -157,56 +161,56 @@ func testProtocolErrors(t *testing.T, w way) {
 		"*1\r\nPING\r\n":                         "expected '$', got 'P'",
 		"SET \"a b\r\n":                          "unbalanced quotes in request",
 	} {
-		c := dial(t, addr)
+		c := proxytest.Dial(t, addr)
 		_, err := c.Write([]byte("PING\r\n" + packet + strings.Repeat("x", 100_000)))
 		require.NoError(t, err)
-		require.Equal(t, "+PONG\r\n-ERR Protocol error: "+want+"\r\n", c.rest(), packet)
+		require.Equal(t, "+PONG\r\n-ERR Protocol error: "+want+"\r\n", c.Rest(), packet)
 	}
-	require.Equal(t, "+PONG\r\n", other.do("PING"))
+	require.Equal(t, "+PONG\r\n", other.Do("PING"))
 	require.EqualValues(t, 6, server.Stats().ProtocolErrors.Load())
 }
 
-func TestPanicEndsOneConnection(t *testing.T) { eachWay(t, testPanicEndsOneConnection) }
+func TestPanicEndsOneConnection(t *testing.T) { proxytest.EachWay(t, testPanicEndsOneConnection) }
 
-func testPanicEndsOneConnection(t *testing.T, w way) {
-	cluster := newFakeCluster()
-	cluster.before = func(b *Batch) {
+func testPanicEndsOneConnection(t *testing.T, w proxytest.Way) {
+	cluster := proxytest.NewCluster()
+	cluster.Before = func(b *route.Batch) {
 		if string(b.Ops[0].Req.Args[1]) == "bug" {
 			panic("a bug")
 		}
 	}
-	server, addr := w.serve(t, ServerConfig{}, cluster)
-	other := dial(t, addr)
-	c := dial(t, addr)
-	c.send("PING", "GET bug", "GET fine")
-	require.Equal(t, "+PONG\r\n-UNKNOWN internal error; the connection is closed. The proxy's log has the details\r\n", c.rest())
-	require.Equal(t, "$-1\r\n", other.do("GET fine"))
+	server, addr := serve(t, w, ServerConfig{}, cluster)
+	other := proxytest.Dial(t, addr)
+	c := proxytest.Dial(t, addr)
+	c.Send("PING", "GET bug", "GET fine")
+	require.Equal(t, "+PONG\r\n-UNKNOWN internal error; the connection is closed. The proxy's log has the details\r\n", c.Rest())
+	require.Equal(t, "$-1\r\n", other.Do("GET fine"))
 	require.EqualValues(t, 1, server.Stats().Panics.Load())
 }
 
-func TestMaxClients(t *testing.T) { eachWay(t, testMaxClients) }
+func TestMaxClients(t *testing.T) { proxytest.EachWay(t, testMaxClients) }
 
-func testMaxClients(t *testing.T, w way) {
-	server, addr := w.serve(t, ServerConfig{MaxClients: 2}, newFakeCluster())
-	a, b := dial(t, addr), dial(t, addr)
-	require.Equal(t, "+PONG\r\n", a.do("PING"))
-	require.Equal(t, "+PONG\r\n", b.do("PING"))
-	require.Equal(t, "-ERR max number of clients reached\r\n", dial(t, addr).rest())
+func testMaxClients(t *testing.T, w proxytest.Way) {
+	server, addr := serve(t, w, ServerConfig{MaxClients: 2}, proxytest.NewCluster())
+	a, b := proxytest.Dial(t, addr), proxytest.Dial(t, addr)
+	require.Equal(t, "+PONG\r\n", a.Do("PING"))
+	require.Equal(t, "+PONG\r\n", b.Do("PING"))
+	require.Equal(t, "-ERR max number of clients reached\r\n", proxytest.Dial(t, addr).Rest())
 	a.Close()
 	require.Eventually(t, func() bool { return server.Stats().Clients.Load() == 1 }, 5*time.Second, time.Millisecond)
-	require.Equal(t, "+PONG\r\n", dial(t, addr).do("PING"))
+	require.Equal(t, "+PONG\r\n", proxytest.Dial(t, addr).Do("PING"))
 	require.EqualValues(t, 1, server.Stats().Rejected.Load())
 }
 
 // TestSlowReader: a client that asks and never reads is disconnected, and no more
 // waits for it than was asked in one batch.
-func TestSlowReader(t *testing.T) { eachWay(t, testSlowReader) }
+func TestSlowReader(t *testing.T) { proxytest.EachWay(t, testSlowReader) }
 
-func testSlowReader(t *testing.T, w way) {
-	cluster := newFakeCluster()
-	cluster.data["big"] = strings.Repeat("v", 4<<20)
-	server, addr := w.serve(t, ServerConfig{WriteTimeout: 50 * time.Millisecond}, cluster)
-	c := dial(t, addr)
+func testSlowReader(t *testing.T, w proxytest.Way) {
+	cluster := proxytest.NewCluster()
+	cluster.Data["big"] = strings.Repeat("v", 4<<20)
+	server, addr := serve(t, w, ServerConfig{WriteTimeout: 50 * time.Millisecond}, cluster)
+	c := proxytest.Dial(t, addr)
 	for server.Stats().SlowReaders.Load() == 0 {
 		if _, err := c.Write([]byte("GET big\r\nGET big\r\n")); err != nil {
 			break
@@ -216,24 +220,24 @@ func testSlowReader(t *testing.T, w way) {
 		5*time.Second, time.Millisecond)
 }
 
-func TestIdleTimeout(t *testing.T) { eachWay(t, testIdleTimeout) }
+func TestIdleTimeout(t *testing.T) { proxytest.EachWay(t, testIdleTimeout) }
 
-func testIdleTimeout(t *testing.T, w way) {
-	_, addr := w.serve(t, ServerConfig{IdleTimeout: 20 * time.Millisecond}, newFakeCluster())
-	c := dial(t, addr)
-	require.Equal(t, "+PONG\r\n", c.do("PING"))
-	require.Empty(t, c.rest())
+func testIdleTimeout(t *testing.T, w proxytest.Way) {
+	_, addr := serve(t, w, ServerConfig{IdleTimeout: 20 * time.Millisecond}, proxytest.NewCluster())
+	c := proxytest.Dial(t, addr)
+	require.Equal(t, "+PONG\r\n", c.Do("PING"))
+	require.Empty(t, c.Rest())
 }
 
 // TestSlowloris: many clients that each declare a lot and send little cost little.
-func TestSlowloris(t *testing.T) { eachWay(t, testSlowloris) }
+func TestSlowloris(t *testing.T) { proxytest.EachWay(t, testSlowloris) }
 
-func testSlowloris(t *testing.T, w way) {
-	server, addr := w.serve(t, ServerConfig{}, newFakeCluster())
+func testSlowloris(t *testing.T, w proxytest.Way) {
+	server, addr := serve(t, w, ServerConfig{}, proxytest.NewCluster())
 	before := heapInUse()
 	const clients = 50
 	for range clients {
-		c := dial(t, addr)
+		c := proxytest.Dial(t, addr)
 		_, err := c.Write([]byte("*1000000\r\n$3\r\nSET\r\n$60000000\r\nab"))
 		require.NoError(t, err)
 	}
@@ -253,7 +257,7 @@ func (p *pipe) SetWriteDeadline(time.Time) error { return nil }
 func (p *pipe) Close() error                     { return nil }
 
 // instantCluster answers without allocating.
-type instantCluster struct{ Cluster }
+type instantCluster struct{ route.Cluster }
 
 var instantReply = []byte("$5\r\nvalue\r\n")
 
@@ -261,7 +265,7 @@ func (instantCluster) Loading() error { return nil }
 
 func (instantCluster) Working() bool { return false }
 
-func (instantCluster) Execute(b *Batch) {
+func (instantCluster) Execute(b *route.Batch) {
 	for i := range b.Ops {
 		b.Ops[i].Reply = instantReply
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // handler answers a command that is not made of operations on keys: it appends
@@ -31,7 +32,7 @@ type subcommand struct {
 func (c *container) run(s *session, dst []byte, args [][]byte) []byte {
 	if is(args[1], "HELP") {
 		if len(args) != 2 {
-			return AppendReply(dst, wrongArity(strings.ToLower(c.name+"|help")))
+			return route.AppendReply(dst, wrongArity(strings.ToLower(c.name+"|help")))
 		}
 		return c.appendHelp(dst)
 	}
@@ -41,16 +42,16 @@ func (c *container) run(s *session, dst []byte, args [][]byte) []byte {
 			continue
 		}
 		if len(args) != sub.arity && (sub.arity > 0 || len(args) < -sub.arity) {
-			return AppendReply(dst, wrongArity(strings.ToLower(c.name+"|"+sub.name)))
+			return route.AppendReply(dst, wrongArity(strings.ToLower(c.name+"|"+sub.name)))
 		}
 		return sub.run(s, dst, args)
 	}
-	return AppendReply(dst, noEffect(fmt.Sprintf("ERR unknown subcommand '%s'. Try %s HELP.", beginning(args[1], 128), c.name)))
+	return route.AppendReply(dst, route.Refuse(fmt.Sprintf("ERR unknown subcommand '%s'. Try %s HELP.", beginning(args[1], 128), c.name)))
 }
 
 // misused is the error for a subcommand that finds its arguments to be too many.
 func misused(container string, args [][]byte) error {
-	return noEffect(fmt.Sprintf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", beginning(args[1], 128), container))
+	return route.Refuse(fmt.Sprintf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", beginning(args[1], 128), container))
 }
 
 func (c *container) appendHelp(dst []byte) []byte {
@@ -83,5 +84,5 @@ func always(reply string) handler {
 
 // never returns a handler that refuses.
 func never(err error) handler {
-	return func(_ *session, dst []byte, _ [][]byte) []byte { return AppendReply(dst, err) }
+	return func(_ *session, dst []byte, _ [][]byte) []byte { return route.AppendReply(dst, err) }
 }

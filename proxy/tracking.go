@@ -3,6 +3,7 @@ package proxy
 import (
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // tracking is what a connection has asked for with CLIENT TRACKING. Quoll tells no client of keys that change, so it takes only the mode that
@@ -12,12 +13,12 @@ import (
 type tracking struct{ on, noLoop bool }
 
 var (
-	errNoTracking = noEffect("ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll. " +
+	errNoTracking = route.Refuse("ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll. " +
 		"Only the mode OPTIN can be asked for, which tracks nothing by itself")
-	errCachingWithout = noEffect("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
-	errCachingNo      = noEffect("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
-	errNoCaching      = noEffect("ERR CLIENT CACHING and client-side caching are not supported yet by Quoll; the next command will not be executed")
-	errToBeCached     = noEffect("ERR nothing was done: the client would cache the reply, and Quoll does not say yet when a key changes. " +
+	errCachingWithout = route.Refuse("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
+	errCachingNo      = route.Refuse("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
+	errNoCaching      = route.Refuse("ERR CLIENT CACHING and client-side caching are not supported yet by Quoll; the next command will not be executed")
+	errToBeCached     = route.Refuse("ERR nothing was done: the client would cache the reply, and Quoll does not say yet when a key changes. " +
 		"Read it without a cache: rueidis and valkey-go do so with DisableCache")
 )
 
@@ -31,11 +32,11 @@ func (s *session) clientTracking(dst []byte, args [][]byte) []byte {
 		case is(option, "NOLOOP"):
 			noLoop = true
 		default:
-			return AppendReply(dst, errNoTracking)
+			return route.AppendReply(dst, errNoTracking)
 		}
 	}
 	if on != optIn || !on && !is(args[2], "OFF") {
-		return AppendReply(dst, errNoTracking)
+		return route.AppendReply(dst, errNoTracking)
 	}
 	s.info.set(func(c *clientInfo) { c.tracking = tracking{on, on && noLoop} })
 	return append(dst, resp.OK...)
@@ -77,14 +78,14 @@ func (t tracking) redirect() int64 {
 func (s *session) clientCaching(dst []byte, args [][]byte) []byte {
 	switch {
 	case !s.info.tracks().on:
-		return AppendReply(dst, errCachingWithout)
+		return route.AppendReply(dst, errCachingWithout)
 	case is(args[2], "NO"):
-		return AppendReply(dst, errCachingNo)
+		return route.AppendReply(dst, errCachingNo)
 	case !is(args[2], "YES"):
-		return AppendReply(dst, errSyntax)
+		return route.AppendReply(dst, errSyntax)
 	}
 	s.barred |= barCaching
-	return AppendReply(dst, errNoCaching)
+	return route.AppendReply(dst, errNoCaching)
 }
 
 // toBeCached reports whether the client would cache the reply to a command. It may then ask for the next one.

@@ -13,6 +13,7 @@ import (
 	"github.com/quolldb/quoll/internal/config"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy"
+	"github.com/quolldb/quoll/proxy/route"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -73,7 +74,7 @@ func runProxy(ctx context.Context, cfg config.Proxy, log *slog.Logger) error {
 // proxyParts are the two halves of a proxy: sessions with clients, and the way to
 // the nodes.
 type proxyParts struct {
-	coordinator *proxy.Coordinator
+	coordinator *route.Coordinator
 	server      *proxy.Server
 	served      chan struct{} // closed when the server accepts no more
 }
@@ -90,7 +91,7 @@ func startProxy(listener net.Listener, cfg config.Proxy, failed failures, log *s
 		initial = parsed.String()
 	}
 	build := thisBuild()
-	coordinator := proxy.NewCoordinator(proxy.CoordinatorConfig{
+	coordinator := route.New(route.Config{
 		Name: "proxy " + listener.Addr().String(), ClusterName: cfg.ClusterName, Seeds: cfg.Nodes, Initial: initial,
 		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, Version: build.Version, Logger: log,
 	})

@@ -77,5 +77,6 @@ var homes = []struct{ library, home, because string }{
 	{"github.com/redis/go-redis/v9", "e2e", "a client, for tests"},
 	{"github.com/stretchr/testify", "e2e", "test code that several tests share"},
 	{"github.com/stretchr/testify", "node/engine/enginetest", "a suite that every engine's test runs"},
+	{"github.com/stretchr/testify", "proxy/proxytest", "test code that the proxy's packages share"},
 	{"pgregory.net/rapid", "node/engine/enginetest", "a suite that every engine's test runs"},
 }

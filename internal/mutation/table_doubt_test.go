@@ -65,50 +65,50 @@ var doubtRules = []mutation{
 `, ""},
 		}},
 	{name: "dup-forward", rule: "R11", effect: "a request is sent to its home twice",
-		caught: scenario(proxy, "TestWriteGoesToTheHome", `"\d:execute k\d+", "\d:execute k\d+"`), edits: []edit{
-			{"proxy/coordinator_execute.go", `s.message(view, b, i, home, protocol.Execute)`, `s.message(view, b, i, home, protocol.Execute)
+		caught: scenario(proxyRoute, "TestWriteGoesToTheHome", `"\d:execute k\d+", "\d:execute k\d+"`), edits: []edit{
+			{"proxy/route/home.go", `s.message(view, b, i, home, protocol.Execute)`, `s.message(view, b, i, home, protocol.Execute)
 	s.message(view, b, i, home, protocol.Execute)`},
 		}},
 	{name: "proxy-retry-lost", rule: "R11", effect: "a write whose home is lost goes to another one",
-		caught: scenario(proxy, "TestAWriteIsSentToOneHomeOnly/lost", `it was sent again`), edits: []edit{
-			{"proxy/coordinator_results.go", `case gone:
+		caught: scenario(proxyRoute, "TestAWriteIsSentToOneHomeOnly/lost", `it was sent again`), edits: []edit{
+			{"proxy/route/results.go", `case gone:
 				s.fail(st, ErrUnknownOutcome)`, `case gone:
 				s.again(st)`},
 		}},
 	{name: "proxy-retry-silent", rule: "R11", effect: "a write whose home is silent goes to another one",
-		caught: scenario(proxy, "TestSilentHomeWithAWriteInFlight", `(?s)expected: .*-UNKNOWN.*actual  : .*\+OK`), edits: []edit{
-			{"proxy/coordinator_results.go", `case gone:`, `case !gone:
+		caught: scenario(proxyRoute, "TestSilentHomeWithAWriteInFlight", `(?s)expected: .*-UNKNOWN.*actual  : .*\+OK`), edits: []edit{
+			{"proxy/route/results.go", `case gone:`, `case !gone:
 				s.again(st)
 			case gone:`},
 		}},
 	{name: "proxy-retry-unknown", rule: "R11", effect: "a write of unknown outcome is sent again",
-		caught: scenario(proxy, "TestAWriteIsSentToOneHomeOnly/unknown", `it was sent again`), edits: []edit{
-			{"proxy/coordinator_results.go", `case protocol.StatusUnknown:
+		caught: scenario(proxyRoute, "TestAWriteIsSentToOneHomeOnly/unknown", `it was sent again`), edits: []edit{
+			{"proxy/route/results.go", `case protocol.StatusUnknown:
 		if write {`, `case protocol.StatusUnknown:
 		if false {`},
 		}},
 	{name: "proxy-retry-nonsense", rule: "R11", effect: "a write is sent again after an answer that makes no sense",
-		caught: scenario(proxy, "TestAWriteIsSentToOneHomeOnly/nonsense", `it was sent again`), edits: []edit{
-			{"proxy/coordinator_results.go", `again, a write not (R11)
+		caught: scenario(proxyRoute, "TestAWriteIsSentToOneHomeOnly/nonsense", `it was sent again`), edits: []edit{
+			{"proxy/route/results.go", `again, a write not (R11)
 		if write {`, `again, a write not (R11)
 		if false {`},
 		}},
 	{name: "proxy-timeout", rule: "R11", effect: "a write that a home may have is said to have had no effect when the time is up",
-		caught: scenario(proxy, "TestSilentHomeWithAWriteInFlight", `(?s)expected: .*-UNKNOWN.*actual  : .*-CLUSTERDOWN`), edits: []edit{
-			{"proxy/coordinator_execute.go", `case st.phase == opExecuting && st.mayWrite():
+		caught: scenario(proxyRoute, "TestSilentHomeWithAWriteInFlight", `(?s)expected: .*-UNKNOWN.*actual  : .*-CLUSTERDOWN`), edits: []edit{
+			{"proxy/route/timeout.go", `case st.phase == opExecuting && st.mayWrite():
 			s.fail(st, ErrUnknownOutcome)`, `case st.phase == opExecuting && st.mayWrite():
 			s.fail(st, ErrTimeout)`},
 		}},
 	{name: "proxy-overtaken", rule: "R11", effect: "what a home refused is executed behind what came after it",
-		caught: scenario(proxy, "TestOvertaken", `(?s)could not be executed before a later one.*actual  : .*\+OK`), edits: []edit{
-			{"proxy/coordinator_chain.go", `	case c.passed > st.index:
+		caught: scenario(proxyRoute, "TestOvertaken", `(?s)could not be executed before a later one.*actual  : .*\+OK`), edits: []edit{
+			{"proxy/route/chain.go", `	case c.passed > st.index:
 		s.fail(st, errOvertaken)
 		return false
 `, ""},
 		}},
 	{name: "proxy-order", rule: "R11", effect: "what was turned away does not wait for what was sent before it",
-		caught: scenario(proxy, "TestTurnedAwayWaitsForTheOneBefore", `should have 5 item|actual  : \[\]string\{"1 k\d+ 2"`), edits: []edit{
-			{"proxy/coordinator_chain.go", `	case c.out > 0 && c.round != s.round:
+		caught: scenario(proxyRoute, "TestTurnedAwayWaitsForTheOneBefore", `should have 5 item|actual  : \[\]string\{"1 k\d+ 2"`), edits: []edit{
+			{"proxy/route/chain.go", `	case c.out > 0 && c.round != s.round:
 		s.blocked++
 		return false
 `, ""},

@@ -1,0 +1,162 @@
+package proxytest
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
+	"github.com/quolldb/quoll/ring"
+)
+
+// Cluster is a route.Cluster in memory, with as many commands as the tests need. What is below the lock is guarded by it once commands are executed.
+type Cluster struct {
+	// Before, if set, is called with each batch before it is executed.
+	Before func(*route.Batch)
+	// Intercept, if set, may decide an operation itself.
+	Intercept func(*route.Op) bool
+
+	sync.Mutex
+	Data map[string]string
+	// Batches counts calls of Execute.
+	Batches int
+	// Err, if set, is what Scan, DBSize, FlushAll and RandomKey answer.
+	Err error
+	// NotReady is what Loading answers.
+	NotReady error
+}
+
+// NewCluster returns one without keys.
+func NewCluster() *Cluster { return &Cluster{Data: make(map[string]string)} }
+
+// Execute implements route.Cluster. It tells of every second part that it is answered.
+func (c *Cluster) Execute(b *route.Batch) {
+	if c.Before != nil {
+		c.Before(b)
+	}
+	c.execute(b.Ops)
+	if b.OnPart == nil {
+		return
+	}
+	for part := 0; part < b.Parts(); part += 2 {
+		b.OnPart(part)
+	}
+}
+
+func (c *Cluster) execute(ops []route.Op) {
+	c.Lock()
+	defer c.Unlock()
+	c.Batches++
+	for i := range ops {
+		if op := &ops[i]; c.Intercept == nil || !c.Intercept(op) {
+			op.Outcome, op.Reply = route.Done, c.run(op.Req)
+		}
+	}
+}
+
+func (c *Cluster) run(req command.Request) []byte {
+	key := string(req.Args[1])
+	value, exists := c.Data[key]
+	switch req.Op {
+	case command.OpGet, command.OpMGet, command.OpDumpState:
+		if !exists {
+			return resp.AppendNull(nil, req.RESP3)
+		}
+		return resp.AppendBulk(nil, value)
+	case command.OpSet:
+		c.Data[key] = string(req.Args[2])
+		return []byte(resp.OK)
+	case command.OpDel, command.OpUnlink:
+		delete(c.Data, key)
+		return boolReply(exists)
+	case command.OpExists, command.OpTouch:
+		return boolReply(exists)
+	case command.OpRestoreState:
+		if exists && len(req.Args) < 4 {
+			return boolReply(false)
+		}
+		c.Data[key] = string(req.Args[2])
+		return boolReply(true)
+	case command.OpStrlen:
+		return resp.AppendInt(nil, int64(len(value)))
+	case command.OpIncr:
+		n, err := strconv.ParseInt(value, 10, 64)
+		if exists && err != nil {
+			return resp.AppendError(nil, "ERR value is not an integer or out of range")
+		}
+		c.Data[key] = strconv.FormatInt(n+1, 10)
+		return resp.AppendInt(nil, n+1)
+	}
+	return resp.AppendError(nil, "ERR the fake cluster does not have this command")
+}
+
+func boolReply(yes bool) []byte {
+	if yes {
+		return []byte(":1\r\n")
+	}
+	return []byte(":0\r\n")
+}
+
+// Scan implements route.Cluster. It goes by slot and splits none: a cursor is a slot.
+func (c *Cluster) Scan(_ context.Context, from route.Cursor, count int) ([]route.ScanEntry, route.Cursor, error) {
+	c.Lock()
+	defer c.Unlock()
+	slotOf := func(key string) int { return int(ring.SlotOf([]byte(key))) }
+	keys := slices.SortedFunc(maps.Keys(c.Data), func(a, b string) int {
+		return cmp.Or(cmp.Compare(slotOf(a), slotOf(b)), cmp.Compare(a, b))
+	})
+	var entries []route.ScanEntry
+	for i, key := range keys {
+		if route.Cursor(slotOf(key)) < from {
+			continue
+		}
+		entries = append(entries, route.ScanEntry{Key: []byte(key), Type: record.String})
+		if len(entries) >= count && i+1 < len(keys) && slotOf(keys[i+1]) != slotOf(key) {
+			return entries, route.Cursor(slotOf(key) + 1), c.Err
+		}
+	}
+	return entries, 0, c.Err
+}
+
+// DBSize implements route.Cluster.
+func (c *Cluster) DBSize(context.Context) (int64, error) {
+	c.Lock()
+	defer c.Unlock()
+	return int64(len(c.Data)), c.Err
+}
+
+// FlushAll implements route.Cluster.
+func (c *Cluster) FlushAll(context.Context) error {
+	c.Lock()
+	defer c.Unlock()
+	if c.Err == nil {
+		clear(c.Data)
+	}
+	return c.Err
+}
+
+// Working implements route.Cluster.
+func (c *Cluster) Working() bool { return false }
+
+// Loading implements route.Cluster.
+func (c *Cluster) Loading() error {
+	c.Lock()
+	defer c.Unlock()
+	return c.NotReady
+}
+
+// RandomKey implements route.Cluster.
+func (c *Cluster) RandomKey(context.Context) ([]byte, error) {
+	c.Lock()
+	defer c.Unlock()
+	for key := range c.Data {
+		return []byte(key), c.Err
+	}
+	return nil, c.Err
+}

@@ -1,0 +1,126 @@
+package route
+
+import (
+	"bytes"
+	"hash/maphash"
+)
+
+// chainTable finds the operations of a part that name the same key. Where one of
+// them is a write, they go through the home in their order: within one part,
+// commands on a key take effect as the client sent them.
+type chainTable struct {
+	heads []int32 // by hash: last operation seen, +1
+	seed  maphash.Seed
+	ready bool
+	list  []chain
+}
+
+// chain is where the operations on a key that is written are. Those that are ready
+// are sent together, to one home; those that it refuses are sent again when it has answered all.
+type chain struct {
+	out    int32  // operations that the home has,
+	round  uint32 // sent in this round,
+	home   uint16 // to this member,
+	except uint16 // see opState
+	passed int32  // the last operation that was executed, or may have been, -1 for none
+}
+
+// reset forgets the chains of another batch.
+func (c *chainTable) reset() { c.list = c.list[:0] }
+
+// link finds the chains of a part, which are the operations from first on, and sets
+// viaHome.
+func (c *chainTable) link(ops []Op, states []opState, first int) {
+	c.find(ops, states, first)
+	part := states[first:]
+	for i := range part { // a write makes what follows on its key go through the home,
+		if before := part[i].before; before >= 0 && states[before].viaHome {
+			part[i].viaHome = true
+		}
+	}
+	for i := len(part) - 1; i >= 0; i-- { // and what precedes
+		if before := part[i].before; before >= 0 && part[i].viaHome {
+			states[before].viaHome = true
+		}
+	}
+	for i := range part {
+		st := &part[i]
+		if st.before < 0 || !st.viaHome {
+			continue
+		}
+		first := &states[st.before]
+		if first.chain < 0 {
+			first.chain = int32(len(c.list))
+			c.list = append(c.list, chain{passed: -1})
+		}
+		st.chain = first.chain
+	}
+}
+
+// find sets before.
+func (c *chainTable) find(ops []Op, states []opState, first int) {
+	if !c.ready {
+		c.seed, c.ready = maphash.MakeSeed(), true
+	}
+	size := 16
+	for size < 2*(len(ops)-first) {
+		size *= 2
+	}
+	if cap(c.heads) < size {
+		c.heads = make([]int32, size)
+	}
+	c.heads = c.heads[:size]
+	clear(c.heads)
+	for i := first; i < len(ops); i++ {
+		if ops[i].keyless {
+			continue
+		}
+		key := ops[i].key()
+		at := int(maphash.Bytes(c.seed, key)) & (size - 1)
+		for c.heads[at] != 0 && !bytes.Equal(ops[c.heads[at]-1].key(), key) {
+			at = (at + 1) & (size - 1)
+		}
+		states[i].before = c.heads[at] - 1
+		c.heads[at] = int32(i) + 1
+	}
+}
+
+// chainOf returns the chain of an operation, nil if it is part of none.
+func (s *batchState) chainOf(st *opState) *chain {
+	if st.chain < 0 {
+		return nil
+	}
+	return &s.chains.list[st.chain]
+}
+
+// turn reports whether an operation may be sent: nothing of its chain is at a home,
+// unless it was sent there at this moment. It fails one that was overtaken.
+func (s *batchState) turn(st *opState) bool {
+	c := s.chainOf(st)
+	switch {
+	case c == nil:
+		return true
+	case c.passed > st.index && st.err == ErrOverloaded:
+		s.fail(st, ErrOverloaded)
+		return false
+	case c.passed > st.index:
+		s.fail(st, errOvertaken)
+		return false
+	case c.out > 0 && c.round != s.round:
+		s.blocked++
+		return false
+	}
+	return true
+}
+
+// left notes that an operation is not at a home any more.
+func (s *batchState) left(st *opState, executed bool) {
+	c := s.chainOf(st)
+	if c == nil || st.phase != opExecuting {
+		return
+	}
+	c.out--
+	if executed {
+		c.passed = max(c.passed, st.index)
+	}
+}

@@ -1,0 +1,47 @@
+package route
+
+import (
+	"context"
+
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// ScanEntry is one live key found by a scan.
+type ScanEntry struct {
+	Key  []byte
+	Type record.Type
+}
+
+// Cluster is what a session needs of the replicated store behind it. The
+// coordinator implements it over links to the nodes; tests implement it in memory.
+type Cluster interface {
+	// Execute runs all operations of the batch and returns when each has its
+	// outcome and reply, after the operation time-out at the latest, or as long as nodes
+	// say that they are behind, after the slow time-out. Operations of the
+	// same part on the same key take effect in the order of the batch.
+	Execute(b *Batch)
+
+	// Loading returns nil once commands can be executed, and from then on; until then ErrNotReady, wrapped in
+	// what is waited for. It does not block.
+	Loading() error
+
+	// Working reports whether nodes say at the moment that they are behind: what they have been asked for
+	// takes long, and is being worked on. It does not block.
+	Working() bool
+
+	// Scan returns the live keys from the cursor on, about count of them (more or
+	// fewer, maybe none), and the cursor to go on from, zero at the end. A key that is
+	// there during the whole iteration is returned at least once; one that was never
+	// there during it is not returned. The keys are the caller's.
+	Scan(ctx context.Context, from Cursor, count int) ([]ScanEntry, Cursor, error)
+
+	// DBSize counts the live keys. It is exact while nobody writes.
+	DBSize(ctx context.Context) (int64, error)
+
+	// FlushAll deletes every key, atomically per slot. An error says whether some slots
+	// may have been cleared.
+	FlushAll(ctx context.Context) error
+
+	// RandomKey returns some live key, nil if there is none.
+	RandomKey(ctx context.Context) ([]byte, error)
+}

@@ -1,0 +1,99 @@
+package route
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/quolldb/quoll/ring"
+)
+
+// Config says how a coordinator reaches the cluster.
+type Config struct {
+	// Name tells this proxy from others in the nodes' logs.
+	Name        string
+	ClusterName string
+	// Seeds are the peer addresses of some nodes; the rest is learned from them.
+	Seeds []string
+	// Initial is compared with the nodes' if it is not empty.
+	Initial string
+	// Secret is the cluster's, empty for none.
+	Secret []byte
+	// OperationTimeout bounds Execute, as long as no node says that it is behind with what it was asked for.
+	OperationTimeout time.Duration
+	// SlowTimeout bounds Execute in any case: five minutes.
+	SlowTimeout time.Duration
+	Version     string
+	Logger      *slog.Logger
+
+	suspectAfter time.Duration // wire's default, unless a test must not depend on it
+}
+
+// Coordinator executes operations on the cluster: it knows the ring, has a link to
+// every node, counts votes, and finds the homes. It implements Cluster.
+type Coordinator struct {
+	cfg  Config
+	log  *slog.Logger
+	ring atomic.Pointer[ringView] // nil until it is learned
+
+	seeds  atomic.Pointer[[]*nodeLink] // of the beginning
+	loaded atomic.Bool                 // the nodes have been there once
+
+	batches batchTable
+	stats   Stats
+	pauses  pauses
+
+	offers chan ring.Cluster // rings that nodes told of
+	ctx    context.Context
+	cancel context.CancelFunc
+	wait   sync.WaitGroup
+}
+
+var _ Cluster = (*Coordinator)(nil)
+
+// Stats counts what a coordinator does.
+type Stats struct {
+	// QuorumReads were answered by a majority at one version, HomeReads by a home.
+	QuorumReads, HomeReads atomic.Uint64
+	// Retries counts operations that were sent again.
+	Retries atomic.Uint64
+	// Slow counts operations that took longer than the operation time-out, since nodes are behind.
+	Slow atomic.Uint64
+}
+
+// New starts a coordinator, which learns the ring in the background.
+// Close stops it.
+func New(cfg Config) *Coordinator {
+	cfg.SlowTimeout = cmp.Or(cfg.SlowTimeout, 5*time.Minute)
+	c := &Coordinator{cfg: cfg, log: cfg.Logger, pauses: pauses{begun: time.Now()}, offers: make(chan ring.Cluster, 1)}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	var seeds []*nodeLink
+	for _, address := range c.cfg.Seeds {
+		seeds = append(seeds, c.newLink(0, address, nil))
+	}
+	c.seeds.Store(&seeds)
+	c.wait.Go(func() { c.manage(seeds) })
+	c.wait.Go(func() { c.pauses.watch(c.ctx) })
+	c.wait.Go(func() { c.tellWaiting(c.ctx) })
+	return c
+}
+
+// Close closes all links; operations that run are answered first, since nothing
+// more comes from the nodes.
+func (c *Coordinator) Close() {
+	c.cancel()
+	c.wait.Wait()
+}
+
+// Stats returns the counters.
+func (c *Coordinator) Stats() *Stats { return &c.stats }
+
+// Working implements Cluster.
+func (c *Coordinator) Working() bool {
+	view := c.ring.Load()
+	return view != nil && slices.ContainsFunc(view.nodes, func(l *nodeLink) bool { return l.link.Working() })
+}

@@ -1,0 +1,108 @@
+package route
+
+import (
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/proxy/quorum"
+)
+
+// sendToHome sends an operation to the member that leads the slot, or should.
+func (c *Coordinator) sendToHome(view *ringView, b *Batch, i int32) {
+	s := &b.state
+	st := &s.ops[i]
+	chain := s.chainOf(st)
+	var home, except uint16
+	if chain != nil && chain.out > 0 { // behind the others, wherever that is
+		home, except, st.hint = chain.home, chain.except, 0
+	} else {
+		var err *ReplyError
+		if home, except, err = c.home(view, st); err != nil {
+			s.fail(st, err)
+			return
+		}
+	}
+	if chain != nil {
+		chain.out, chain.round, chain.home, chain.except = chain.out+1, s.round, home, except
+	}
+	st.phase, st.except, st.waiting, st.targets[0] = opExecuting, except, 1, home
+	if b.Ops[i].Write {
+		st.err = ErrUnknownOutcome // as long as the home has not said otherwise
+	}
+	s.ready--
+	s.message(view, b, i, home, protocol.Execute)
+}
+
+// patience is how often an operation may be turned away until it is executed by whoever it comes to: members
+// that point to each other would else do so until the time is up.
+const patience = 8
+
+// home chooses the member to execute an operation: the one that a node pointed to,
+// else the one that led the slot last, else the first in the ring's order that answers. except is
+// the member that it is not to be sent on to: it pointed elsewhere, or does not answer this proxy.
+func (c *Coordinator) home(view *ringView, st *opState) (id, except uint16, err *ReplyError) {
+	replicas := view.table.Replicas(st.slot)
+	if view.reachable(replicas) < quorum.Majority(len(replicas)) {
+		return 0, 0, ErrNoMajority
+	}
+	if hint := st.hint; hint != 0 {
+		st.hint = 0
+		if l := view.node(hint); l != nil && l.up.Load() && view.table.Contains(st.slot, hint) {
+			view.homes[st.slot].Store(uint32(hint))
+			return hint, st.insist(st.hinter), nil
+		}
+		except = hint // this proxy cannot reach it
+	}
+	last := uint16(view.homes[st.slot].Load())
+	if last == 0 {
+		last = replicas[0]
+	}
+	able := func(id uint16) bool {
+		return view.node(id).up.Load() && id != st.unable && st.full&replicaBit(replicas, id) == 0
+	}
+	if able(last) {
+		return last, st.insist(except), nil
+	}
+	for _, id := range replicas {
+		if able(id) {
+			view.homes[st.slot].Store(uint32(id))
+			return id, st.insist(last), nil
+		}
+	}
+	if st.full != 0 {
+		return 0, 0, ErrStorageFull
+	}
+	for _, id := range replicas { // nobody is well: try one that is slow
+		if !view.node(id).down.Load() {
+			return id, protocol.AllOthers, nil
+		}
+	}
+	return 0, 0, ErrNoMajority
+}
+
+// insist returns the exception for an operation that was turned away so often.
+func (st *opState) insist(except uint16) uint16 {
+	if st.tries >= patience {
+		return protocol.AllOthers
+	}
+	return except
+}
+
+// reachable counts the replicas that may answer in time.
+func (v *ringView) reachable(replicas []uint16) int {
+	n := 0
+	for _, id := range replicas {
+		if !v.node(id).silent() {
+			n++
+		}
+	}
+	return n
+}
+
+// replicaBit returns the bit of a member in a set of a slot's replicas, 0 for a stranger.
+func replicaBit(replicas []uint16, member uint16) uint8 {
+	for i, id := range replicas {
+		if id == member {
+			return 1 << i
+		}
+	}
+	return 0
+}

@@ -1,0 +1,108 @@
+package route
+
+import (
+	"time"
+
+	"github.com/quolldb/quoll/proxy/quorum"
+)
+
+// opPhase says where an operation is.
+type opPhase uint8
+
+const (
+	opReady     opPhase = iota // to be sent
+	opReading                  // votes are out
+	opExecuting                // a home has it
+	opDone
+)
+
+// maxTargets bounds the replicas that one read asks: a majority of seven.
+const maxTargets = 4
+
+// opState is where an operation is on its way.
+type opState struct {
+	slot    uint16
+	phase   opPhase
+	viaHome bool   // through the home, though it is a read
+	except  uint16 // the member that it is not to be sent on to, 0 for none
+	tries   uint8
+	sent    time.Duration // since the batch began, if it is slow
+	delays  uint8         // how often it was refused because too much waits
+	waiting uint8         // bit i: targets[i] has not answered
+	targets [maxTargets]uint16
+	hint    uint16 // the member to ask, 0 for the coordinator's choice,
+	hinter  uint16 // and who said so
+	unable  uint16 // the member that cannot execute it, 0 for none
+	full    uint8  // bit i: replica i of the slot has no room for it
+	index   int32  // in the batch
+	part    int32  // that it belongs to
+	before  int32  // the operation on the same key before this one, -1 for none
+	chain   int32  // that it is part of, -1 for none
+	votes   quorum.Votes
+	reply   []byte      // that came, nil while there is none
+	err     *ReplyError // why it was not done, if it ends now
+}
+
+// done ends an operation with its reply.
+func (s *batchState) done(st *opState, reply []byte) {
+	st.reply = s.replies.add(reply)
+	s.close(st)
+}
+
+// fail ends an operation with an error.
+func (s *batchState) fail(st *opState, err *ReplyError) {
+	st.reply, st.err = nil, err
+	s.close(st)
+}
+
+func (s *batchState) close(st *opState) {
+	if st.phase == opReady {
+		s.ready--
+	}
+	s.left(st, st.err == nil || st.mayWrite())
+	st.phase, st.waiting = opDone, 0
+	s.pending--
+	if part := &s.parts[st.part]; part.pending == 1 {
+		part.pending, s.finished = 0, append(s.finished, st.part)
+	} else {
+		part.pending--
+	}
+	s.blocked = 0 // it may have been waited for
+}
+
+// again lets an operation be sent once more.
+func (s *batchState) again(st *opState) {
+	if st.phase == opReady || st.phase == opDone {
+		return
+	}
+	s.left(st, false)
+	st.phase, st.waiting, st.reply = opReady, 0, nil
+	if st.tries < 255 {
+		st.tries++
+	}
+	s.ready++
+}
+
+// later is again for who was refused because too much waits where it was sent: that says nothing about who leads
+// the slot.
+func (s *batchState) later(st *opState) {
+	s.again(st)
+	st.err = ErrOverloaded
+	st.tries--
+	if st.delays < 255 {
+		st.delays++
+	}
+}
+
+// mayWrite reports whether the operation, sent to a home, may have an effect.
+func (st *opState) mayWrite() bool { return st.err == ErrUnknownOutcome }
+
+// target returns which of the targets that have not answered a member is, -1 for none.
+func (st *opState) target(id uint16) int {
+	for k := range st.targets {
+		if st.waiting&(1<<k) != 0 && st.targets[k] == id {
+			return k
+		}
+	}
+	return -1
+}

@@ -1,0 +1,103 @@
+package route
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/ring"
+)
+
+// ringView is the ring and the links to its nodes. It is immutable, but for homes.
+type ringView struct {
+	cluster ring.Cluster
+	digest  uint64
+	table   *ring.Table
+	known   time.Time   // since when
+	nodes   []*nodeLink // in the order of cluster.Members
+	byID    []*nodeLink
+
+	// homes are the members that led the slots last, 0 for the preferred one. They are
+	// hints: any replica may lead.
+	homes [ring.Slots]atomic.Uint32
+}
+
+// manage owns the links: first to the seeds, then to the members of the ring.
+func (c *Coordinator) manage(seeds []*nodeLink) {
+	defer func() {
+		closeLinks(seeds)
+		if view := c.ring.Load(); view != nil {
+			closeLinks(view.nodes)
+		}
+	}()
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case cluster := <-c.offers:
+			if c.adopt(cluster) {
+				closeLinks(seeds)
+				seeds = nil
+			}
+		}
+	}
+}
+
+func closeLinks(links []*nodeLink) {
+	for _, l := range links {
+		l.link.Close()
+	}
+}
+
+// offer passes on a ring that a node told of. It does not block.
+func (c *Coordinator) offer(cluster ring.Cluster) {
+	select {
+	case c.offers <- cluster:
+	default: // another one is being looked at; the node says it again
+	}
+}
+
+// adopt makes a ring effective: the first one, or one that replaces it because no
+// node is part of the old one any more (a memory cluster that was restarted as a whole).
+func (c *Coordinator) adopt(cluster ring.Cluster) bool {
+	old := c.ring.Load()
+	if old != nil && (old.digest == cluster.Digest() || old.anyUp()) {
+		return false
+	}
+	table, err := ring.Plan(cluster)
+	if err != nil {
+		c.log.Error("the nodes' ring cannot be planned", "err", err)
+		return false
+	}
+	view := &ringView{cluster: cluster, digest: cluster.Digest(), table: table, known: time.Now()}
+	for _, m := range cluster.Members {
+		for int(m.ID) >= len(view.byID) {
+			view.byID = append(view.byID, nil)
+		}
+		l := c.newLink(m.ID, m.Peer, &cluster)
+		view.nodes, view.byID[m.ID] = append(view.nodes, l), l
+	}
+	c.ring.Store(view)
+	if old != nil {
+		closeLinks(old.nodes)
+	}
+	c.log.Info("the ring is known", "epoch", cluster.Epoch, "nodes", len(cluster.Members), "replicas", cluster.Replicas)
+	return true
+}
+
+func (v *ringView) anyUp() bool {
+	for _, l := range v.nodes {
+		if l.link.State() != wire.Down {
+			return true
+		}
+	}
+	return false
+}
+
+// node returns the link to a member, nil for strangers.
+func (v *ringView) node(id uint16) *nodeLink {
+	if int(id) >= len(v.byID) {
+		return nil
+	}
+	return v.byID[id]
+}

@@ -1,0 +1,111 @@
+package route
+
+import (
+	"errors"
+	"time"
+
+	"github.com/quolldb/quoll/internal/buffer"
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/wire"
+)
+
+// nodeFrame holds the frames for one node; the last one is under construction.
+type nodeFrame struct {
+	buf   []byte
+	start int     // of the last frame
+	ops   []int32 // whose messages are in it
+}
+
+// fullFrame is the length at which a frame is closed and another one begun.
+const fullFrame = 1 << 20
+
+// manyOps is for how many operations a frame is begun in borrowed memory.
+const manyOps = 32
+
+// frame returns the frame for a member, begun if necessary.
+func (s *batchState) frame(id uint16, epoch uint64) *nodeFrame {
+	for int(id) >= len(s.frames) {
+		s.frames = append(s.frames, nodeFrame{})
+	}
+	f := &s.frames[id]
+	if len(f.buf) > 0 && len(f.buf)-f.start < fullFrame {
+		return f
+	}
+	if f.buf == nil && len(s.ops) >= manyOps {
+		f.buf = buffer.Get(0)
+	}
+	if len(f.buf) > 0 {
+		f.buf = wire.EndFrame(f.buf, f.start)
+	}
+	f.start = len(f.buf)
+	f.buf = protocol.AppendEpoch(wire.BeginFrame(f.buf, protocol.FrameBatch), epoch)
+	return f
+}
+
+// send sends everything that is ready, one frame to each node.
+func (c *Coordinator) send(view *ringView, b *Batch) {
+	s := &b.state
+	s.round++
+	s.blocked = 0
+	now := time.Duration(0)
+	if s.slow {
+		now = time.Since(s.begun)
+	}
+	for i := range s.ops {
+		st := &s.ops[i]
+		if st.phase != opReady {
+			continue
+		}
+		if !s.turn(st) {
+			continue
+		}
+		st.sent = now
+		if st.tries > 0 {
+			c.stats.Retries.Add(1)
+		}
+		if st.viaHome {
+			c.sendToHome(view, b, int32(i))
+		} else {
+			c.sendRead(view, b, int32(i))
+		}
+	}
+	for id := range s.frames {
+		f := &s.frames[id]
+		if len(f.buf) == 0 {
+			continue
+		}
+		var err error
+		if f.buf, err = view.node(uint16(id)).link.HandFrames(wire.EndFrame(f.buf, f.start)); err != nil {
+			s.unsent(uint16(id), f.ops, err)
+		}
+		f.ops = f.ops[:0]
+	}
+}
+
+// message appends the message for one replica to its frame.
+func (s *batchState) message(view *ringView, b *Batch, i int32, id uint16, kind protocol.OpKind) {
+	op, st := &b.Ops[i], &s.ops[i]
+	f := s.frame(id, view.cluster.Epoch)
+	f.ops = append(f.ops, i)
+	f.buf = protocol.AppendOp(buffer.Reserve(f.buf, op.size()), &protocol.Op{ID: s.id<<opBits | uint64(i), Kind: kind, Except: st.except, Slot: st.slot, Req: op.Req})
+}
+
+// unsent takes back what a link did not take: certainly nobody got it.
+func (s *batchState) unsent(id uint16, ops []int32, err error) {
+	for _, i := range ops {
+		st := &s.ops[i]
+		k := st.target(id)
+		if k < 0 {
+			continue
+		}
+		st.err = nil
+		switch {
+		case errors.Is(err, wire.ErrBacklog):
+			s.later(st)
+		case errors.Is(err, wire.ErrTooLarge):
+			s.fail(st, errTooLarge)
+		default:
+			s.again(st)
+		}
+	}
+}
