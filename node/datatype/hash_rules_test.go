@@ -1,0 +1,90 @@
+package datatype
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// TestAFieldIsInAHashOnce: bytes from elsewhere in which one is twice are no hash.
+func TestAFieldIsInAHashOnce(t *testing.T) {
+	packed := func(fields ...string) record.State {
+		value := []byte{byte(len(fields))}
+		for _, field := range fields {
+			value = appendLengthened(appendLengthened(value, []byte(field)), []byte("v"))
+		}
+		return record.State{Type: record.Hash, Value: value}
+	}
+	_, err := decodeState(encodeState(packed("a", "b")))
+	require.NoError(t, err)
+	_, err = decodeState(encodeState(packed("a", "a")))
+	require.ErrorIs(t, err, errDump, "a field twice")
+	restore := request("RESTORESTATE", "k", string(encodeState(packed("a", "b", "a"))))
+	reply, st, _ := execute(t, record.State{}, restore, testNow)
+	require.Equal(t, "-"+errBadDump+"\r\n", reply)
+	require.False(t, st.Live())
+}
+
+// TestTheLastFieldIsNoDelta: who removes it deletes the key, however long the hash was; and a delta that would leave none is refused.
+func TestTheLastFieldIsNoDelta(t *testing.T) {
+	st := hashOf("a", strings.Repeat("x", 1000), "b", "y")
+	_, less, eff := execute(t, st, request("HDEL", "k", "b"), testNow)
+	require.Equal(t, record.Changed, eff.Kind)
+	_, gone, eff := execute(t, less, request("HDEL", "k", "a"), testNow)
+	require.Equal(t, record.Effect{Kind: record.Replaced}, eff)
+	require.False(t, gone.Live())
+	e := edit{list: []fieldChange{{field: []byte("a"), remove: true}}}
+	_, err := Apply(less, e.delta(1000))
+	require.ErrorIs(t, err, ErrDelta)
+}
+
+// TestWhatSetsTheSameIsAWrite, as it is in Redis and with SET: only what finds nothing to do is none.
+func TestWhatSetsTheSameIsAWrite(t *testing.T) {
+	st := hashOf("a", "1")
+	for command, kind := range map[string]record.EffectKind{
+		"HSET k a 1": record.Replaced, "HINCRBY k a 0": record.Replaced, "HSETNX k a 1": record.Unchanged, "HDEL k b": record.Unchanged,
+	} {
+		_, after, eff := execute(t, st, request(strings.Fields(command)...), testNow)
+		require.Equal(t, kind, eff.Kind, command)
+		require.Equal(t, st, after, command)
+	}
+}
+
+// TestACursorOutlivesWhatWasScanned: a cursor names a position that nothing else moves. Fields behind it go, so that all others have
+// other places in the hash, and none of them is missed; nor is the field at the cursor itself.
+func TestACursorOutlivesWhatWasScanned(t *testing.T) {
+	args := []string{"HSET", "k"}
+	for i := range 3 * wholeScan {
+		args = append(args, fmt.Sprint("field", i), "v")
+	}
+	_, st, _ := execute(t, record.State{}, request(args...), testNow)
+	scanned := map[string]bool{}
+	for cursor, pages := "0", 0; cursor != "0" || pages == 0; pages++ {
+		require.Less(t, pages, 100)
+		reply, _, _ := execute(t, st, request("HSCAN", "k", cursor, "COUNT", "100"), testNow)
+		lines := strings.Split(reply, "\r\n")
+		cursor = lines[2]
+		gone := []string{"HDEL", "k"}
+		for i := 5; i < len(lines); i += 4 {
+			scanned[lines[i]] = true
+			if len(gone) < wholeScan/10 && st.Live() {
+				gone = append(gone, lines[i])
+			}
+		}
+		if len(gone) > 2 {
+			_, st, _ = execute(t, st, request(gone...), testNow)
+		}
+	}
+	require.Len(t, scanned, 3*wholeScan, "fields were there all the time and were not returned")
+
+	field := "field1100"
+	at := strconv.FormatUint(position([]byte(field)), 10)
+	_, st, _ = execute(t, record.State{}, request(args...), testNow)
+	reply, _, _ := execute(t, st, request("HSCAN", "k", at, "MATCH", field), testNow)
+	require.Contains(t, reply, field, "the field at the cursor")
+}
