@@ -52,6 +52,7 @@ const (
 	proxyRoute  = "proxy/route"
 	proxyQuorum = "proxy/quorum"
 	memory      = "node/engine/memory"
+	datatype    = "node/datatype"
 )
 
 func (tr trial) String() string {
@@ -64,7 +65,7 @@ func (tr trial) String() string {
 // table returns all mutations, in the order of the rules.
 func table() []mutation {
 	var all []mutation
-	for _, part := range [][]mutation{replicaRules, homeRules, doubtRules, deletionRules, epochRules, additions} {
+	for _, part := range [][]mutation{replicaRules, homeRules, doubtRules, deletionRules, epochRules, additions, hashRules} {
 		all = append(all, part...)
 	}
 	return all

@@ -1,0 +1,105 @@
+package mutation
+
+// hashRules: what a hash is to the register, and what its commands decide at the home. That a delta of fields is for no absent
+// key is not among them: what it says of all fields is never shorter than the hash, so that none is made.
+var hashRules = []mutation{
+	{name: "hash-delta-base", rule: "Hashes", effect: "a delta of fields is applied to whatever hash is there",
+		caught: search("hashes", 300), edits: []edit{
+			{"node/register/acceptor.go", `if rec.Version != m.Base {`, `if rec.Version != m.Base && rec.State.Type != record.Hash {`},
+		}},
+	{name: "hash-blind", rule: "Hashes", effect: "an HSET does not look for the fields that are there",
+		caught: search("hashes", 300), edits: []edit{
+			{"internal/command/blind.go", `	case OpSet:
+`, `	case OpHSet:
+		return true
+	case OpSet:
+`},
+		}},
+	{name: "hash-increment", rule: "Hashes", effect: "HINCRBY replicates the increment, not what came of it",
+		caught: search("hashes", 300), edits: []edit{
+			{"node/datatype/hash_write.go", `	return setField(resp.AppendInt(dst, n+by), len(dst), st, req, value)
+`, `	reply, eff := setField(resp.AppendInt(dst, n+by), len(dst), st, req, value)
+	if eff.Kind == record.Changed {
+		var e edit
+		e.add(fieldChange{field: req.Args[2], value: req.Args[3]})
+		eff.Delta = e.delta(math.MaxInt)
+	}
+	return reply, eff
+`},
+		}},
+	{name: "hash-expiry", rule: "Hashes", effect: "the home forgets the expiry of a hash when it changes a field, replicas with a delta do not",
+		caught: search("hashes", 300), edits: []edit{
+			{"node/datatype/hash_edit.go", `State: record.State{Type: record.Hash, ExpireAt: old.ExpireAt, Value: value}}`, `State: record.State{Type: record.Hash, Value: value}}`},
+		}},
+	{name: "hash-delta-keeps", rule: "Hashes", effect: "what a delta removes stays at the replicas",
+		caught: search("hashes", 300), edits: []edit{
+			{"node/datatype/hash_edit.go", `		e.add(c)
+		body = body[end:]
+`, `		if !c.remove || len(e.list) == 0 {
+			c.remove = false
+			e.add(c)
+		}
+		body = body[end:]
+`},
+		}},
+	{name: "hash-empty", rule: "Hashes", effect: "a hash without fields lives",
+		caught: search("hashes", 600), edits: []edit{
+			{"node/datatype/hash_edit.go", `	if count == 0 {
+		return nil
+	}
+`, ""},
+		}},
+	{name: "hash-empty-delta", rule: "Hashes", effect: "a delta may leave a hash without fields; a home that removes the last one makes none",
+		caught: scenario(datatype, "TestTheLastFieldIsNoDelta", `in chain|Expected error with|An error is expected`), edits: []edit{
+			{"node/datatype/delta.go", `if value == nil || len(value) > MaxValueLen {`, `if len(value) > MaxValueLen {`},
+		}},
+	{name: "hash-over-string", rule: "Hashes", effect: "HSET makes a hash of a string",
+		caught: search("hashes", 300), edits: []edit{
+			{"node/datatype/hash_write.go", `		return refuse(dst, errArity(req))
+	}
+	if holdsOther(st, record.Hash) {`, `		return refuse(dst, errArity(req))
+	}
+	if false {`},
+		}},
+	{name: "hash-setnx", rule: "Hashes", effect: "HSETNX replaces what is there",
+		caught: search("hashes", 300), edits: []edit{
+			{"node/datatype/hash_write.go", `if _, found := fieldOf(st.Value, req.Args[2]); found {`, `if _, found := fieldOf(st.Value, req.Args[2]); false && found {`},
+		}},
+	{name: "hash-nothing", rule: "Hashes", effect: "HDEL of what is not there is a write",
+		caught: scenario(datatype, "TestWhatSetsTheSameIsAWrite", `HDEL k b`), edits: []edit{
+			{"node/datatype/hash_write.go", `	if len(found) == 0 {
+		return reply, noEffect
+	}
+`, ""},
+		}},
+	{name: "hash-twice", rule: "Hashes", effect: "one command that names a field twice puts it there twice",
+		caught: scenario(datatype, "TestHashes", `(?s)expected: ":2.*actual  : ":3`), edits: []edit{
+			{"node/datatype/hash_edit.go", `if i := e.find(c.field); i >= 0 {
+		e.list[i] = c`, `if i := e.find(c.field); i >= len(e.list) {
+		e.list[i] = c`},
+		}},
+	{name: "hash-restored-twice", rule: "Hashes", effect: "a hash that has a field twice is restored",
+		caught: scenario(datatype, "TestAFieldIsInAHashOnce", `a field twice`), edits: []edit{
+			{"node/datatype/hash_packed.go", `if !f.next() || e.find(f.field) >= 0 {`, `if !f.next() {`},
+		}},
+	{name: "hash-long", rule: "Hashes", effect: "a hash grows beyond the longest value",
+		caught: scenario(datatype, "TestHashesAreLimited", `(?s)expected: .*actual  : ":1`), edits: []edit{
+			{"node/datatype/hash_edit.go", `if len(value) > longest {`, `if false {`},
+		}},
+	{name: "hash-random", rule: "Hashes", effect: "HRANDFIELD always chooses the same",
+		caught: scenario(node, "TestARandomFieldIsTheNodesChoice", `should have 4 item\(s\), but has 1`), edits: []edit{
+			{"node/env.go", `		req.Random = rand.Uint64()`, `		req.Random = 4`},
+		}},
+	{name: "hash-cursor-place", rule: "Hashes", effect: "a cursor of HSCAN is a place in the hash, which moves when others go",
+		caught: scenario(datatype, "TestACursorOutlivesWhatWasScanned", `were not returned`), edits: []edit{
+			{"node/datatype/hash_scan.go", `if p := position(f.field); cursor`, `if p := uint64(f.start) * (positions / uint64(len(f.hash))); cursor`},
+		}},
+	{name: "hash-cursor-after", rule: "Hashes", effect: "HSCAN goes on after the position of its cursor, not with it",
+		caught: scenario(datatype, "TestACursorOutlivesWhatWasScanned", `the field at the cursor`), edits: []edit{
+			{"node/datatype/hash_scan.go", `cursor <= p && p < end`, `cursor < p && p < end`},
+		}},
+	{name: "hash-cursor-node", rule: "Hashes", effect: "positions of fields are of one node, or of one version of it",
+		caught: scenario(datatype, "TestPositionsStay", `0xf52a15e9a9b5`), edits: []edit{
+			{"node/datatype/hash_scan.go", `h := uint64(14695981039346656037)`, `h := uint64(14695981039346656039)`},
+		}},
+}
