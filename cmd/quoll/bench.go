@@ -15,28 +15,33 @@ import (
 // benchOptions are the flags of `bench`.
 type benchOptions struct {
 	bench.Options
-	servers            config.Servers
-	keySize, valueSize config.Size
-	form               form
+	servers                       config.Servers
+	keySize, fieldSize, valueSize config.Size
+	form                          form
 }
 
-const aboutBench = `Bench loads a cluster, or any server that speaks Redis' protocol, with SET and GET as fast as it answers, and prints
-throughput and latency. Each connection sends a pipeline of --depth commands, waits until all are answered, and sends the next one; a
+const aboutBench = `Bench loads a cluster, or any server that speaks Redis' protocol, with SET and GET (or other --commands) as fast as it answers, and
+prints throughput and latency. Each connection sends a pipeline of --depth commands, waits until all are answered, and sends the next one; a
 latency is the time from sending a pipeline to the answer of the command in it.
 
-  simple   all connections write, then all read: a phase of --duration (or --count commands) each
-  mixed    writes and reads at the same time, a share of --set-fraction of them writes
+  simple   all connections send one command, then all the next one: a phase of --duration (or --count commands) each
+  mixed    all commands at the same time, a share of --set-fraction of them writes
   batch    every connection writes a pipeline, then reads the same keys back with the next one
   load     every key is written once, in order
 
-Before simple and mixed all keys are written once, which is not measured (--no-load leaves it out). Keys are numbered: zipf takes the n-th one
-with a probability proportional to n^-1.1; exponential has a density that falls by e^3.5 from the first key to the last. A key's value is a
-function of its number and of --value-size, so --check can compare every answer: missing ones found nothing, wrong ones something else.
+The commands are set and get, or, of hashes with --fields fields, hset, hget and hincrby (of one field), hgetall, and hdel: every connection
+adds a pipeline of fields and removes them with the next one, so half of that phase is shown as "HSET new". Fields are chosen uniformly.
+For one large hash: --keys 1 --fields 1000000.
 
-With --wait N every pipeline that has a SET ends with WAIT N 1000 (for Redis with replicas; at --depth 1 that is after every write): its SETs
+Before simple and mixed all keys are written once, which is not measured (--no-load leaves it out). Keys are numbered: zipf takes the n-th one
+with a probability proportional to n^-1.1; exponential has a density that falls by e^3.5 from the first key to the last. A value is a
+function of the numbers of its key and field and of --value-size, so --check can compare every answer: missing ones found nothing (HGETALL: not
+all; HSET and HDEL: not the field that they change), wrong ones something else.
+
+With --wait N every pipeline that has a write ends with WAIT N 1000 (for Redis with replicas; at --depth 1 that is after every write): its writes
 count as answered when WAIT is, and as errors if fewer replicas have acknowledged.
 
-The keys remain: about --keys keys, named key:000000000042 unless --prefix says otherwise, are overwritten on the server.
+The keys remain: about --keys keys, named key:000000000042 (hash:00000000042) unless --prefix says otherwise, are overwritten on the server.
 
 Exit codes: 0 it ran, or was interrupted while it did, and every answer was as it should be; 1 answers were errors, or missing or wrong with --check, or
 the server went away or hung (what was measured until then is printed); 2 wrong usage, or there is no such server at an address.`
@@ -49,6 +54,7 @@ func (a *app) benchCommand() *cobra.Command {
 		Long:  aboutBench,
 		Example: `  quoll bench                                                   # 50 connections write for 10 s, then read, at 127.0.0.1:6379
   quoll bench --depth 16 --trials 3 --workload mixed --set-fraction 0.1 --distribution zipf
+  quoll bench --commands hset,hget,hgetall --keys 10000 --fields 50
   quoll bench --addr 10.0.0.1:6379,10.0.0.2:6379 --check -o csv`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,20 +68,23 @@ func (a *app) benchCommand() *cobra.Command {
 	flags.SortFlags = false
 	opt.servers.Bind(flags)
 	flags.StringVar(&opt.Workload, "workload", bench.Simple, "`what` to do: simple, mixed, batch or load")
+	flags.StringSliceVar(&opt.Commands, "commands", []string{"set", "get"}, "`names` of what is measured: set, get; or hset, hget, hgetall, hincrby, hdel")
 	flags.DurationVar(&opt.Duration, "duration", 10*time.Second, "`time` that a phase of a trial takes")
 	flags.IntVar(&opt.Count, "count", 0, "`number` of commands in a phase, instead of a duration")
 	flags.IntVar(&opt.Trials, "trials", 1, "`number` of trials; of more than one the median and quartiles are shown")
 	flags.IntVar(&opt.Connections, "connections", 50, "`number` of connections")
 	flags.IntVar(&opt.Depth, "depth", 1, "`number` of commands in a pipeline")
-	opt.keySize, opt.valueSize = 16, 64
+	opt.keySize, opt.fieldSize, opt.valueSize = 16, 8, 64
 	flags.Var(&opt.keySize, "key-size", "`size` of a key")
 	flags.Var(&opt.valueSize, "value-size", "`size` of a value, such as 64, 1KiB or 4mb")
 	flags.IntVar(&opt.Keys, "keys", 100_000, "`number` of different keys")
+	flags.IntVar(&opt.Fields, "fields", 10, "`number` of fields of a hash")
+	flags.Var(&opt.fieldSize, "field-size", "`size` of a field's name")
 	flags.StringSliceVar(&opt.Prefixes, "prefix", nil, "`text` that keys begin with; or one for each address, separated by commas")
 	flags.StringVar(&opt.Distribution, "distribution", bench.Uniform, "`how` keys are chosen: uniform, zipf or exponential")
 	flags.Float64Var(&opt.SetFraction, "set-fraction", 0.5, "`share` of writes in mixed, 0 to 1")
 	flags.BoolVar(&opt.NoLoad, "no-load", false, "do not write all keys before simple and mixed: they are there")
-	flags.IntVar(&opt.Wait, "wait", 0, "`number` of replicas that WAIT waits for after every pipeline with a SET")
+	flags.IntVar(&opt.Wait, "wait", 0, "`number` of replicas that WAIT waits for after every pipeline with a write")
 	flags.BoolVar(&opt.Check, "check", false, "compare every value with what must be there")
 	bindForm(command, &opt.form, asCSV)
 	return command
@@ -86,7 +95,7 @@ func (o *benchOptions) complete(wrong error, count, duration bool) error {
 	var faults config.Faults
 	errors.As(wrong, &faults)
 	o.Addresses, o.Password = o.servers.Addr, o.servers.Password.Reveal()
-	o.KeySize, o.ValueSize = int(o.keySize), int(o.valueSize)
+	o.KeySize, o.FieldSize, o.ValueSize = int(o.keySize), int(o.fieldSize), int(o.valueSize)
 	for _, fault := range o.Faults() {
 		if fault.Option != "addr" { // checked already
 			faults = append(faults, config.Fault{Field: fault.Option, Reason: fault.Reason})

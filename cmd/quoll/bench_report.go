@@ -46,8 +46,12 @@ func writeBenchTable(w io.Writer, r bench.Report) error {
 	if r.Interrupted {
 		end = " (interrupted)"
 	}
-	fmt.Fprintf(w, "Bench of %s%s: %s, %s with a depth of %d, %s of %d B, values of %d B, %s.\n\n", printable(strings.Join(o.Addresses, ", ")), end,
-		o.Workload, plural(int64(o.Connections), "connection"), o.Depth, plural(int64(o.Keys), "key"), o.KeySize, o.ValueSize, o.Distribution)
+	fields := ""
+	if o.Fields > 0 {
+		fields = fmt.Sprintf("%s of %d B, ", plural(int64(o.Fields), "field"), o.FieldSize)
+	}
+	fmt.Fprintf(w, "Bench of %s%s: %s, %s with a depth of %d, %s of %d B, %svalues of %d B, %s.\n\n", printable(strings.Join(o.Addresses, ", ")), end,
+		o.Workload, plural(int64(o.Connections), "connection"), o.Depth, plural(int64(o.Keys), "key"), o.KeySize, fields, o.ValueSize, o.Distribution)
 	if len(r.Rows) == 0 {
 		fmt.Fprintln(w, "Nothing was measured.")
 		return nil

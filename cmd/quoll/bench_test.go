@@ -36,6 +36,11 @@ median  SET  1000   0s     0s      0s     0s
 	require.NoError(t, writeBenchTable(&out, bench.Report{Options: r.Options, Interrupted: true}))
 	require.Contains(t, out.String(), "Bench of 127.0.0.1:6379 (interrupted):")
 	require.Contains(t, out.String(), "Nothing was measured.")
+
+	r.Options.Fields, r.Options.FieldSize = 1, 8
+	out.Reset()
+	require.NoError(t, writeBenchTable(&out, r))
+	require.Contains(t, out.String(), "1000 keys of 16 B, 1 field of 8 B, values of 64 B, uniform.\n")
 }
 
 // TestBenchEndsWithCode1IfAnswersAreNotAsTheyShouldBe: a server that forgets, and one that refuses.

@@ -25,20 +25,23 @@ func (c *canned) Read(p []byte) (int, error) {
 
 // TestNoAllocations: a generator that leaves garbage measures its own collector.
 func TestNoAllocations(t *testing.T) {
-	opt := sensible()
-	opt.Depth, opt.Check = 16, true
-	values := newValues(opt.ValueSize)
-	for name, ph := range map[string]*phase{"SET": {fraction: 1, depth: opt.Depth}, "GET": {fraction: 0, depth: opt.Depth}} {
-		answer := bytes.Repeat([]byte("+OK\r\n"), opt.Depth)
-		if name == "GET" {
-			answer = bytes.Repeat([]byte("$64\r\n"+string(values.append(nil, 0))+"\r\n"), opt.Depth)
-		}
-		c := newClient(&canned{answer: answer}, &opt, 0, values, &recorder{tally: newTally()})
+	for k := range hadd {
+		opt := sensible()
+		opt.Depth, opt.Check, opt.Fields, opt.Commands = 16, true, 1, []string{k.op()}
+		values, fields := newValues(opt.ValueSize), newFields(opt.Fields, opt.FieldSize)
+		value := string(values.append(nil, valueNumber(0, 0)))
+		answer := map[kind]string{
+			set: "+OK", get: "$64\r\n" + value, hset: ":0", hget: "$64\r\n" + value, hgetall: "*2\r\n$8\r\nf0000000\r\n$64\r\n" + value, hincrby: ":1", hdel: ":1",
+		}[k]
+		conn := &canned{answer: bytes.Repeat([]byte(answer+"\r\n"), opt.Depth)}
+		c := newClient(conn, &opt, 0, values, &fields, &recorder{tally: newTally()})
+		ph := opt.phases()[0]
 		require.Zero(t, testing.AllocsPerRun(200, func() {
 			c.compose(ph)
 			if err := c.exchange(); err != nil {
 				t.Fatal(err)
 			}
-		}), name)
+		}), k.op())
+		require.Positive(t, c.recorder.answers(k), k.op())
 	}
 }

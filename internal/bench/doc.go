@@ -1,4 +1,4 @@
-// Package bench loads a server that speaks Redis' protocol with SET and GET, as fast as it answers, and measures
+// Package bench loads a server that speaks Redis' protocol with SET and GET, or with commands on hashes, as fast as it answers, and measures
 // throughput and latency. It takes any such server, or several at once: it sends nothing else but PING and, if told to, AUTH and WAIT.
 //
 // Every connection sends a pipeline of Options.Depth commands in one write, waits until all are answered, and sends the next one (a closed
@@ -6,8 +6,8 @@
 // that brought the end of its answer. While a server stands still a closed loop asks nothing, so a pause counts once for each connection: compare
 // the maximum too.
 //
-// Keys and values are functions of the key's number (key.go, value.go), so with Options.Check answers are compared with what must be
-// there without remembering anything.
+// Keys and values are functions of the numbers of key and field (key.go, field.go, value.go), so with Options.Check answers are compared with
+// what must be there without remembering anything.
 //
-// Deciding (options, keys, values, replies, statistics) is separate from doing (client.go, pool.go, run.go).
+// Deciding (options, keys, values, replies, statistics) is separate from doing (compose.go, client.go, answer.go, pool.go, run.go).
 package bench

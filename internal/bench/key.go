@@ -37,18 +37,12 @@ func picker(random *rand.Rand, distribution string, keys int) func() uint64 {
 	return func() uint64 { return random.Uint64N(uint64(keys)) }
 }
 
-// keyspace writes keys of one length: the prefix ("key:" where none was given and there is room), zeros, and the number of the key.
+// keyspace writes keys of one length: the prefix, zeros, and the number of the key.
 type keyspace struct {
 	frame []byte // the key of number 0
 }
 
-// defaultPrefix is that of redis-benchmark.
-const defaultPrefix = "key:"
-
-func newKeyspace(prefix string, size, digits int) keyspace {
-	if prefix == "" && size >= len(defaultPrefix)+digits {
-		prefix = defaultPrefix
-	}
+func newKeyspace(prefix string, size int) keyspace {
 	return keyspace{[]byte(prefix + strings.Repeat("0", size-len(prefix)))}
 }
 

@@ -7,15 +7,17 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/quolldb/quoll/internal/suggest"
 )
 
 // The workloads.
 const (
 	// Load writes every key once, in order.
 	Load = "load"
-	// Simple writes, then reads.
+	// Simple does one command after the other, in a phase each.
 	Simple = "simple"
-	// Mixed writes and reads at the same time.
+	// Mixed does all commands at the same time.
 	Mixed = "mixed"
 	// Batch writes a pipeline of keys, then reads the same keys with the next pipeline, on every connection.
 	Batch = "batch"
@@ -37,6 +39,10 @@ type Options struct {
 
 	Workload     string
 	Distribution string
+	// Commands are the names of those that are measured, in any case: SET and GET, or, on hashes, HSET, HGET, HGETALL, HINCRBY and HDEL.
+	Commands []string
+	// Fields is how many fields a hash has, FieldSize the length of their names.
+	Fields, FieldSize int
 	// SetFraction is the share of writes in Mixed.
 	SetFraction float64
 	// NoLoad leaves out that Simple and Mixed write all keys once before they measure.
@@ -61,6 +67,7 @@ const (
 	maxConnections = 50_000
 	maxDepth       = 10_000
 	maxSize        = 64 << 20 // of a key or value
+	maxFields      = 1e8
 	maxPipeline    = 64 << 20 // bytes of a pipeline
 	maxBuffers     = 1 << 30  // bytes of the pipelines of all connections
 )
@@ -94,6 +101,8 @@ func (o *Options) Faults() (faults []Fault) {
 	within("keys", o.Keys, 1, math.MaxInt32)
 	within("key-size", o.KeySize, 1, maxSize)
 	within("value-size", o.ValueSize, 1, maxSize)
+	within("fields", o.Fields, 1, maxFields)
+	within("field-size", o.FieldSize, 1, maxSize)
 	within("trials", o.Trials, 1, 1000)
 	within("wait", o.Wait, 0, 100)
 	if o.Duration < 100*time.Millisecond && o.Count == 0 {
@@ -109,10 +118,13 @@ func (o *Options) Faults() (faults []Fault) {
 				return
 			}
 		}
-		fault(option, "%q is none of %s", value, strings.Join(names, ", "))
+		fault(option, "%q is none of %s%s", value, strings.Join(names, ", "), suggest.DidYouMean(value, "", names))
 	}
 	oneOf("workload", o.Workload, Simple, Mixed, Batch, Load)
 	oneOf("distribution", o.Distribution, Uniform, Zipf, Exponential)
+	for _, name := range o.Commands {
+		oneOf("commands", strings.ToLower(name), commandNames()...)
+	}
 	if len(faults) == 0 {
 		faults = o.together()
 	}
@@ -121,28 +133,50 @@ func (o *Options) Faults() (faults []Fault) {
 
 // together returns what is wrong with options that are right one by one.
 func (o *Options) together() (faults []Fault) {
+	fault := func(option, format string, args ...any) {
+		faults = append(faults, Fault{option, fmt.Sprintf(format, args...)})
+	}
 	if n := len(o.Prefixes); n > 1 && n != len(o.Addresses) {
-		faults = append(faults, Fault{"prefix", fmt.Sprintf("%d prefixes do not fit %d addresses: give one for all, or one for each", n, len(o.Addresses))})
+		fault("prefix", "%d prefixes do not fit %d addresses: give one for all, or one for each", n, len(o.Addresses))
 	}
 	for i := range max(1, len(o.Prefixes)) {
-		digits := len(strconv.Itoa(o.Keys - 1))
+		digits := o.digits()
 		if prefix := o.prefix(i); len(prefix)+digits > o.KeySize {
-			faults = append(faults, Fault{"key-size", fmt.Sprintf("%d bytes are too few for %d keys: %q and %d digits take %d",
-				o.KeySize, o.Keys, prefix, digits, len(prefix)+digits)})
+			fault("key-size", "%d bytes are too few for %d keys: %q and %d digits take %d", o.KeySize, o.Keys, prefix, digits, len(prefix)+digits)
 		}
 	}
-	pipeline := o.Depth * (o.KeySize + o.ValueSize)
+	if reason := o.unfitCommands(); reason != "" {
+		fault("commands", "%s", reason)
+	} else if o.hashes() {
+		fields := max(o.Fields, o.Connections*o.Depth) // HDEL has one for each command that is under way
+		if least := 1 + len(strconv.Itoa(fields-1)); o.FieldSize < least {
+			fault("field-size", "%d bytes are too few for %d fields: a letter and %d digits take %d", o.FieldSize, fields, least-1, least)
+		}
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	size := o.KeySize + o.ValueSize
+	switch {
+	case o.Workload == Load:
+		size = o.loadSize()
+	case o.hashes():
+		size += o.FieldSize
+	}
+	pipeline := o.Depth * size
 	switch {
 	case pipeline > maxPipeline:
-		faults = append(faults, Fault{"depth", fmt.Sprintf("a pipeline of %d commands would have %d MiB, more than %d", o.Depth, pipeline>>20, maxPipeline>>20)})
+		fault("depth", "a pipeline of %d commands would have %d MiB, more than %d", o.Depth, pipeline>>20, maxPipeline>>20)
 	case o.Connections*pipeline > maxBuffers:
-		faults = append(faults, Fault{"connections", fmt.Sprintf("the pipelines of %d connections would take %d MiB of memory, more than %d",
-			o.Connections, o.Connections*pipeline>>20, maxBuffers>>20)})
+		fault("connections", "the pipelines of %d connections would take %d MiB of memory, more than %d", o.Connections, o.Connections*pipeline>>20, maxBuffers>>20)
 	}
 	return faults
 }
 
-// prefix is that of the keys at an address.
+// digits is how many digits the numbers of keys have.
+func (o *Options) digits() int { return len(strconv.Itoa(o.Keys - 1)) }
+
+// prefix is that of the keys at an address, as it was given.
 func (o *Options) prefix(address int) string {
 	switch len(o.Prefixes) {
 	case 0:
@@ -151,4 +185,25 @@ func (o *Options) prefix(address int) string {
 		return o.Prefixes[0]
 	}
 	return o.Prefixes[address]
+}
+
+// The prefixes where none was given and there is room: redis-benchmark's, and one that keeps hashes apart from strings.
+const (
+	stringPrefix = "key:"
+	hashPrefix   = "hash:"
+)
+
+// keyPrefix is what the keys at an address begin with.
+func (o *Options) keyPrefix(address int) string {
+	if given := o.prefix(address); given != "" {
+		return given
+	}
+	standard := stringPrefix
+	if o.hashes() {
+		standard = hashPrefix
+	}
+	if o.KeySize < len(standard)+o.digits() {
+		return ""
+	}
+	return standard
 }

@@ -5,10 +5,15 @@ import "sync/atomic"
 // phase is a part of a trial in which all connections do the same kind of work.
 type phase struct {
 	name string
-	// fraction is the share of writes.
-	fraction float64
-	// echo reads what the pipeline before has written.
+	// fraction is the share of writes. What is written and read with is one of these, at random.
+	fraction    float64
+	write, read []kind
+	// echo follows each pipeline of the first of write by one of the first of read, with the same keys.
 	echo bool
+	// own gives each connection fields of its own, so that echo knows which there are.
+	own bool
+	// there: all keys, and all fields of hashes, were written before.
+	there bool
 	// load, if set, counts for each prefix the keys that have been taken to be written.
 	load []atomic.Int64
 	// depth is the number of commands in a pipeline.
@@ -24,21 +29,50 @@ type phase struct {
 // phases returns those of one trial.
 func (o *Options) phases() []*phase {
 	var list []*phase
+	write, read := o.writesAndReads()
 	switch o.Workload {
 	case Load:
 		return []*phase{o.loading(o.Depth)}
 	case Simple:
-		list = []*phase{{name: "SET", fraction: 1}, {name: "GET", fraction: 0}}
+		for _, k := range o.kinds() {
+			list = append(list, alone(k))
+		}
 	case Mixed:
-		list = []*phase{{name: "mixed", fraction: o.SetFraction}}
+		list = []*phase{{name: "mixed", fraction: o.SetFraction, write: write, read: read, there: true}}
 	case Batch:
-		list = []*phase{{name: "batch", echo: true}}
+		list = []*phase{{name: "batch", write: write, read: read, echo: true}}
 	}
 	for _, p := range list {
 		p.depth, p.counted = o.Depth, o.Count > 0
 		p.left.Store(int64(o.Count))
 	}
 	return list
+}
+
+// alone measures one kind of command. Fields can only be removed if there are some: so half of that phase adds them.
+func alone(k kind) *phase {
+	p := &phase{name: k.op(), there: true}
+	switch {
+	case k == hdel:
+		p.write, p.read, p.echo, p.own = []kind{hadd}, []kind{hdel}, true, true
+	case k.writes():
+		p.write, p.fraction = []kind{k}, 1
+	default:
+		p.read = []kind{k}
+	}
+	return p
+}
+
+// Loading writes as many fields with one command as these bytes hold, and not much more than those with one pipeline: a server should
+// neither be asked for a million small changes of one large hash, nor get it in one piece.
+const (
+	loadCommand  = 256 << 10
+	loadPipeline = 1 << 20
+)
+
+// fieldsAtOnce is how many fields one command of loading writes.
+func (o *Options) fieldsAtOnce() int {
+	return min(o.Fields, max(1, loadCommand/(o.FieldSize+o.ValueSize)))
 }
 
 // loading writes every key once.
@@ -49,7 +83,28 @@ func (o *Options) loading(depth int) *phase {
 // preparing writes every key once without measuring it: faster than a small depth would.
 func (o *Options) preparing() *phase {
 	const enough = 64
-	return o.loading(max(o.Depth, min(enough, maxBuffers/o.Connections/(o.KeySize+o.ValueSize))))
+	size := o.loadSize()
+	depth := min(enough, maxBuffers/o.Connections/size)
+	if o.hashes() {
+		return o.loading(max(1, min(depth, loadPipeline/size)))
+	}
+	return o.loading(max(o.Depth, depth))
+}
+
+// loadCommands is how many commands load a key.
+func (o *Options) loadCommands() int {
+	if !o.hashes() {
+		return 1
+	}
+	return (o.Fields + o.fieldsAtOnce() - 1) / o.fieldsAtOnce()
+}
+
+// loadSize is about how long a command of loading is.
+func (o *Options) loadSize() int {
+	if !o.hashes() {
+		return o.KeySize + o.ValueSize
+	}
+	return o.KeySize + o.fieldsAtOnce()*(o.FieldSize+o.ValueSize)
 }
 
 // claim takes up to n commands of what is left, and returns how many.

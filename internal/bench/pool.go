@@ -26,7 +26,7 @@ func dial(ctx context.Context, opt *Options) (*pool, error) {
 	for range min(recorders, opt.Connections) {
 		p.recorders = append(p.recorders, &recorder{tally: newTally()})
 	}
-	values := newValues(opt.ValueSize)
+	values, fields := newValues(opt.ValueSize), newFields(opt.Fields, opt.FieldSize)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var group sync.WaitGroup
@@ -38,7 +38,7 @@ func dial(ctx context.Context, opt *Options) (*pool, error) {
 					cancel(err)
 					return
 				}
-				p.clients[i] = newClient(conn, opt, i, values, p.recorders[i%len(p.recorders)])
+				p.clients[i] = newClient(conn, opt, i, values, &fields, p.recorders[i%len(p.recorders)])
 			}
 		})
 	}

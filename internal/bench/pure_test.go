@@ -18,7 +18,9 @@ func TestKeysHaveTheirLengthAndNumber(t *testing.T) {
 		number := rapid.Uint64Range(0, 999_999).Draw(t, "number")
 		prefix := rapid.SampledFrom([]string{"", "{a}", "key:"}).Draw(t, "prefix")
 		size := rapid.IntRange(len(prefix)+6, 40).Draw(t, "size")
-		key := string(newKeyspace(prefix, size, 6).append(nil, number))
+		opt := sensible()
+		opt.Keys, opt.KeySize, opt.Prefixes = 1_000_000, size, []string{prefix}
+		key := string(newKeyspace(opt.keyPrefix(0), size).append(nil, number))
 		require.Len(t, key, size)
 		if prefix == "" && size >= 10 {
 			prefix = "key:"
@@ -106,7 +108,7 @@ func TestAnswersComeInAnyPieces(t *testing.T) {
 
 func TestWhatIsNoAnswer(t *testing.T) {
 	for _, text := range []string{
-		"HTTP/1.1 400 Bad Request\r\n", "+\n", "+OK\n", "$x\r\n", "$-2\r\n", "$99999999999\r\n", ":\r\n", ":1e3\r\n", "*1\r\n", "\x00", "+" + strings.Repeat("x", maxLine),
+		"HTTP/1.1 400 Bad Request\r\n", "+\n", "+OK\n", "$x\r\n", "$-2\r\n", "$99999999999\r\n", ":\r\n", ":1e3\r\n", "*-2\r\n", "%1\r\n", "\x00", "+" + strings.Repeat("x", maxLine),
 	} {
 		_, _, err := parse([]byte(text))
 		require.ErrorIs(t, err, errNotRESP, text)

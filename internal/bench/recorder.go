@@ -7,18 +7,9 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// kind is what was measured.
-type kind int
-
-const (
-	set kind = iota
-	get
-	kinds
-)
-
 // tally counts what was answered.
 type tally struct {
-	latency                [kinds]*hdrhistogram.Histogram // µs
+	latency                [kinds]*hdrhistogram.Histogram // µs; nil for what was not answered at all
 	errors, missing, wrong [kinds]int64
 	lastError              string
 }
@@ -29,17 +20,29 @@ const (
 	digits  = 3
 )
 
-func newTally() *tally {
-	var t tally
-	for k := range t.latency {
+func newTally() *tally { return new(tally) }
+
+// of returns the histogram of a kind.
+func (t *tally) of(k kind) *hdrhistogram.Histogram {
+	if t.latency[k] == nil {
 		t.latency[k] = hdrhistogram.New(1, longest.Microseconds(), digits)
 	}
-	return &t
+	return t.latency[k]
+}
+
+// answers is how many commands of a kind were answered without an error.
+func (t *tally) answers(k kind) int64 {
+	if t.latency[k] == nil {
+		return 0
+	}
+	return t.latency[k].TotalCount()
 }
 
 func (t *tally) merge(other *tally) {
 	for k := range kinds {
-		t.latency[k].Merge(other.latency[k])
+		if other.latency[k] != nil {
+			t.of(k).Merge(other.latency[k])
+		}
 		t.errors[k] += other.errors[k]
 		t.missing[k] += other.missing[k]
 		t.wrong[k] += other.wrong[k]
@@ -62,7 +65,7 @@ const recorders = 16
 func (r *recorder) answered(k kind, latency time.Duration, n int) {
 	micros := min(max(1, (latency+500*time.Nanosecond).Microseconds()), longest.Microseconds())
 	r.mu.Lock()
-	_ = r.latency[k].RecordValues(micros, int64(n)) // it is within the limits
+	_ = r.of(k).RecordValues(micros, int64(n)) // it is within the limits
 	r.mu.Unlock()
 }
 
@@ -74,15 +77,15 @@ func (r *recorder) failed(k kind, n int, text string) {
 	r.mu.Unlock()
 }
 
-func (r *recorder) isMissing() {
+func (r *recorder) isMissing(k kind) {
 	r.mu.Lock()
-	r.missing[get]++
+	r.missing[k]++
 	r.mu.Unlock()
 }
 
-func (r *recorder) isWrong() {
+func (r *recorder) isWrong(k kind) {
 	r.mu.Lock()
-	r.wrong[get]++
+	r.wrong[k]++
 	r.mu.Unlock()
 }
 
@@ -100,7 +103,7 @@ func (r *recorder) operations() (n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k := range kinds {
-		n += r.latency[k].TotalCount() + r.errors[k]
+		n += r.answers(k) + r.errors[k]
 	}
 	return n
 }

@@ -7,17 +7,17 @@ import (
 	"strconv"
 )
 
-// reply is the first line of an answer. The data of a bulk string follows it.
+// reply is the first line of an answer. The data of a bulk string follows it, and the elements of an array.
 type reply struct {
-	kind byte   // '+', '-', ':', '$'
+	kind byte   // '+', '-', ':', '$', '*'
 	text []byte // of '+' and '-'; belongs to the buffer that was read
-	n    int64  // of ':', or the length of '$': -1 if there is none
+	n    int64  // of ':', or the length of '$' and '*': -1 if there is none
 }
 
 // maxLine bounds the first line of an answer.
 const maxLine = 4096
 
-// errNotRESP says that what came is no answer to SET, GET, PING, AUTH or WAIT.
+// errNotRESP says that what came is no answer to what was sent.
 var errNotRESP = errors.New("this is not an answer in Redis' protocol")
 
 // parse returns the first line in buf and how long it is, 0 if it is not complete.
@@ -26,7 +26,7 @@ func parse(buf []byte) (r reply, size int, err error) {
 		return reply{}, 0, nil
 	}
 	switch buf[0] {
-	case '+', '-', ':', '$':
+	case '+', '-', ':', '$', '*':
 	default:
 		return reply{}, 0, notRESP(buf)
 	}
@@ -45,7 +45,7 @@ func parse(buf []byte) (r reply, size int, err error) {
 		r.text = line
 	default:
 		n, ok := integer(line)
-		if !ok || r.kind == '$' && (n < -1 || n > 1<<30) {
+		if !ok || r.kind != ':' && (n < -1 || n > 1<<30) {
 			return reply{}, 0, notRESP(buf)
 		}
 		r.n = n

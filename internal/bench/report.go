@@ -27,15 +27,19 @@ type Echo struct {
 	Wait         int      `json:"wait"`
 	Trials       int      `json:"trials"`
 	Check        bool     `json:"check"`
+	// Fields and FieldSize are those of hashes, 0 if Commands are on strings.
+	Commands  []string `json:"commands"`
+	Fields    int      `json:"fields,omitempty"`
+	FieldSize int      `json:"field_size,omitempty"`
 }
 
 // Row is one operation in one trial. Latencies are in microseconds.
 type Row struct {
 	Trial int `json:"trial"`
-	// Op is SET, GET, or all for both.
+	// Op is the command, "HSET new" for those that add the fields which HDEL removes, or all for several that were sent at the same time.
 	Op string `json:"op"`
 	// Operations were answered without an error, Errors with one. Among the former are Missing ones, which found no value, and Wrong ones, which
-	// found another one than was written (with Options.Check).
+	// found another one than was written (with Options.Check). What Check finds missing includes a field that HSET or HDEL should have found.
 	Operations int64 `json:"operations"`
 	Errors     int64 `json:"errors"`
 	Missing    int64 `json:"missing"`
@@ -60,10 +64,17 @@ type Summary struct {
 }
 
 func (o *Options) echo() Echo {
-	return Echo{
+	echo := Echo{
 		Addresses: o.Addresses, Workload: o.Workload, Distribution: o.Distribution, Connections: o.Connections, Depth: o.Depth,
 		KeySize: o.KeySize, ValueSize: o.ValueSize, Keys: o.Keys, SetFraction: o.SetFraction, Wait: o.Wait, Trials: o.Trials, Check: o.Check,
 	}
+	for _, k := range o.kinds() {
+		echo.Commands = append(echo.Commands, k.op())
+	}
+	if o.hashes() {
+		echo.Fields, echo.FieldSize = o.Fields, o.FieldSize
+	}
+	return echo
 }
 
 // add adds the rows of a phase.
@@ -71,33 +82,35 @@ func (r *Report) add(trial int, t *tally, elapsed time.Duration) {
 	if t.lastError != "" {
 		r.LastError = t.lastError
 	}
+	all := newTally()
 	done := 0
-	for k, op := range [kinds]string{"SET", "GET"} {
-		if row := t.row(kind(k), elapsed); row.Operations+row.Errors > 0 {
-			row.Trial, row.Op = trial, op
-			r.Rows = append(r.Rows, row)
-			done++
+	for k := range kinds {
+		row := t.row(k, elapsed)
+		if row.Operations+row.Errors == 0 {
+			continue
 		}
+		row.Trial, row.Op = trial, k.op()
+		r.Rows = append(r.Rows, row)
+		all.of(0).Merge(t.of(k))
+		all.errors[0], all.missing[0], all.wrong[0] = all.errors[0]+t.errors[k], all.missing[0]+t.missing[k], all.wrong[0]+t.wrong[k]
+		done++
 	}
-	if done == int(kinds) {
-		for k := range kinds {
-			if k > 0 {
-				t.latency[0].Merge(t.latency[k])
-				t.errors[0], t.missing[0], t.wrong[0] = t.errors[0]+t.errors[k], t.missing[0]+t.missing[k], t.wrong[0]+t.wrong[k]
-			}
-		}
-		row := t.row(0, elapsed)
-		row.Trial, row.Op = trial, "all"
+	if done > 1 {
+		row := all.row(0, elapsed)
+		row.Trial, row.Op = trial, allOps
 		r.Rows = append(r.Rows, row)
 	}
 }
 
+// allOps is the Op of rows for several commands together.
+const allOps = "all"
+
 // row is what was counted of one kind.
 func (t *tally) row(k kind, elapsed time.Duration) Row {
-	h := t.latency[k]
-	row := Row{
-		Operations: h.TotalCount(), Errors: t.errors[k], Missing: t.missing[k], Wrong: t.wrong[k], Seconds: elapsed.Seconds(),
-		P50: float64(h.ValueAtQuantile(50)), P99: float64(h.ValueAtQuantile(99)), P999: float64(h.ValueAtQuantile(99.9)), Max: float64(h.Max()),
+	row := Row{Operations: t.answers(k), Errors: t.errors[k], Missing: t.missing[k], Wrong: t.wrong[k], Seconds: elapsed.Seconds()}
+	if h := t.latency[k]; h != nil {
+		row.P50, row.P99, row.P999 = float64(h.ValueAtQuantile(50)), float64(h.ValueAtQuantile(99)), float64(h.ValueAtQuantile(99.9))
+		row.Max = float64(h.Max())
 	}
 	if elapsed > 0 {
 		row.Throughput = float64(row.Operations) / elapsed.Seconds()
@@ -107,7 +120,11 @@ func (t *tally) row(k kind, elapsed time.Duration) Row {
 
 // summarize fills the summary.
 func (r *Report) summarize() {
-	for _, op := range []string{"SET", "GET", "all"} {
+	ops := make([]string, 0, kinds+1)
+	for k := range kinds {
+		ops = append(ops, k.op())
+	}
+	for _, op := range append(ops, allOps) {
 		var rate, p50, p99, p999, most []float64
 		for _, row := range r.Rows {
 			if row.Op == op {
@@ -124,7 +141,7 @@ func (r *Report) summarize() {
 // Total returns how many answers were errors, missing and wrong.
 func (r *Report) Total() (errors, missing, wrong int64) {
 	for _, row := range r.Rows {
-		if row.Op != "all" {
+		if row.Op != allOps {
 			errors, missing, wrong = errors+row.Errors, missing+row.Missing, wrong+row.Wrong
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // Progress is how far a run is.
 type Progress struct {
-	// Phase is what is done: load, SET, GET, mixed or batch.
+	// Phase is what is done: load, mixed, batch, or a command.
 	Phase         string
 	Trial, Trials int // Trial is 0 while keys are loaded
 	// Operations were answered so far in this phase.
@@ -54,8 +54,8 @@ func (b *Bench) run(ctx context.Context, report *Report) error {
 		switch {
 		case err != nil:
 			return err
-		case t.errors[set] > 0:
-			return fmt.Errorf("the keys could not be written before the measurement: %d writes were refused, the last with: %s", t.errors[set], t.lastError)
+		case t.errors[set]+t.errors[hset] > 0:
+			return fmt.Errorf("the keys could not be written before the measurement: %d writes were refused, the last with: %s", t.errors[set]+t.errors[hset], t.lastError)
 		}
 	}
 	for trial := 1; trial <= b.opt.Trials; trial++ {
@@ -74,7 +74,7 @@ func (b *Bench) run(ctx context.Context, report *Report) error {
 func (b *Bench) phase(ctx context.Context, ph *phase, trial int) (*tally, time.Duration, error) {
 	duration, goal := b.opt.Duration, int64(b.opt.Count)
 	if ph.load != nil {
-		goal = int64(b.opt.Keys * len(ph.load))
+		goal = int64(b.opt.Keys * b.opt.loadCommands() * len(ph.load))
 	}
 	if goal > 0 {
 		duration = 0
