@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/quolldb/quoll/internal/buffer"
@@ -102,35 +101,16 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 		}
 		return protocol.AppendSlotCounts(nil, counts), nil
 	case protocol.MethodDigests:
-		slots, err := protocol.DecodeSlots(payload)
-		if err != nil {
-			return nil, err
-		}
-		if len(slots) == 0 { // a node that asks for all at once
-			slots = slices.Collect(v.slots())
-		}
-		return protocol.AppendSlotDigests(nil, n.slotDigests(v, slots)), nil
+		return n.repairs.AnswerDigests(payload)
 	case protocol.MethodLeaves:
-		slots, err := protocol.DecodeSlots(payload)
-		if err != nil {
-			return nil, err
-		}
-		return protocol.AppendLeaves(nil, n.leavesOf(slots)), nil
+		return n.repairs.AnswerLeaves(payload)
 	case protocol.MethodVersions:
-		keys, err := protocol.DecodeVersionsRequest(payload)
-		if err != nil {
-			return nil, err
-		}
-		versions, err := n.versions(keys)
-		if err != nil {
-			return nil, err
-		}
-		return protocol.AppendVersions(nil, versions), nil
+		return n.repairs.AnswerVersions(payload)
 	case protocol.MethodRepair:
 		if role != wire.RoleNode {
 			return nil, fmt.Errorf("node: only nodes ask for a repair")
 		}
-		return n.answerRepair(payload)
+		return n.repairs.AnswerRepair(payload)
 	case protocol.MethodCopy:
 		if role != wire.RoleNode {
 			return nil, fmt.Errorf("node: only nodes copy slots")

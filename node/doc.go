@@ -16,8 +16,9 @@
 //	              the store until that is durable (R2)
 //	store.go      the engine as replicas see it; damage.go what its errors end
 //	full.go       a disk without room
-//	repair.go     replicas that missed something: repair_compare.go finds it, repair_settle.go lets
-//	              homes write it; hints.go what was noted of peers that were away
+//	repairs.go    what package repair sees of the node, which has homes write again what replicas have
+//	              missed; hints.go what was noted of peers that were away
+//	background.go what the node has homes do that no client asked for
 //	expire.go     keys that expire without being read
 //	serve.go      frames from proxies and nodes
 //	replicate.go  register messages on the wire

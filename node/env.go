@@ -96,8 +96,8 @@ func (s *stripe) Answer(r *register.Request, a register.Answer) {
 		}
 		s.out.result(origin, &protocol.Result{ID: r.OriginID, Status: protocol.Status(a.Outcome),
 			Reason: uint8(a.Reason), Hint: a.Hint, Reply: a.Reply})
-	case *chores:
-		origin.answered(a.Outcome)
+	case func(done bool): // an operation in the background
+		origin(a.Outcome == register.Done)
 	}
 }
 

@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"sync/atomic"
 	"time"
 
 	"github.com/quolldb/quoll/ring"
@@ -26,8 +27,9 @@ const (
 // expirer lets homes delete what has expired. It belongs to one goroutine, but for the
 // answers.
 type expirer struct {
-	node *Node
-	chores
+	node   *Node
+	open   atomic.Int64 // deletions that homes were asked for, and that are not answered
+	failed atomic.Int64 // that were not executed, or nobody knows, since the last step
 
 	next  uint16           // the slot to look at next
 	rests map[uint16]int64 // slots that are left alone until then, in monotonic milliseconds
@@ -40,11 +42,12 @@ type expirer struct {
 	slot   uint16
 	before int               // keys of other slots
 	visit  func([]byte) bool // e.found
+	answer func(done bool)   // e.answered
 }
 
 func newExpirer(n *Node) *expirer {
 	e := &expirer{node: n, rests: map[uint16]int64{}}
-	e.visit = e.found
+	e.visit, e.answer = e.found, e.answered
 	return e
 }
 
@@ -61,11 +64,11 @@ func (e *expirer) step() {
 	if out.full {
 		return
 	}
-	if len(e.keys) >= expireKeys && e.undone.Load() > 0 {
+	if len(e.keys) >= expireKeys && e.failed.Load() > 0 {
 		e.next = (e.next + 1) % ring.Slots // it is of no use to go on with this slot now
 	}
 	e.keys, e.view = e.keys[:0], v
-	e.undone.Store(0)
+	e.failed.Store(0)
 	e.clock = time.Now()
 	for range ring.Slots / int(expirePass/expireStep) {
 		number := e.next
@@ -97,7 +100,8 @@ func (e *expirer) look(number uint16, out *outbox) {
 		e.rests[number] = out.mono + expireShare*took.Milliseconds()
 	}
 	for _, key := range e.keys[e.before:] {
-		e.node.chore(&e.chores, st, number, opExpire, key)
+		e.open.Add(1)
+		st.background(number, opExpire, key, e.answer)
 	}
 	e.clock = time.Now()
 }
@@ -112,4 +116,12 @@ func (e *expirer) found(key []byte) bool {
 }
 
 // mine reports whether this node is the one that lets the slot's home delete.
-func (e *expirer) mine() bool { return e.node.responsible(e.view, e.stripe, e.slot) }
+func (e *expirer) mine() bool { return e.stripe.responsible(e.view, e.slot) }
+
+// answered counts the answer to a deletion.
+func (e *expirer) answered(done bool) {
+	if !done {
+		e.failed.Add(1)
+	}
+	e.open.Add(-1)
+}

@@ -118,7 +118,7 @@ func TestWithoutMajorityNothingIsExpired(t *testing.T) {
 	c.eventually(func() bool { return !a.byID[2].alive() && !a.byID[3].alive() })
 	clock.now.Add(5001)
 	e := newExpirer(a)
-	for e.undone.Load() == 0 {
+	for e.failed.Load() == 0 {
 		e.step()
 	}
 	require.Zero(t, e.open.Load())
@@ -137,11 +137,12 @@ func TestALiveKeyIsNotExpired(t *testing.T) {
 	e := newExpirer(a)
 	out := a.getOutbox()
 	st := a.lock(slot, out)
-	e.node.chore(&e.chores, st, slot, opExpire, []byte(key))
+	e.open.Add(1)
+	st.background(slot, opExpire, []byte(key), e.answered)
 	st.unlock()
 	out.flush()
 	c.eventually(func() bool { return e.open.Load() == 0 })
-	require.Zero(t, e.undone.Load())
+	require.Zero(t, e.failed.Load())
 	c.requireValue("b", key, "v")
 }
 
@@ -167,9 +168,9 @@ func TestExpireStaysWithWhatCanBeDone(t *testing.T) {
 		require.Len(t, e.keys, expireKeys)
 		require.Equal(t, slot, e.next)
 		require.Zero(t, e.open.Load())
-		require.Zero(t, e.undone.Load())
+		require.Zero(t, e.failed.Load())
 	}
-	e.undone.Store(1)
+	e.failed.Store(1)
 	e.step()
 	require.NotEqual(t, slot, e.next)
 	require.Empty(t, e.keys)

@@ -2,7 +2,6 @@ package node
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,13 +23,6 @@ func (c *testCluster) noted(of string) (sum hint.Counts) {
 		sum.Keys, sum.Bytes, sum.Marks = sum.Keys+counts.Keys, sum.Bytes+counts.Bytes, sum.Marks+counts.Marks
 	}
 	return sum
-}
-
-// found returns what comparing everything has found, by peer.
-func (r *repairer) found() map[uint16]divergence {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return maps.Clone(r.peers)
 }
 
 // leave stops a node, and waits until the others know.
@@ -91,7 +83,7 @@ func TestAReplicaIsCaughtUpByHints(t *testing.T) {
 	c.eventually(func() bool { return c.noted("c") == hint.Counts{} })
 	require.EqualValues(t, keys*2-keys/3, c.live("c"))
 	for _, n := range c.nodes {
-		require.Empty(t, n.repairs.found(), "everything was compared")
+		require.Zero(t, n.comparedWith())
 	}
 	c.eventually(func() bool { // what was deleted is purged, now that all hold that
 		for _, n := range c.nodes {
@@ -151,7 +143,7 @@ func TestHintsWaitForWhoNotedThem(t *testing.T) {
 	c.connected()
 	c.start("c", change)
 	c.connected()
-	c.nodes["a"].repairs.replay(t.Context()) // waits for the one that began when the replica came, too
+	c.nodes["a"].repairs.Soon()
 	c.dial(c.nodes["a"])
 	c.eventually(c.converged)
 	c.eventually(func() bool { return c.noted("c") == hint.Counts{} })
@@ -171,9 +163,9 @@ func TestTooManyHintsBecomeMarks(t *testing.T) {
 	c.start("c", change)
 	c.eventually(c.converged)
 	c.eventually(func() bool { return c.noted("c") == hint.Counts{} })
-	require.NotZero(t, c.nodes["b"].repairs.total.Slots.Load(), "the marked slots were compared")
+	require.NotZero(t, c.nodes["b"].State().RepairListed, "the marked slots were compared")
 	for _, n := range c.nodes {
-		require.Empty(t, n.repairs.found(), "and not all")
+		require.Zero(t, n.comparedWith(), "and not all")
 	}
 }
 
@@ -216,5 +208,5 @@ func TestDamagedHintsAreSetAside(t *testing.T) {
 	c.start("c", change)
 	c.connected()
 	c.eventually(func() bool { return c.noted("c") == hint.Counts{} })
-	require.NotZero(t, c.nodes["b"].repairs.total.Slots.Load(), "what b is responsible for was compared")
+	require.NotZero(t, c.nodes["b"].State().RepairListed, "what b is responsible for was compared")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 )
@@ -32,6 +33,6 @@ func (n *Node) leave(ctx context.Context) {
 
 // await waits until something is so, or ctx ends.
 func await(ctx context.Context, is func() bool) {
-	for !is() && sleep(ctx, time.Millisecond) {
+	for !is() && clock.Sleep(ctx, time.Millisecond) {
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/hint"
 	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/repair"
 	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/gossip"
 )
@@ -101,7 +102,7 @@ func (o *Options) setDefaults() {
 		o.RepairInterval = 10 * time.Second
 	}
 	if o.RepairRate == 0 {
-		o.RepairRate = defaultRepairRate
+		o.RepairRate = repair.DefaultRate
 	}
 	if o.MaxValue == 0 {
 		o.MaxValue = 64 << 20
@@ -164,7 +165,7 @@ type Node struct {
 	reformed   sync.Once   // which is asked for once
 
 	backups  sync.Mutex // held while one is made
-	repairs  *repairer
+	repairs  *repair.Repairer
 	rebuilds *rebuilder
 	hints    []*hint.Set // by member ID, nil for this node; set before view
 
@@ -186,7 +187,7 @@ func Start(opt Options) (*Node, error) {
 		unique: rand.Uint64() >> 16, timing: register.DefaultTiming(), formed: make(chan struct{})}
 	n.prefetcher, _ = opt.Engine.(prefetcher)
 	_, n.instant = opt.Engine.(engine.Instant)
-	n.repairs, n.rebuilds = newRepairer(n), newRebuilder(n)
+	n.rebuilds = newRebuilder(n)
 	n.clock.Start(n.mono(), clock.UnixMilli())
 	n.timing.Request = opt.OperationTimeout.Milliseconds() * 3 / 2
 	n.timing.Slow = opt.SlowTimeout.Milliseconds()
@@ -220,6 +221,7 @@ func Start(opt Options) (*Node, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
 	n.life, n.rest = context.WithCancel(ctx)
+	n.repairs = newRepairer(n)
 	for _, p := range n.peers {
 		p.link.Start(ctx)
 	}
@@ -233,11 +235,7 @@ func Start(opt Options) (*Node, error) {
 	if e, ok := opt.Engine.(damageReporter); ok {
 		e.ReportDamage(n.unreadable)
 	}
-	if opt.RepairInterval > 0 {
-		n.wait.Go(func() { n.repairs.run(n.life) })
-		counts := recounter{node: n}
-		n.wait.Go(func() { every(n.life, recountPass/ring.Slots, func() { counts.step(n.life) }) })
-	}
+	n.wait.Go(n.repairs.Run)
 	return n, nil
 }
 
@@ -292,7 +290,7 @@ func (n *Node) Address() string { return n.opt.Listener.Addr().String() }
 // Close stops the node in order: what it does by itself, new work, what is under way, gossip, links,
 // store. It waits for everything the node started, for what is under way or queued at most until ctx ends.
 func (n *Node) Close(ctx context.Context) error {
-	n.repairs.jobs.close()
+	n.repairs.Close()
 	n.rest()
 	n.leave(ctx)
 	n.server.Shutdown(ctx)

@@ -99,7 +99,7 @@ func (p *peer) state(s wire.State) {
 		p.upSince.Store(p.node.mono())
 		p.upUntil.Store(0)
 		p.tellLeading()
-		p.node.repairs.soon()
+		p.node.repairs.Soon()
 		p.node.rebuilds.soon()
 	} else {
 		p.upSince.Store(0)
@@ -117,21 +117,12 @@ func (p *peer) connected() bool {
 	return (s == wire.Up || s == wire.Suspect) && p.member.Load()
 }
 
-// awaitAlive waits for a peer that is connected and only slow to answer, not for one that is down.
-func (p *peer) awaitAlive(ctx context.Context, patience time.Duration) {
-	for late := time.Now().Add(patience); !p.alive() && p.connected() && time.Now().Before(late); {
-		if !sleep(ctx, repairStep) {
-			return
-		}
-	}
-}
-
 func (p *peer) stable(now int64) bool {
 	since := p.upSince.Load()
 	return since != 0 && now-since > stableAfter.Milliseconds() && p.member.Load()
 }
 
-// goneAfter is how long a peer that leads slots must not have answered for its chores to be done by others.
+// goneAfter is how long a peer that leads slots must not have answered for others to do what its slots need in the background.
 const goneAfter = time.Second
 
 // gone: the link has not been up for so long that somebody has to do what is the peer's.
@@ -213,6 +204,16 @@ func (p *peer) idle() {
 		p.out = nil
 		out.flush()
 	}
+}
+
+// answerTime bounds the time that a peer has for an answer to something rare: one that has just been started may have to count first.
+const answerTime = time.Minute
+
+// ask asks the peer for something rare.
+func (p *peer) ask(ctx context.Context, method protocol.Method, payload []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	return p.caller.Call(ctx, method, payload)
 }
 
 // unreachable explains why the peer does not answer.

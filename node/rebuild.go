@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/repair"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -256,9 +258,9 @@ func (b *rebuild) copy(ctx context.Context, p *peer) error {
 	}
 	rate := b.node.opt.RepairRate
 	if rate < 0 { // repairs are paused; a slot that does not vote cannot wait
-		rate = defaultRepairRate
+		rate = repair.DefaultRate
 	}
-	if !sleep(ctx, time.Duration(size)*time.Second/time.Duration(rate)-time.Since(began)) {
+	if !clock.Sleep(ctx, time.Duration(size)*time.Second/time.Duration(rate)-time.Since(began)) {
 		return context.Cause(ctx)
 	}
 	return nil

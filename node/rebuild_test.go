@@ -93,9 +93,9 @@ func contentOf(t *testing.T, n *Node, slot uint16) map[string]record.Record {
 func TestADamagedSlotIsRebuilt(t *testing.T) {
 	for name, find := range map[string]func(b *Node, key string){
 		"by a read": func(b *Node, key string) {
-			_, _ = b.versions([]protocol.SlotKey{{Slot: ring.SlotOf([]byte(key)), Key: []byte(key)}})
+			_, _ = b.repairs.AnswerVersions(protocol.AppendVersionsRequest(nil, []protocol.SlotKey{{Slot: ring.SlotOf([]byte(key)), Key: []byte(key)}}))
 		},
-		"by the background": func(b *Node, key string) { b.recount(b.life, ring.SlotOf([]byte(key))) },
+		"by the background": func(b *Node, key string) { b.repairs.Recount(b.life, ring.SlotOf([]byte(key))) },
 		"by its engine":     func(b *Node, key string) { b.engine.(*rotting).report(ring.SlotOf([]byte(key)), errFlipped) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,11 +126,11 @@ func TestADamagedSlotIsRebuilt(t *testing.T) {
 			require.Equal(t, 1, c.logs.count("the data of a slot is damaged"))
 			require.Equal(t, 1, c.logs.count("has been copied from its other replicas"))
 			require.Equal(t, want, contentOf(t, b, slot))
-			sums, err := b.slotSums(slot)
+			leaves, err := b.engine.Leaves(slot)
 			require.NoError(t, err)
-			others, err := a.slotSums(slot)
+			others, err := a.engine.Leaves(slot)
 			require.NoError(t, err)
-			require.Equal(t, others, sums)
+			require.Equal(t, others, leaves)
 
 			c.stop("c")                // now its vote is needed
 			c.eventually(func() bool { // a's home finds out that its term is over
@@ -156,7 +156,7 @@ func TestARebuildNeedsEveryReplica(t *testing.T) {
 	proxy := c.dial(c.nodes["c"])
 	require.Equal(t, "+OK\r\n", string(proxy.do("set "+key+" v").Reply))
 	e.rot(key)
-	b.recount(t.Context(), slot)
+	b.repairs.Recount(t.Context(), slot)
 	c.eventually(func() bool { // its promise is held
 		st := c.nodes["a"].lock(slot, nil)
 		defer st.unlock()
@@ -187,7 +187,7 @@ func TestARebuildGoesOnAfterARestart(t *testing.T) {
 	c.start("c", nil)
 	c.connected()
 	c.eventually(func() bool { return b.Self().DamagedSlots == 1 })
-	_, err := b.slotSums(slot)
+	_, err := b.slotStats(slot)
 	require.ErrorIs(t, err, register.ErrRebuilding)
 	require.EqualValues(t, register.StorageFailed, c.dial(b).one(op(protocol.ReadValue, "get k")).Reason)
 	c.eventually(func() bool {
@@ -204,7 +204,7 @@ func TestTheOnlyReplicaIsNotRebuilt(t *testing.T) {
 	n := c.nodes["a"]
 	require.Equal(t, "+OK\r\n", string(c.dial(n).do("set k v").Reply))
 	e.rot("k")
-	n.recount(t.Context(), ring.SlotOf([]byte("k")))
+	n.repairs.Recount(t.Context(), ring.SlotOf([]byte("k")))
 	run := rebuild{node: n, number: ring.SlotOf([]byte("k"))}
 	require.ErrorIs(t, run.step(t.Context()), errNobody)
 	require.Equal(t, 1, n.Self().DamagedSlots)

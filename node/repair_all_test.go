@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -128,60 +127,9 @@ func TestRepairRefusals(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.dial(c.nodes["a"]).caller.Call(t.Context(), protocol.MethodRepair, payload)
 	require.ErrorContains(t, err, "only nodes ask for a repair")
-	_, err = c.nodes["a"].pollRepair(protocol.RepairRequest{Last: ring.Slots})
-	require.ErrorContains(t, err, "there are no slots 0 to 16384")
 
 	gone := errors.New("nobody reads")
 	require.ErrorIs(t, c.nodes["a"].RepairAll(t.Context(), allSlots, func(admin.RepairProgress) error { return gone }), gone)
-}
-
-// TestRepairByCall: a call starts one, and others follow it, wait for it and end it.
-func TestRepairByCall(t *testing.T) {
-	c := newFormed(t, 2, nil)
-	a := c.nodes["a"]
-	peer := c.dialAs(a, c.nodes["b"])
-	call := func(request protocol.RepairRequest) (p protocol.RepairProgress) {
-		request.Last = ring.Slots - 1
-		payload, err := json.Marshal(request)
-		require.NoError(t, err)
-		require.NoError(t, peer.caller.CallJSON(t.Context(), protocol.MethodRepair, payload, &p))
-		return p
-	}
-	a.repairs.running <- struct{}{} // the background compares
-	for range 2 {
-		require.Equal(t, protocol.RepairProgress{Waiting: true}, call(protocol.RepairRequest{ID: 1}))
-		require.Equal(t, protocol.RepairProgress{Waiting: true}, call(protocol.RepairRequest{ID: 2}))
-	}
-	call(protocol.RepairRequest{ID: 1, Cancel: true})
-	c.eventually(func() bool { return call(protocol.RepairRequest{ID: 1}).Done })
-	require.Equal(t, "canceled", call(protocol.RepairRequest{ID: 1}).Error)
-	require.True(t, call(protocol.RepairRequest{ID: 3, Cancel: true}).Done, "nothing is started to be ended")
-	<-a.repairs.running
-	c.eventually(func() bool { return call(protocol.RepairRequest{ID: 2}).Done })
-	p := call(protocol.RepairRequest{ID: 2})
-	require.Empty(t, p.Error)
-	require.Equal(t, p.Total, p.Slots)
-	require.NotZero(t, p.Slots)
-
-	jobs := &a.repairs.jobs
-	jobs.mu.Lock()
-	require.Len(t, jobs.byID, 2)
-	jobs.forget(time.Now().Add(jobKept + time.Second))
-	require.Empty(t, jobs.byID)
-	jobs.mu.Unlock()
-
-	a.repairs.running <- struct{}{}
-	for id := range uint64(maxJobs) {
-		call(protocol.RepairRequest{ID: 10 + id})
-	}
-	_, err := a.pollRepair(protocol.RepairRequest{ID: 9})
-	require.ErrorIs(t, err, errJobs)
-	jobs.mu.Lock()
-	job := jobs.byID[10]
-	job.idle.Reset(0) // nobody asks
-	jobs.mu.Unlock()
-	c.eventually(func() bool { jobs.mu.Lock(); defer jobs.mu.Unlock(); return errors.Is(job.err, errJobIdle) })
-	<-a.repairs.running
 }
 
 // TestPausedRepair: the background compares, and only somebody who asks for it has it written.
@@ -205,9 +153,4 @@ func TestPausedRepair(t *testing.T) {
 	require.True(t, c.nodes["a"].Self().RepairPaused)
 	c.repairAll("a", allSlots, 0)
 	require.Zero(t, c.missing("c", keys))
-}
-
-func TestTheRateBoundsSteps(t *testing.T) {
-	c := comparison{rate: 1 << 20, bytes: 512 << 10}
-	require.Equal(t, 500*time.Millisecond, c.due())
 }

@@ -1,8 +1,8 @@
 package node
 
 import (
+	"bytes"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +10,9 @@ import (
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/memory"
+	"github.com/quolldb/quoll/node/repair"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -18,16 +21,28 @@ func comparing(o *Options) { o.RepairInterval, o.HintLimit = 500*time.Millisecon
 
 // converged reports whether all nodes hold the same in every slot.
 func (c *testCluster) converged() bool {
-	var all [][]protocol.SlotDigest
+	var all [][]byte
 	for _, n := range c.nodes {
-		all = append(all, n.slotDigests(n.view.Load(), slices.Collect(n.view.Load().slots())))
+		digests, err := n.repairs.AnswerDigests(nil)
+		require.NoError(c.t, err)
+		all = append(all, digests)
 	}
 	for _, digests := range all {
-		if !slices.Equal(digests, all[0]) {
+		if !bytes.Equal(digests, all[0]) {
 			return false
 		}
 	}
 	return true
+}
+
+// comparedWith counts the peers with which a node has compared everything.
+func (n *Node) comparedWith() (peers int) {
+	for _, p := range n.Self().Repair {
+		if p.LastPass != nil {
+			peers++
+		}
+	}
+	return peers
 }
 
 // all executes commands at a node, which takes the terms, and repeats what had no effect.
@@ -94,9 +109,9 @@ func TestAReplicaThatMissedWritesCatchesUp(t *testing.T) {
 	})
 }
 
-// TestChoresOfASlotThatWasHandedBack are done by the node that it was handed back to, though no client
+// TestWhatASlotNeedsThatWasHandedBack is done by the node that it was handed back to, though no client
 // tells it.
-func TestChoresOfASlotThatWasHandedBack(t *testing.T) {
+func TestWhatASlotNeedsThatWasHandedBack(t *testing.T) {
 	c := newFormed(t, 3, nil)
 	key := c.keyOf(c.nodes["c"])
 	o := op(protocol.Execute, fmt.Sprint("set ", key, " v"))
@@ -108,19 +123,18 @@ func TestChoresOfASlotThatWasHandedBack(t *testing.T) {
 			p.upSince.Store(n.mono() - 3*stableAfter.Milliseconds())
 		}
 	}
-	do := func(name string) *chores {
-		n, done, slot := c.nodes[name], &chores{}, ring.SlotOf([]byte(key))
+	do := func(name string) bool {
+		n, slot, answers := c.nodes[name], ring.SlotOf([]byte(key)), make(chan bool, 1)
 		out := n.getOutbox()
 		st := n.lock(slot, out)
-		n.chore(done, st, slot, opRepair, []byte(key))
+		st.background(slot, opRepair, []byte(key), func(done bool) { answers <- done })
 		st.unlock()
 		out.flush()
-		c.eventually(func() bool { return done.open.Load() == 0 })
-		return done
+		return <-answers
 	}
-	require.EqualValues(t, 1, do("a").done.Load(), "a leads the slot, and a chore is no reason to hand it back")
+	require.True(t, do("a"), "a leads the slot, and what it does in the background is no reason to hand it back")
 	require.Equal(t, protocol.StatusNotDone, c.dial(c.nodes["a"]).one(op(protocol.Execute, "get "+key)).Status, "a client is")
-	require.EqualValues(t, 1, do("c").done.Load())
+	require.True(t, do("c"))
 }
 
 // TestWhatAllReplicasDeletedIsForgotten though the home that deleted it has not heard of all: they
@@ -165,24 +179,61 @@ func TestNothingIsRepairedWhileNothingIsMissing(t *testing.T) {
 	}
 	c.eventually(c.converged)
 	for _, n := range c.nodes {
-		total := &n.repairs.total
-		c.eventually(func() bool { return total.Slots.Load() > 0 })
-		require.Zero(t, total.Keys.Load()+total.Failed.Load())
+		c.eventually(func() bool { return n.comparedWith() == len(n.peers) })
+		s := n.Self()
+		require.Zero(t, s.RepairedKeys+s.RepairFailed)
 	}
 }
 
-func TestAppendSuspects(t *testing.T) {
-	entry := func(place uint64, key string, version uint64) protocol.ScanEntry {
-		return protocol.ScanEntry{Place: protocol.NewPlace(3, place), Key: []byte(key), Version: record.Version{Seq: version}}
+// TestOneKeyOfAVeryLargeSlot is found without listing more than the keys of its leaf.
+func TestOneKeyOfAVeryLargeSlot(t *testing.T) {
+	keys := 200_000
+	if testing.Short() {
+		keys = 20_000
 	}
-	missed := func(key string, version uint64) suspect {
-		return suspect{protocol.SlotKey{Slot: 3, Key: []byte(key)}, record.Version{Seq: version}}
+	c := newFormed(t, 3, nil)
+	slot, key := ring.SlotOf([]byte(c.keyOf(c.nodes["a"]))), func(i int) []byte { return fmt.Append(nil, "large-", i) }
+	lost, listed := key(77), uint64(0)
+	leaf := engine.LeafOf(engine.PositionOf(lost))
+	for i := range keys {
+		if engine.LeafOf(engine.PositionOf(key(i))) == leaf {
+			listed++
+		}
 	}
-	mine := []protocol.ScanEntry{entry(1, "a", 1), entry(2, "b", 1), entry(2, "c", 1), entry(4, "e", 2), entry(5, "f", 1)}
-	theirs := []protocol.ScanEntry{entry(1, "a", 1), entry(2, "c", 2), entry(2, "b", 1), entry(3, "d", 7), entry(4, "e", 1)}
-	require.Equal(t, []suspect{
-		missed("c", 2), missed("d", 7), missed("e", 1), missed("f", 0),
-	}, appendSuspects(nil, mine, theirs))
-	require.Empty(t, appendSuspects(nil, mine, mine))
-	require.Len(t, appendSuspects(nil, nil, theirs), 5)
+	for name, n := range c.nodes {
+		st := n.lock(slot, nil)
+		for i := range keys {
+			rec := record.Record{Version: record.Version{Seq: uint64(i) + 1}, State: record.State{Type: record.String, Value: []byte("v")}}
+			require.NoError(t, n.engine.Put(slot, key(i), rec))
+		}
+		if name == "c" {
+			require.NoError(t, n.engine.Delete(slot, lost))
+		}
+		st.unlock()
+	}
+	compare := func(dry bool) *repair.Progress {
+		progress := &repair.Progress{}
+		require.NoError(t, c.nodes["a"].repairs.Repair(t.Context(), repair.Request{First: slot, Last: slot, DryRun: dry}, progress))
+		return progress
+	}
+	progress := compare(true)
+	require.EqualValues(t, 1, progress.Keys.Load())
+	require.EqualValues(t, 1, progress.Differing.Load())
+	require.Equal(t, listed+listed-1, c.nodes["a"].State().RepairListed)
+	require.Nil(t, c.held("c", slot, string(lost)))
+	c.eventually(func() bool { return compare(false).Keys.Load() == 0 && c.converged() })
+	require.Equal(t, "v", string(c.held("c", slot, string(lost))))
+}
+
+// TestRecountingFindsWhatCannotBeRead though nobody asks for it.
+func TestRecountingFindsWhatCannotBeRead(t *testing.T) {
+	rotten := &broken{Engine: memory.New()}
+	c := newFormed(t, 1, func(o *Options) { o.Engine = rotten })
+	c.set("a", "k", "v")
+	rotten.fail(errFlipped, nil)
+	n := c.nodes["a"]
+	n.repairs.Recount(t.Context(), ring.SlotOf([]byte("k")))
+	slots, first := n.damage.read()
+	require.Equal(t, 1, slots)
+	require.ErrorIs(t, first, engine.ErrCorrupt)
 }

@@ -20,11 +20,11 @@ import (
 const returnPatience = 3 * time.Second
 
 // lookAtReturn finds out when a restarted node is back, for good: whoever comes later was not there when it left. What it has
-// noted that others missed has waited for that (repairer.replay).
+// noted that others missed has waited for that (repair.Node).
 func (n *Node) lookAtReturn() {
 	if !n.returned.Load() && n.returning() == nil {
 		n.returned.Store(true)
-		n.repairs.soon()
+		n.repairs.Soon()
 	}
 }
 

@@ -51,7 +51,7 @@ func (n *Node) Self() admin.NodeStatus {
 	if slots, first := n.damage.read(); slots > 0 {
 		s.DamagedSlots, s.Damage, s.DamagedSlotNumbers = slots, first.Error(), n.damage.slots()
 	}
-	n.repairs.describe(&s)
+	n.repairs.Describe(&s)
 	return s
 }
 
@@ -97,7 +97,7 @@ func (n *Node) sees() map[string]string {
 func (n *Node) State() metrics.NodeState {
 	s := metrics.NodeState{SlotsLed: n.slotsLed(), Voting: n.votes() == nil, Full: n.space.shortOf() != nil, Behind: n.server.Behind()}
 	s.FailedSlots, _ = n.damage.read()
-	n.repairs.measure(&s)
+	n.repairs.Measure(&s)
 	u := n.engine.Usage()
 	s.Disk = metrics.Disk{Bytes: u.Disk, Live: u.Live, Dead: u.Dead, Journal: u.Journal, Free: u.Free}
 	if totals, err := n.engine.Totals(); err == nil {

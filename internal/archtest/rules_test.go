@@ -26,6 +26,8 @@ var forbidden = []struct{ from, to, because string }{
 	{"internal/wire", "internal/protocol", "the transport moves frames and does not know what is in them"},
 	{"node/engine", "node/register", "an engine stores records, whoever decided on them"},
 	{"node/engine", "node/datatype", "an engine stores records, whatever they mean"},
+	{"node/repair", "node/register", "a repair is a write like any other: the node's homes do it, however they do it"},
+	{"node/repair", "node/datatype", "replicas are compared by versions, whatever the states mean"},
 	{"node/datatype", "node/register", "what commands mean has nothing to do with how states are replicated"},
 	{"node/register", "node/datatype", "the protocol replicates states, whatever they mean: the caller lends it Execute and Apply"},
 }

@@ -1,10 +1,11 @@
-package node
+package repair
 
 import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/metrics"
+	"github.com/quolldb/quoll/node/hint"
 )
 
 // divergence is what was found of a peer when all slots were compared last.
@@ -18,7 +19,7 @@ type divergence struct {
 }
 
 // wrote counts what was written because of a peer, in total too unless progress is the total.
-func (r *repairer) wrote(p *peer, progress *RepairProgress, keys, size, failed int64) {
+func (r *Repairer) wrote(p Peer, progress *Progress, keys, size, failed int64) {
 	if progress != &r.total {
 		r.total.Keys.Add(keys)
 		r.total.Bytes.Add(size)
@@ -26,18 +27,18 @@ func (r *repairer) wrote(p *peer, progress *RepairProgress, keys, size, failed i
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := r.peers[p.id]
+	d := r.peers[p.ID()]
 	d.keys, d.bytes = d.keys+keys, d.bytes+size
-	r.peers[p.id] = d
+	r.peers[p.ID()] = d
 }
 
 // note keeps what a pass over everything has found of a peer.
-func (r *repairer) note(p *peer, slots int, err error) {
+func (r *Repairer) note(p Peer, slots int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d, now := r.peers[p.id], time.Now()
-	if err != nil && d.err == nil && p.alive() {
-		r.node.log.Warn("comparing with a peer was broken off; it is tried again", "peer", p.name, "err", err)
+	d, now := r.peers[p.ID()], time.Now()
+	if err != nil && d.err == nil && p.Alive() {
+		r.log.Warn("comparing with a peer was broken off; it is tried again", "peer", p.Name(), "err", err)
 	}
 	switch d.err = err; {
 	case err != nil && slots == 0:
@@ -52,32 +53,39 @@ func (r *repairer) note(p *peer, slots int, err error) {
 			d.since = now
 		}
 	}
-	r.peers[p.id] = d
+	r.peers[p.ID()] = d
 }
 
-// describe adds to a status what the comparisons have found.
-func (r *repairer) describe(s *admin.NodeStatus) {
+// Describe adds to a status what the comparisons have found.
+func (r *Repairer) Describe(s *admin.NodeStatus) {
 	s.RepairedKeys, s.RepairedBytes, s.RepairFailed = r.total.Keys.Load(), r.total.Bytes.Load(), r.total.Failed.Load()
-	s.RepairPaused = r.node.opt.RepairRate < 0 || r.node.opt.RepairInterval < 0
-	hints := r.node.Hints()
+	s.RepairPaused = r.opt.Rate < 0 || r.opt.Interval < 0
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range r.node.peers {
-		d, known := r.peers[p.id]
-		hinted := hints[p.name]
+	for _, p := range r.node.Peers() {
+		d, known := r.peers[p.ID()]
+		hinted := hintsOf(p)
 		if !known && hinted.Keys+hinted.Marks == 0 {
 			continue
 		}
-		found := admin.PeerRepair{Peer: p.name, SlotsDiffering: d.slots, DifferingSince: moment(d.since), LastPass: moment(d.ended), Keys: d.keys, Bytes: d.bytes,
+		found := admin.PeerRepair{Peer: p.Name(), SlotsDiffering: d.slots, DifferingSince: moment(d.since), LastPass: moment(d.ended), Keys: d.keys, Bytes: d.bytes,
 			Hints: hinted.Keys, HintedSlots: hinted.Marks}
 		switch {
-		case !p.alive():
-			found.Error = p.unreachable()
+		case !p.Alive():
+			found.Error = p.Unreachable()
 		case d.err != nil:
 			found.Error = d.err.Error()
 		}
 		s.Repair = append(s.Repair, found)
 	}
+}
+
+// hintsOf counts what was noted of what a peer missed.
+func hintsOf(p Peer) hint.Counts {
+	if hints := p.Hints(); hints != nil {
+		return hints.Counts()
+	}
+	return hint.Counts{}
 }
 
 // moment is a time for a status, nil for none.
@@ -89,15 +97,14 @@ func moment(t time.Time) *time.Time {
 	return &t
 }
 
-// measure adds to the metrics what the comparisons have found.
-func (r *repairer) measure(s *metrics.NodeState) {
+// Measure adds to the metrics what the comparisons have found.
+func (r *Repairer) Measure(s *metrics.NodeState) {
 	s.RepairKeys, s.RepairBytes, s.RepairFailed = uint64(r.total.Keys.Load()), uint64(r.total.Bytes.Load()), uint64(r.total.Failed.Load())
 	s.RepairListed = uint64(r.listed.Load())
-	hints := r.node.Hints()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range r.node.peers {
-		d := r.peers[p.id]
-		s.Repair = append(s.Repair, metrics.PeerRepair{Peer: p.name, SlotsDiffering: d.slots, LastPass: d.ended, Hints: hints[p.name].Keys})
+	for _, p := range r.node.Peers() {
+		d := r.peers[p.ID()]
+		s.Repair = append(s.Repair, metrics.PeerRepair{Peer: p.Name(), SlotsDiffering: d.slots, LastPass: d.ended, Hints: hintsOf(p).Keys})
 	}
 }

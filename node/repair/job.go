@@ -1,4 +1,4 @@
-package node
+package repair
 
 import (
 	"context"
@@ -27,17 +27,17 @@ var (
 	errJobs        = errors.New("too many repairs are waiting on this node; try again later")
 )
 
-// repairJobs are the comparisons that somebody has asked for. A call has to be answered soon, so
+// jobs are the comparisons that somebody has asked for. A call has to be answered soon, so
 // each only starts one, or tells how far it is.
-type repairJobs struct {
+type jobs struct {
 	mu     sync.Mutex
-	byID   map[uint64]*repairJob
+	byID   map[uint64]*job
 	closed bool
 }
 
-// repairJob is one of them.
-type repairJob struct {
-	progress RepairProgress
+// job is one of them.
+type job struct {
+	progress Progress
 	cancel   context.CancelCauseFunc
 	idle     *time.Timer // cancels it
 	ended    time.Time   // zero while it runs
@@ -45,41 +45,40 @@ type repairJob struct {
 }
 
 // close keeps any more from being started.
-func (j *repairJobs) close() {
+func (j *jobs) close() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.closed = true
 }
 
-// answerRepair answers a MethodRepair call.
-func (n *Node) answerRepair(payload []byte) ([]byte, error) {
+// AnswerRepair answers a MethodRepair call.
+func (r *Repairer) AnswerRepair(payload []byte) ([]byte, error) {
 	var request protocol.RepairRequest
 	if err := json.Unmarshal(payload, &request); err != nil {
 		return nil, err
 	}
-	progress, err := n.pollRepair(request)
+	progress, err := r.poll(request)
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(progress)
 }
 
-// pollRepair starts a comparison unless it was started already, and returns how far it is.
-func (n *Node) pollRepair(request protocol.RepairRequest) (protocol.RepairProgress, error) {
+// poll starts a comparison unless it was started already, and returns how far it is.
+func (r *Repairer) poll(request protocol.RepairRequest) (protocol.RepairProgress, error) {
 	if request.First > request.Last || request.Last >= ring.Slots {
 		return protocol.RepairProgress{}, fmt.Errorf("node: there are no slots %d to %d", request.First, request.Last)
 	}
-	jobs := &n.repairs.jobs
-	jobs.mu.Lock()
-	defer jobs.mu.Unlock()
-	jobs.forget(time.Now())
-	job := jobs.byID[request.ID]
+	r.jobs.mu.Lock()
+	defer r.jobs.mu.Unlock()
+	r.jobs.forget(time.Now())
+	job := r.jobs.byID[request.ID]
 	switch {
 	case job == nil && request.Cancel:
 		return protocol.RepairProgress{Done: true}, nil
 	case job == nil:
 		var err error
-		if job, err = n.startRepair(request); err != nil {
+		if job, err = r.start(request); err != nil {
 			return protocol.RepairProgress{}, err
 		}
 	case request.Cancel:
@@ -91,7 +90,7 @@ func (n *Node) pollRepair(request protocol.RepairRequest) (protocol.RepairProgre
 }
 
 // forget forgets those that ended long ago. The jobs are locked.
-func (j *repairJobs) forget(now time.Time) {
+func (j *jobs) forget(now time.Time) {
 	for id, job := range j.byID {
 		if !job.ended.IsZero() && now.Sub(job.ended) > jobKept {
 			delete(j.byID, id)
@@ -99,14 +98,13 @@ func (j *repairJobs) forget(now time.Time) {
 	}
 }
 
-// startRepair starts one in a goroutine of the node. The jobs are locked.
-func (n *Node) startRepair(request protocol.RepairRequest) (*repairJob, error) {
-	jobs := &n.repairs.jobs
-	if jobs.closed {
+// start starts one in a goroutine that Run waits for. The jobs are locked.
+func (r *Repairer) start(request protocol.RepairRequest) (*job, error) {
+	if r.jobs.closed {
 		return nil, errClosing
 	}
 	open := 0
-	for _, job := range jobs.byID {
+	for _, job := range r.jobs.byID {
 		if job.ended.IsZero() {
 			open++
 		}
@@ -114,23 +112,23 @@ func (n *Node) startRepair(request protocol.RepairRequest) (*repairJob, error) {
 	if open >= maxJobs {
 		return nil, errJobs
 	}
-	ctx, cancel := context.WithCancelCause(n.life)
-	job := &repairJob{cancel: cancel, idle: time.AfterFunc(jobIdle, func() { cancel(errJobIdle) })}
+	ctx, cancel := context.WithCancelCause(r.life)
+	job := &job{cancel: cancel, idle: time.AfterFunc(jobIdle, func() { cancel(errJobIdle) })}
 	job.progress.Waiting.Store(true)
-	jobs.byID[request.ID] = job
-	n.wait.Go(func() {
-		err := n.Repair(ctx, RepairRequest{First: request.First, Last: request.Last, Peer: request.Peer, DryRun: request.DryRun}, &job.progress)
+	r.jobs.byID[request.ID] = job
+	r.wait.Go(func() {
+		err := r.Repair(ctx, Request{First: request.First, Last: request.Last, Peer: request.Peer, DryRun: request.DryRun}, &job.progress)
 		job.idle.Stop()
 		cancel(nil)
-		jobs.mu.Lock()
-		defer jobs.mu.Unlock()
+		r.jobs.mu.Lock()
+		defer r.jobs.mu.Unlock()
 		job.ended, job.err = time.Now(), err
 	})
 	return job, nil
 }
 
 // snapshot is what is known of one at this moment. The jobs are locked.
-func (j *repairJob) snapshot() protocol.RepairProgress {
+func (j *job) snapshot() protocol.RepairProgress {
 	p := &j.progress
 	s := protocol.RepairProgress{Slots: p.Slots.Load(), Total: p.Total.Load(), Differing: p.Differing.Load(), Unreadable: p.Unreadable.Load(),
 		Keys: p.Keys.Load(), Bytes: p.Bytes.Load(), Failed: p.Failed.Load(), Waiting: p.Waiting.Load(), Done: !j.ended.IsZero()}
@@ -150,7 +148,7 @@ func byPeer(err error) (peers map[string]string, other string) {
 	}
 	peers = map[string]string{}
 	for _, err := range joined.Unwrap() {
-		var of *RepairError
+		var of *PeerError
 		if !errors.As(err, &of) {
 			return nil, err.Error()
 		}

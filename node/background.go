@@ -1,7 +1,6 @@
 package node
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/quolldb/quoll/internal/command"
@@ -9,7 +8,7 @@ import (
 	"github.com/quolldb/quoll/node/register"
 )
 
-// Chores are commands that nobody asked for: the node gives them to its homes, which execute
+// Operations in the background are those that no client asked for: the node gives them to its homes, which execute
 // them by the rules of all others.
 const (
 	// opExpire deletes a key that is not there, or has expired, and leaves a live one alone. To
@@ -28,43 +27,28 @@ func executeExpire(st record.State) record.Effect {
 	return record.Effect{Kind: record.Replaced}
 }
 
-// chores counts those that one goroutine has given to homes.
-type chores struct {
-	open   atomic.Int64 // that are not answered
-	done   atomic.Int64
-	undone atomic.Int64 // that were not executed, or nobody knows
-}
-
-func (c *chores) answered(outcome register.Outcome) {
-	if outcome == register.Done {
-		c.done.Add(1)
-	} else {
-		c.undone.Add(1)
-	}
-	c.open.Add(-1)
-}
-
-// chore gives one to the home of a slot. The stripe is locked.
-func (n *Node) chore(c *chores, st *stripe, number uint16, op command.Op, key []byte) {
-	sl, err := st.slot(number)
+// background gives one to the home of a slot. It calls answered once, maybe before it returns: whether the operation
+// was executed, as far as is known. The stripe is locked.
+func (s *stripe) background(number uint16, op command.Op, key []byte, answered func(done bool)) {
+	n := s.node
+	sl, err := s.slot(number)
 	if err != nil || n.quorum(sl, false, false) != register.ReasonNone {
-		c.undone.Add(1)
+		answered(false)
 		return
 	}
-	r := register.NewRequest(&command.Request{Op: op, Args: [][]byte{nil, key}}, c, 0, st.out.mono)
-	c.open.Add(1)
+	r := register.NewRequest(&command.Request{Op: op, Args: [][]byte{nil, key}}, answered, 0, s.out.mono)
 	except := uint16(0)
 	if leader := n.peerOf(sl.home.Leader()); sl.leads() || n.reclaims(sl) { // it is no reason to hand the slot back
 		except = register.AllOthers
 	} else if leader != nil && leader.gone(n.mono()) {
 		except = leader.id
 	}
-	st.give(number, sl, r, except)
+	s.give(number, sl, r, except)
 }
 
 // reclaims reports whether a slot is this node's to lead and whoever led it meanwhile has had the
 // time to hand it back. Nobody tells this node when that happens, but for clients that it sends: without
-// any, chores would be turned away for ever, to a node that does not lead the slot any more.
+// any, operations in the background would be turned away for ever, to a node that does not lead the slot any more.
 func (n *Node) reclaims(sl *slot) bool {
 	members := sl.home.Config().Members()
 	if n.peerOf(members[0]) != nil {
@@ -78,10 +62,10 @@ func (n *Node) reclaims(sl *slot) bool {
 	return true
 }
 
-// responsible reports whether this node is the one to do a slot's chores: it leads the slot,
+// responsible reports whether this node is the one to do what a slot needs in the background: it leads the slot,
 // or is the first replica that is alive. The stripe is locked.
-func (n *Node) responsible(v *view, st *stripe, number uint16) bool {
-	return st.readable(number) == nil && (st.leading(number) || n.firstAlive(v.table.Replicas(number)))
+func (s *stripe) responsible(v *view, number uint16) bool {
+	return s.readable(number) == nil && (s.leading(number) || s.node.firstAlive(v.table.Replicas(number)))
 }
 
 // firstAlive reports whether this node is the first of some replicas that is alive.

@@ -1,11 +1,11 @@
-package node
+package repair
 
 import (
 	"bytes"
 	"context"
 	"slices"
-	"time"
 
+	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 )
@@ -26,7 +26,7 @@ const (
 func (c *comparison) slots(ctx context.Context) (differing []uint16, compared int, err error) {
 	differing, compared, err = c.lookAtSlots(ctx, c.shared())
 	for look := 1; look < slotLooks && err == nil && len(differing) > 0; look++ {
-		if !sleep(ctx, c.settling/10) {
+		if !clock.Sleep(ctx, c.settling/10) {
 			return nil, 0, ctx.Err()
 		}
 		differing, _, err = c.lookAtSlots(ctx, differing)
@@ -36,10 +36,9 @@ func (c *comparison) slots(ctx context.Context) (differing []uint16, compared in
 
 // shared returns the slots of the request of which both this node and the peer are replicas.
 func (c *comparison) shared() (slots []uint16) {
-	table := c.view.table
 	for i := int(c.request.First); i <= int(c.request.Last); i++ {
 		number := uint16(i)
-		if (c.only == nil || isOne(c.only, number)) && table.Contains(number, c.view.self) && table.Contains(number, c.peer.id) {
+		if (c.only == nil || isOne(c.only, number)) && c.table.Contains(number, c.self) && c.table.Contains(number, c.peer.ID()) {
 			slots = append(slots, number)
 		}
 	}
@@ -56,7 +55,7 @@ func isOne(slots []uint16, number uint16) bool {
 func (c *comparison) lookAtSlots(ctx context.Context, slots []uint16) (differing []uint16, compared int, err error) {
 	for some := range slices.Chunk(slots, slotsAtOnce) {
 		mine := c.digests(some)
-		theirs, err := c.peer.digests(ctx, mine)
+		theirs, err := askDigests(ctx, c.peer, mine)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -80,7 +79,7 @@ func (c *comparison) digests(slots []uint16) []protocol.SlotDigest {
 	for _, number := range slots {
 		digest, responsible, err := c.digest(number)
 		if err != nil {
-			c.node.unreadable(number, err)
+			c.node.Unreadable(number, err)
 		}
 		if responsible {
 			digests = append(digests, protocol.SlotDigest{Slot: number, Digest: digest, Unreadable: err != nil})
@@ -92,27 +91,27 @@ func (c *comparison) digests(slots []uint16) []protocol.SlotDigest {
 // digest returns what this node's replica holds of a slot, and whether it is this node that
 // has to compare it.
 func (c *comparison) digest(number uint16) (digest uint64, responsible bool, err error) {
-	st := c.node.lock(number, nil)
-	defer st.unlock()
-	if !c.node.responsible(c.view, st, number) {
+	slots := c.node.Lock(number)
+	defer slots.Unlock()
+	if !slots.Responsible(number) {
 		return 0, false, nil
 	}
-	stats, err := c.node.engine.Stats(number)
+	stats, err := slots.Stats(number)
 	return stats.Root(), true, err
 }
 
 // suspects returns the keys of what is asked for of which the peer holds another version than this
 // node, and where to go on. Only versions travel.
 func (c *comparison) suspects(ctx context.Context, request protocol.ScanRequest) ([]suspect, protocol.Place, error) {
-	mine, err := c.node.scan(c.view, request)
+	mine, err := c.node.List(request)
 	if err != nil {
 		return nil, request.From, err
 	}
-	theirs, err := c.peer.scan(ctx, request)
+	theirs, err := askList(ctx, c.peer, request)
 	if err != nil {
 		return nil, request.From, err
 	}
-	c.node.repairs.listed.Add(int64(len(mine.Entries) + len(theirs.Entries)))
+	c.repairer.listed.Add(int64(len(mine.Entries) + len(theirs.Entries)))
 	until := min(mine.Next, theirs.Next)
 	return appendSuspects(nil, before(mine.Entries, until), before(theirs.Entries, until)), until, nil
 }
@@ -173,60 +172,4 @@ func entryOf(entries []protocol.ScanEntry, key []byte) *protocol.ScanEntry {
 		}
 	}
 	return nil
-}
-
-// repairCall bounds the time that a peer has for an answer: one that has just been started may have to count first.
-const repairCall = time.Minute
-
-// digests asks a peer for the digests of the same slots as some, which are sorted, and returns them in their order.
-func (p *peer) digests(ctx context.Context, same []protocol.SlotDigest) ([]protocol.SlotDigest, error) {
-	slots := make([]uint16, len(same))
-	digests := make([]protocol.SlotDigest, len(same))
-	for i := range same {
-		slots[i], digests[i].Slot = same[i].Slot, same[i].Slot
-	}
-	if len(slots) == 0 { // which would ask for all
-		return digests, nil
-	}
-	payload, err := p.ask(ctx, protocol.MethodDigests, protocol.AppendSlots(nil, slots))
-	if err != nil {
-		return nil, err
-	}
-	return digests, protocol.DecodeSlotDigests(payload, func(d protocol.SlotDigest) {
-		if i, found := slices.BinarySearch(slots, d.Slot); found { // a node of an earlier version tells of all
-			digests[i] = d
-		}
-	})
-}
-
-// scan asks a peer for the keys and versions of its records from a place on.
-func (p *peer) scan(ctx context.Context, request protocol.ScanRequest) (protocol.ScanPage, error) {
-	method, payload := protocol.MethodScan, protocol.AppendScanRequest(nil, request)
-	if len(request.Leaves) > 0 {
-		method, payload = protocol.MethodScanLeaves, protocol.AppendScanLeavesRequest(nil, request)
-	}
-	payload, err := p.ask(ctx, method, payload)
-	if err != nil {
-		return protocol.ScanPage{}, err
-	}
-	page, err := protocol.DecodeScanPage(payload)
-	if err == nil {
-		err = page.Check(request)
-	}
-	return page, err
-}
-
-// versions asks a peer which versions it holds of keys.
-func (p *peer) versions(ctx context.Context, keys []protocol.SlotKey) ([]record.Version, error) {
-	payload, err := p.ask(ctx, protocol.MethodVersions, protocol.AppendVersionsRequest(nil, keys))
-	if err != nil {
-		return nil, err
-	}
-	return protocol.DecodeVersions(payload, len(keys))
-}
-
-func (p *peer) ask(ctx context.Context, method protocol.Method, payload []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, repairCall)
-	defer cancel()
-	return p.caller.Call(ctx, method, payload)
 }

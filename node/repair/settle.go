@@ -1,4 +1,4 @@
-package node
+package repair
 
 import (
 	"context"
@@ -6,8 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/ring"
 )
 
 const (
@@ -17,8 +19,6 @@ const (
 	repairKeys = 100
 	// repairTries is how often a key is tried that could not be written, if somebody waits for it.
 	repairTries = 5
-	// defaultRepairRate is in bytes a second.
-	defaultRepairRate = 25 << 20
 	// repairPage is about how many records of each side are compared at a time, of at most
 	// repairSlots slots.
 	repairPage  = 5000
@@ -33,23 +33,26 @@ type suspect struct {
 
 // comparison compares slots with one peer's.
 type comparison struct {
-	node     *Node
-	view     *view
-	peer     *peer
-	request  RepairRequest
-	progress *RepairProgress
+	repairer *Repairer
+	node     Node
+	table    *ring.Table
+	self     uint16
+	peer     Peer
+	request  Request
+	progress *Progress
 	settling time.Duration
 	rate     int64    // bytes a second
 	only     []uint16 // these slots, nil for all
 	noted    bool     // what is written was noted here, whoever is responsible for the slot
 
 	missed      map[uint16]struct{} // slots of which one of the two has missed a write
-	chores      chores
-	keys, bytes int // of the step
+	writes      writes
+	answer      func(done bool) // writes.answered
+	keys, bytes int             // of the step
 
-	done     int64 // of the chores, as they were counted
-	tries    int   // to write what could not be written
-	forgiven int64 // chores that were not done, and were tried again
+	done    int64 // of the writes, as they were counted
+	tries   int   // to write what could not be written
+	retried int64 // writes that failed, and were tried again
 }
 
 // run compares all slots of the request, and repairs what differs.
@@ -64,23 +67,23 @@ func (c *comparison) run(ctx context.Context) error {
 	err = c.repair(ctx, slots, func(n int) { c.progress.Slots.Add(int64(n)) })
 	for try := 1; err == nil && c.failed() > 0 && try < c.tries; try++ {
 		// Two nodes that both took the slot for theirs have been in each other's way, say.
-		if !sleep(ctx, c.settling) {
+		if !clock.Sleep(ctx, c.settling) {
 			return ctx.Err()
 		}
-		c.forgiven = c.chores.undone.Load()
+		c.retried = c.writes.failed.Load()
 		err = c.repair(ctx, slices.Sorted(maps.Keys(c.missed)), func(int) {})
 	}
 	if err != nil {
 		return err
 	}
-	if done := c.chores.done.Load(); done > 0 {
-		c.node.log.Info("keys were written again of which a replica had missed a write", "peer", c.peer.name, "keys", done, "slots", len(slots))
+	if done := c.writes.done.Load(); done > 0 {
+		c.repairer.log.Info("keys were written again of which a replica had missed a write", "peer", c.peer.Name(), "keys", done, "slots", len(slots))
 	}
 	return nil
 }
 
 // failed is how many keys could not be written when that was tried last.
-func (c *comparison) failed() int64 { return c.chores.undone.Load() - c.forgiven }
+func (c *comparison) failed() int64 { return c.writes.failed.Load() - c.retried }
 
 // repair repairs what differs in some slots, and tells how many of them it is done with.
 func (c *comparison) repair(ctx context.Context, slots []uint16, compared func(slots int)) error {
@@ -116,14 +119,14 @@ func (c *comparison) settle(ctx context.Context, suspects []suspect) error {
 	if len(suspects) == 0 {
 		return nil
 	}
-	if !sleep(ctx, c.settling) {
+	if !clock.Sleep(ctx, c.settling) {
 		return ctx.Err()
 	}
 	keys := make([]protocol.SlotKey, len(suspects))
 	for i := range suspects {
 		keys[i] = suspects[i].SlotKey
 	}
-	theirs, err := c.peer.versions(ctx, keys)
+	theirs, err := askVersions(ctx, c.peer, keys)
 	if err != nil {
 		return err
 	}
@@ -136,77 +139,4 @@ func (c *comparison) settle(ctx context.Context, suspects []suspect) error {
 		}
 	}
 	return c.pause(ctx)
-}
-
-// rewrite is write, with a pause when a step is over.
-func (c *comparison) rewrite(ctx context.Context, s suspect) error {
-	size, err := c.write(s)
-	if err != nil {
-		return err
-	}
-	if c.keys, c.bytes = c.keys+1, c.bytes+size; c.keys >= repairKeys || c.due() >= repairStep {
-		return c.pause(ctx)
-	}
-	return nil
-}
-
-// write lets the home of a key write it again unless this node holds what the peer holds. It
-// returns how many bytes that takes.
-func (c *comparison) write(s suspect) (int, error) {
-	n := c.node
-	out := n.getOutbox()
-	defer out.flush()
-	st := n.lock(s.Slot, out)
-	defer st.unlock()
-	if !c.noted && !n.responsible(c.view, st, s.Slot) {
-		return 0, nil // somebody else leads the slot now, and compares it
-	}
-	rec, _, err := n.engine.Get(s.Slot, s.Key)
-	if err != nil {
-		st.unreadable(s.Slot, err)
-		return 0, err
-	}
-	if rec.Version == s.theirs {
-		return 0, nil
-	}
-	if _, known := c.missed[s.Slot]; !known {
-		c.missed[s.Slot] = struct{}{}
-		c.progress.Differing.Add(1)
-	}
-	size := len(s.Key) + len(rec.State.Value)
-	if c.request.DryRun {
-		c.progress.Keys.Add(1)
-		c.progress.Bytes.Add(int64(size))
-		return 0, nil
-	}
-	n.chore(&c.chores, st, s.Slot, opRepair, s.Key)
-	c.progress.Bytes.Add(int64(size))
-	return size, nil
-}
-
-// pause ends a step: it waits for the homes to be done with what they were given, at least for
-// the time of a step.
-func (c *comparison) pause(ctx context.Context) error {
-	wait := max(repairStep, c.due())
-	c.keys, c.bytes = 0, 0
-	defer c.count()
-	for first := true; first || c.chores.open.Load() > 0 || c.node.inFlight.Load() > maxInFlight/2; first = false {
-		if !sleep(ctx, wait) {
-			return ctx.Err()
-		}
-		wait = repairStep
-	}
-	return nil
-}
-
-// due is how long the bytes of the step take at the rate.
-func (c *comparison) due() time.Duration {
-	return time.Duration(float64(c.bytes) / float64(c.rate) * float64(time.Second))
-}
-
-// count counts the chores that were done since the last time.
-func (c *comparison) count() {
-	done := c.chores.done.Load()
-	c.progress.Keys.Add(done - c.done)
-	c.done = done
 }

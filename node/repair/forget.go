@@ -1,9 +1,10 @@
-package node
+package repair
 
 import (
 	"context"
 	"slices"
 
+	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 )
@@ -17,7 +18,7 @@ import (
 func (c *comparison) forget(ctx context.Context) error {
 	for some := range slices.Chunk(c.remembering(), repairPage) {
 		for from, end := protocol.NewPlace(some[0], 0), protocol.NewPlace(some[len(some)-1]+1, 0); from < end; {
-			page, err := c.node.scan(c.view, protocol.ScanRequest{From: from, Limit: repairPage, Slots: some})
+			page, err := c.node.List(protocol.ScanRequest{From: from, Limit: repairPage, Slots: some})
 			if err != nil {
 				return err
 			}
@@ -35,7 +36,7 @@ func (c *comparison) forget(ctx context.Context) error {
 func (c *comparison) remembering() (slots []uint16) {
 	for i := int(c.request.First); i <= int(c.request.Last); i++ {
 		number := uint16(i)
-		if c.view.table.Contains(number, c.view.self) && c.remembers(number) {
+		if c.table.Contains(number, c.self) && c.remembers(number) {
 			slots = append(slots, number)
 		}
 	}
@@ -43,20 +44,28 @@ func (c *comparison) remembering() (slots []uint16) {
 }
 
 func (c *comparison) remembers(number uint16) bool {
-	n := c.node
-	st := n.lock(number, nil)
-	defer st.unlock()
-	if !n.responsible(c.view, st, number) {
+	deletions, err := c.deletions(number)
+	if err != nil {
+		c.node.Unreadable(number, err)
+	}
+	if deletions == 0 {
 		return false
 	}
-	stats, err := n.engine.Stats(number)
-	if err != nil {
-		st.unreadable(number, err)
-	}
-	return stats.Tombstones > 0 && !slices.ContainsFunc(c.view.table.Replicas(number), func(id uint16) bool {
-		p := n.peerOf(id)
-		return p != nil && (!p.alive() || p.full())
+	replicas := c.table.Replicas(number)
+	return !slices.ContainsFunc(c.node.Peers(), func(p Peer) bool {
+		return slices.Contains(replicas, p.ID()) && (!p.Alive() || p.Full())
 	})
+}
+
+// deletions counts those in a slot that this node is responsible for.
+func (c *comparison) deletions(number uint16) (uint64, error) {
+	slots := c.node.Lock(number)
+	defer slots.Unlock()
+	if !slots.Responsible(number) {
+		return 0, nil
+	}
+	stats, err := slots.Stats(number)
+	return stats.Tombstones, err
 }
 
 // deleteAgain waits a moment and gives the deletions among some entries, that are still what they
@@ -66,11 +75,14 @@ func (c *comparison) deleteAgain(ctx context.Context, entries []protocol.ScanEnt
 	if len(entries) == 0 {
 		return nil
 	}
-	if !sleep(ctx, c.settling) {
+	if !clock.Sleep(ctx, c.settling) {
 		return ctx.Err()
 	}
 	for i := range entries {
 		err := c.deleteOne(&entries[i])
+		if err != nil {
+			c.node.Unreadable(entries[i].Place.Slot(), err)
+		}
 		if c.keys++; err == nil && c.keys >= repairKeys {
 			err = c.pause(ctx)
 		}
@@ -82,21 +94,15 @@ func (c *comparison) deleteAgain(ctx context.Context, entries []protocol.ScanEnt
 }
 
 func (c *comparison) deleteOne(e *protocol.ScanEntry) error {
-	n, number := c.node, e.Place.Slot()
-	out := n.getOutbox()
-	defer out.flush()
-	st := n.lock(number, out)
-	defer st.unlock()
-	if !n.responsible(c.view, st, number) {
+	number := e.Place.Slot()
+	slots := c.node.LockForWrites(number)
+	defer slots.Unlock()
+	if !slots.Responsible(number) {
 		return nil
 	}
-	rec, present, err := n.engine.Get(number, e.Key)
-	if err != nil {
-		st.unreadable(number, err)
-		return err
+	rec, present, err := slots.Get(number, e.Key)
+	if err == nil && present && !rec.State.Live() && rec.Version == e.Version {
+		slots.DeleteAgain(number, e.Key, c.begin())
 	}
-	if present && !rec.State.Live() && rec.Version == e.Version {
-		n.chore(&c.chores, st, number, opExpire, e.Key)
-	}
-	return nil
+	return err
 }

@@ -1,4 +1,4 @@
-package node
+package repair
 
 import (
 	"context"
@@ -13,38 +13,33 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/admin"
+	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/protocol"
 )
 
-// A Node can have replicas repaired through its admin API.
-var _ admin.RepairSource = (*Node)(nil)
+// repairPoll is how often nodes are asked how far they are.
+const repairPoll = 250 * time.Millisecond
 
-const (
-	// repairPoll is how often nodes are asked how far they are.
-	repairPoll = 250 * time.Millisecond
-	// repairPatience is how long a node may not answer that is at it: links break and come back.
-	repairPatience = 3 * time.Second
-)
-
-// RepairAll implements admin.RepairSource: it lets every node compare its replicas, itself too.
-func (n *Node) RepairAll(ctx context.Context, request admin.RepairRequest, report func(admin.RepairProgress) error) error {
-	if err := n.checkRepair(request); err != nil {
+// RepairAll lets every node compare its replicas, this one too, and reports how far they are, as admin.RepairSource says.
+func (r *Repairer) RepairAll(ctx context.Context, request admin.RepairRequest, report func(admin.RepairProgress) error) error {
+	if err := r.check(request); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(n.life, func() { cancel(errClosing) })()
-	all := repairSum{nodes: map[string]protocol.RepairProgress{}}
+	defer context.AfterFunc(r.life, func() { cancel(errClosing) })()
+	all := sum{nodes: map[string]protocol.RepairProgress{}}
 	id := rand.Uint64()
 	var wait sync.WaitGroup
-	for _, m := range n.initial.Cluster(n.opt.ClusterName, n.opt.Replicas).Members {
+	for _, p := range r.nodes() {
+		name := r.nameOf(p)
 		ask := protocol.RepairRequest{ID: id, First: request.First, Last: request.Last, Peer: request.Node, DryRun: request.DryRun}
-		if m.Name == request.Node {
+		if name == request.Node {
 			ask.Peer = "" // of the slots that it leads it is the one to compare
 		}
-		all.set(m.Name, protocol.RepairProgress{})
+		all.set(name, protocol.RepairProgress{})
 		wait.Go(func() {
-			all.set(m.Name, n.follow(ctx, n.peerOf(m.ID), ask, func(p protocol.RepairProgress) { all.set(m.Name, p) }))
+			all.set(name, r.follow(ctx, p, ask, func(progress protocol.RepairProgress) { all.set(name, progress) }))
 		})
 	}
 	over := make(chan struct{})
@@ -60,33 +55,43 @@ func (n *Node) RepairAll(ctx context.Context, request admin.RepairRequest, repor
 	return context.Cause(ctx)
 }
 
-// checkRepair refuses what cannot be begun.
-func (n *Node) checkRepair(request admin.RepairRequest) error {
-	cluster := n.initial.Cluster(n.opt.ClusterName, n.opt.Replicas)
-	if _, known := cluster.ByName(request.Node); request.Node != "" && !known {
-		var names []string
-		for _, m := range cluster.Members {
-			names = append(names, m.Name)
-		}
+// nodes returns all nodes of the cluster: the others, and nil for this one.
+func (r *Repairer) nodes() []Peer { return slices.Concat(r.node.Peers(), []Peer{nil}) }
+
+// nameOf returns the name of a peer, this node's for nil.
+func (r *Repairer) nameOf(p Peer) string {
+	if p == nil {
+		return r.opt.Name
+	}
+	return p.Name()
+}
+
+// check refuses what cannot be begun.
+func (r *Repairer) check(request admin.RepairRequest) error {
+	var names []string
+	for _, p := range r.nodes() {
+		names = append(names, r.nameOf(p))
+	}
+	slices.Sort(names)
+	if request.Node != "" && !slices.Contains(names, request.Node) {
 		return admin.BadRequest(fmt.Sprintf("there is no node %q in the cluster, but %s", request.Node, strings.Join(names, ", ")))
 	}
-	if n.view.Load() == nil || n.failed.Load() {
-		_, reason := n.state()
-		return fmt.Errorf("node %s cannot repair replicas: it does not vote: %s", n.opt.Name, reason)
+	if table, _ := r.node.Ring(); table == nil {
+		return fmt.Errorf("node %s cannot repair replicas: it does not vote: %s", r.opt.Name, r.node.Reason())
 	}
 	return nil
 }
 
 // follow lets a node compare, this one if p is nil, tells how far it is, and returns how that ended. When
 // ctx ends, the node stops.
-func (n *Node) follow(ctx context.Context, p *peer, request protocol.RepairRequest, tell func(protocol.RepairProgress)) protocol.RepairProgress {
+func (r *Repairer) follow(ctx context.Context, p Peer, request protocol.RepairRequest, tell func(protocol.RepairProgress)) protocol.RepairProgress {
 	var last protocol.RepairProgress
 	answered := time.Now()
-	if p != nil && !p.connected() {
+	if p != nil && !p.Connected() {
 		answered = time.Time{}
 	}
 	for {
-		progress, err := n.askRepair(ctx, p, request)
+		progress, err := r.askJob(ctx, p, request)
 		switch {
 		case ctx.Err() != nil:
 		case err == nil && progress.Done:
@@ -94,24 +99,24 @@ func (n *Node) follow(ctx context.Context, p *peer, request protocol.RepairReque
 		case err == nil:
 			last, answered = progress, time.Now()
 			tell(progress)
-		case time.Since(answered) >= repairPatience:
+		case time.Since(answered) >= answerTimeout:
 			last.Done, last.Waiting, last.Error = true, false, err.Error()
 			return last
 		}
-		if !sleep(ctx, repairPoll) {
+		if !clock.Sleep(ctx, repairPoll) {
 			request.Cancel = true
-			_, _ = n.askRepair(context.WithoutCancel(ctx), p, request) // else it ends after jobIdle
+			_, _ = r.askJob(context.WithoutCancel(ctx), p, request) // else it ends after jobIdle
 			return last
 		}
 	}
 }
 
-func (n *Node) askRepair(ctx context.Context, p *peer, request protocol.RepairRequest) (progress protocol.RepairProgress, err error) {
+func (r *Repairer) askJob(ctx context.Context, p Peer, request protocol.RepairRequest) (progress protocol.RepairProgress, err error) {
 	if p == nil {
-		return n.pollRepair(request)
+		return r.poll(request)
 	}
-	if !p.connected() {
-		return progress, unreachableError(p.unreachable())
+	if !p.Connected() {
+		return progress, unreachableError(p.Unreachable())
 	}
 	payload, err := json.Marshal(request)
 	if err != nil {
@@ -119,8 +124,11 @@ func (n *Node) askRepair(ctx context.Context, p *peer, request protocol.RepairRe
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	err = p.caller.CallJSON(ctx, protocol.MethodRepair, payload, &progress)
-	return progress, err
+	reply, err := p.Ask(ctx, protocol.MethodRepair, payload)
+	if err != nil {
+		return progress, err
+	}
+	return progress, json.Unmarshal(reply, &progress)
 }
 
 // unreachableError is why a node cannot be asked.
@@ -128,19 +136,19 @@ type unreachableError string
 
 func (e unreachableError) Error() string { return "it cannot be reached: " + string(e) }
 
-// repairSum adds up how far the nodes are.
-type repairSum struct {
+// sum adds up how far the nodes are.
+type sum struct {
 	mu    sync.Mutex
 	nodes map[string]protocol.RepairProgress
 }
 
-func (s *repairSum) set(node string, progress protocol.RepairProgress) {
+func (s *sum) set(node string, progress protocol.RepairProgress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.nodes[node] = progress
 }
 
-func (s *repairSum) sum(done bool) admin.RepairProgress {
+func (s *sum) sum(done bool) admin.RepairProgress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sum := admin.RepairProgress{Done: done}
@@ -162,7 +170,7 @@ func (s *repairSum) sum(done bool) admin.RepairProgress {
 }
 
 // report reports the sum when it changed, at least once a second, until over.
-func (s *repairSum) report(over <-chan struct{}, report func(admin.RepairProgress) error) error {
+func (s *sum) report(over <-chan struct{}, report func(admin.RepairProgress) error) error {
 	ticker := time.NewTicker(repairPoll)
 	defer ticker.Stop()
 	var last admin.RepairProgress

@@ -1,12 +1,12 @@
-package node
+package repair
 
 import (
 	"context"
 	"errors"
 	"slices"
 
+	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/protocol"
-	"github.com/quolldb/quoll/node/engine"
 )
 
 // One key that was missed, or is being written, makes a whole slot differ, and a client can put a million
@@ -35,13 +35,13 @@ func (c *comparison) narrow(ctx context.Context, slots []uint16) ([]part, error)
 	var large []*part
 	for i, number := range slots {
 		parts[i] = part{number, protocol.AllLeaves}
-		stats, err := c.node.slotStats(number)
+		stats, err := c.repairer.stats(number)
 		if err == nil && stats.Live+stats.Tombstones >= leavesFrom { // the error will be that of listing it
 			large = append(large, &parts[i])
 		}
 	}
 	for look := 0; look < leafLooks && len(large) > 0; look++ {
-		if look > 0 && !sleep(ctx, c.settling/10) {
+		if look > 0 && !clock.Sleep(ctx, c.settling/10) {
 			return nil, ctx.Err()
 		}
 		err := c.look(ctx, large)
@@ -64,14 +64,14 @@ func (c *comparison) look(ctx context.Context, parts []*part) error {
 		for i, p := range some {
 			slots[i] = p.slot
 		}
-		theirs, err := c.peer.leaves(ctx, slots)
+		theirs, err := askLeaves(ctx, c.peer, slots)
 		if err != nil {
 			return err
 		}
 		for _, p := range some {
-			mine, err := c.node.slotLeaves(p.slot)
+			mine, err := c.repairer.leaves(p.slot)
 			if err != nil {
-				c.node.unreadable(p.slot, err)
+				c.node.Unreadable(p.slot, err)
 			}
 			other := theirs[p.slot]
 			if err != nil || other == nil {
@@ -97,21 +97,4 @@ func askFor(parts []part) protocol.ScanRequest {
 		request.Leaves = nil
 	}
 	return request
-}
-
-// leaves asks a peer for the leaves of slots. Those that it cannot read are missing.
-func (p *peer) leaves(ctx context.Context, slots []uint16) (map[uint16]*engine.Leaves, error) {
-	payload, err := p.ask(ctx, protocol.MethodLeaves, protocol.AppendSlots(nil, slots))
-	if err != nil {
-		return nil, err
-	}
-	list, err := protocol.DecodeLeaves(payload)
-	if err != nil {
-		return nil, err
-	}
-	leaves := make(map[uint16]*engine.Leaves, len(list))
-	for i := range list {
-		leaves[list[i].Slot] = (*engine.Leaves)(&list[i].Leaves)
-	}
-	return leaves, nil
 }

@@ -1,0 +1,16 @@
+package clock
+
+import (
+	"context"
+	"time"
+)
+
+// Sleep waits, and reports false if ctx ended meanwhile.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
