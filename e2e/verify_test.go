@@ -4,10 +4,12 @@ package e2e
 
 import (
 	"encoding/json"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -46,7 +48,7 @@ func awaitKeys(t *testing.T, address string) {
 	client := connect(t, address)
 	cluster.Await(t, "it is under way", func() bool {
 		n, err := client.DBSize(t.Context()).Result()
-		return err == nil && n > 60
+		return err == nil && n > 40
 	})
 }
 
@@ -109,6 +111,47 @@ func TestVerifyFindsAServerThatForgets(t *testing.T) {
 	require.Equal(t, 1, code, text)
 	require.Positive(t, report.Lost, text)
 	require.Contains(t, text, `"class": "lost"`)
+}
+
+// TestVerifyFindsWhatIsDoneToHashes: somebody else removes one field of a hash, or gives one of several that are written together the value that it had
+// before: what a server does that loses a field, or that mixes two versions of a hash.
+func TestVerifyFindsWhatIsDoneToHashes(t *testing.T) {
+	t.Parallel()
+	address := redistest.Start(t)
+	client := connect(t, address)
+	for name, test := range map[string]struct {
+		keys string
+		harm func(key string, hash map[string]string) error
+		want func(verified) int
+		text string
+	}{
+		"a field is lost": {"quoll-verify:*:hash:*", func(key string, hash map[string]string) error {
+			return client.HDel(t.Context(), key, slices.Collect(maps.Keys(hash))...).Err()
+		}, func(r verified) int { return r.Lost }, "no address has it or a newer value: nothing"},
+		"two versions are mixed": {"quoll-verify:*:row:*", func(key string, hash map[string]string) error {
+			return client.HSet(t.Context(), key, "b", "1").Err()
+		}, func(r verified) int { return r.Wrong }, "fields of different versions"},
+	} {
+		report, text, code := verifying(t, func() {
+			cluster.Await(t, "its hashes are written", func() bool {
+				keys, err := client.Keys(t.Context(), test.keys).Result()
+				require.NoError(t, err)
+				harmed := 0
+				for _, key := range keys {
+					hash, err := client.HGetAll(t.Context(), key).Result()
+					require.NoError(t, err)
+					if len(hash) >= 4 && hash["b"] != "1" {
+						require.NoError(t, test.harm(key, hash))
+						harmed++
+					}
+				}
+				return harmed > 5 // some may be written before they are read
+			})
+		}, "--for", "4s", "--addr", address, "--keys", "400")
+		require.Equal(t, 1, code, name)
+		require.Positive(t, test.want(report), "%s: %s", name, text)
+		require.Contains(t, text, test.text, name)
+	}
 }
 
 // TestVerifyRefusesWhatItCannotVerify, in one line.

@@ -20,13 +20,14 @@ type verifyOptions struct {
 }
 
 const aboutVerify = `Verify writes, reads and counts through one or more addresses of a cluster, or of any server that speaks Redis'
-protocol, checks every answer, and says what was wrong. Kill machines meanwhile: that is what it is for. It goes on through
-errors and lost connections, and at the end waits up to 30 seconds until everything can be read back.
+protocol, strings as well as fields of hashes, checks every answer, and says what was wrong. Kill machines meanwhile: that is what
+it is for. It goes on through errors and lost connections, and at the end waits up to 30 seconds until everything can be read back.
 
   lost     an acknowledged write is not there, nor a newer one, whichever address is asked
   stale    a read returned a value older than one that was acknowledged, or read by anybody, before the read began
   wrong    a value that nobody wrote, or whose write was refused; a counter beyond what was sent or below what was
-           acknowledged; a history of SET, GET, INCR, SETNX and DEL of a key that is not linearizable
+           acknowledged; a HGETALL or HMGET that mixes two versions of a hash; a history of SET, GET, INCR, SETNX and DEL
+           of a key, or of HSET, HSETNX, HGET, HMGET, HGETALL, HINCRBY, HDEL and DEL of a hash, that is not linearizable
   unknown  a write whose outcome the server did not say: -UNKNOWN, a time-out, a connection lost meanwhile. No fault by itself
   refused  an error said that nothing was done, there was no connection, or a read was not answered. No fault by itself
 
@@ -58,7 +59,7 @@ func (a *app) verifyCommand() *cobra.Command {
 	opt.servers.Bind(flags)
 	flags.DurationVar(&opt.For, "for", time.Minute, "`time` for which clients work")
 	flags.IntVar(&opt.Clients, "clients", 8, "`number` of clients that work at the same time, 1 to 1000")
-	flags.IntVar(&opt.Keys, "keys", 64, "`number` of keys that are written in turns, 1 to 100000")
+	flags.IntVar(&opt.Keys, "keys", 64, "`number` of keys, fields and hashes that are written in turns, 1 to 100000")
 	flags.BoolVar(&opt.Keep, "keep", false, "leave the keys there, to look at them")
 	bindForm(command, &opt.form)
 	return command

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -29,7 +28,7 @@ type arena struct {
 
 const (
 	duelists     = 8 // more at a time would make checking slow
-	duelKeys     = 3
+	duelKeys     = 4 // half of them are hashes
 	duelCommands = 50 * duelKeys
 	checkTime    = 2 * time.Second // for a key
 	waitingDuels = 4
@@ -115,16 +114,12 @@ func (a *arena) fight(ctx context.Context, c *client) error {
 		return nil
 	}
 	defer d.underWay.Done()
-	kinds := []history.Kind{history.Get, history.Get, history.Set, history.Incr, history.SetNX, history.Del}
-	command := history.Command{Kind: kinds[rand.IntN(len(kinds))], Key: d.keys[rand.IntN(duelKeys)]}
-	if command.Kind == history.Set || command.Kind == history.SetNX {
-		command.Arg = fmt.Sprint(rand.Int64N(1e15)) // a number, so that INCR has something to do
-	}
+	command := draw(d.keys[:])
 	call := d.clients[c.number].Begin(command)
 	reply, err := a.run.do(ctx, c.address, command.Args()...)
-	switch {
-	case isNotInteger(err):
-		call.Done(history.NotInteger)
+	switch known := asReply(err); {
+	case known != "":
+		call.Done(known)
 		return nil
 	case errors.Is(err, errUnknown):
 		call.Unknown()
@@ -133,6 +128,8 @@ func (a *arena) fight(ctx context.Context, c *client) error {
 		call.NoEffect()
 	case reply.null:
 		call.Done(history.Nil)
+	case command.Kind == history.HGetAll:
+		call.Done(string(history.Hash(reply.text).Sorted()))
 	default:
 		call.Done(reply.text)
 	}

@@ -45,7 +45,7 @@ func (c *client) write(ctx context.Context) error {
 	mine := (c.run.opt.Keys - c.number + c.run.opt.Clients - 1) / c.run.opt.Clients
 	r := c.run.pool.register(c.number + rand.IntN(mine)*c.run.opt.Clients)
 	value := r.next()
-	_, err := c.run.do(ctx, c.address, "SET", r.key, value)
+	_, err := c.run.do(ctx, c.address, r.set(value)...)
 	switch {
 	case err == nil:
 		r.wrote(value)
@@ -60,7 +60,7 @@ func (c *client) write(ctx context.Context) error {
 func (c *client) increment(ctx context.Context) error {
 	counter := c.run.pool.counter()
 	at := counter.send()
-	reply, err := c.run.do(ctx, c.address, "INCR", counter.key)
+	reply, err := c.run.do(ctx, c.address, counter.increment()...)
 	switch {
 	case err == nil:
 		c.run.blame(counter, counter.incremented(at, reply))
@@ -73,16 +73,27 @@ func (c *client) increment(ctx context.Context) error {
 // read reads something and judges it.
 func (r *run) read(ctx context.Context, address int, j judged) error {
 	at := j.floor()
-	reply, err := r.do(ctx, address, "GET", j.name())
+	reply, found, old, err := r.look(ctx, address, j, at)
 	if err != nil {
 		return err
 	}
-	found, old := j.read(at, reply)
 	if old {
 		found = j.older(at, reply, r.isOldEverywhere(ctx, j, at))
 	}
 	r.blame(j, found)
 	return nil
+}
+
+// look reads something, and says what is known of the answer at once.
+func (r *run) look(ctx context.Context, address int, j judged, at floor) (reply answer, found *Finding, old bool, err error) {
+	command := j.get()
+	if reply, err = r.do(ctx, address, command...); err != nil {
+		return reply, nil, false, err
+	}
+	if reply, found = j.value(command, reply); found == nil {
+		found, old = j.read(at, reply)
+	}
+	return reply, found, old, nil
 }
 
 // blame counts a finding about a register or counter, the first of each. Nil is none.
@@ -100,15 +111,12 @@ func (r *run) isOldEverywhere(ctx context.Context, j judged, at floor) bool {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	for address := range r.store.addresses() {
-		reply, err := r.do(ctx, address, "GET", j.name())
+		_, _, old, err := r.look(ctx, address, j, at)
 		for err != nil && ctx.Err() == nil {
 			rest(ctx)
-			reply, err = r.do(ctx, address, "GET", j.name())
+			_, _, old, err = r.look(ctx, address, j, at)
 		}
-		if err != nil {
-			return false
-		}
-		if _, old := j.read(at, reply); !old {
+		if err != nil || !old {
 			return false
 		}
 	}

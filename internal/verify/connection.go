@@ -23,6 +23,7 @@ type connection struct {
 const (
 	longestLine  = 16 << 10
 	longestValue = 1 << 20
+	longestArray = 1000
 )
 
 // errForeign: that is no answer to what was asked.
@@ -74,6 +75,10 @@ func (c *connection) read() (answer, error) {
 		case ok && n >= 0 && n <= longestValue:
 			return c.value(int(n))
 		}
+	case '*':
+		if n, ok := resp.ParseInt([]byte(text)); ok && n >= 0 && n <= longestArray {
+			return c.array(int(n))
+		}
 	}
 	return answer{}, fmt.Errorf("%w: %.40q", errForeign, line)
 }
@@ -106,4 +111,25 @@ func (c *connection) value(n int) (answer, error) {
 		return answer{}, fmt.Errorf("%w: a value that does not end", errForeign)
 	}
 	return answer{text: string(raw[:n])}, nil
+}
+
+// array takes n answers and makes one of them.
+func (c *connection) array(n int) (answer, error) {
+	var words []string
+	for range n {
+		element, err := c.element()
+		if err != nil {
+			return answer{}, err
+		}
+		words = append(words, element.word())
+	}
+	return answer{text: strings.Join(words, " ")}, nil
+}
+
+// element takes an answer within an array. Nothing that is asked here is answered with an array of arrays.
+func (c *connection) element() (answer, error) {
+	if next, err := c.in.Peek(1); err != nil || next[0] == '*' || next[0] == '-' {
+		return answer{}, errors.Join(err, fmt.Errorf("%w: %.1q in an array", errForeign, next))
+	}
+	return c.read()
 }

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// counter judges a key that many clients increment and read. It is safe for concurrent use, and does nothing
+// counter judges a key, or a field of a hash, that many clients increment and read. It is safe for concurrent use, and does nothing
 // by itself.
 type counter struct {
-	key string
+	place
 
 	mu      sync.Mutex
 	sent    int64 // increments that were sent and not refused
@@ -41,13 +41,13 @@ func (c *counter) incremented(at floor, reply answer) *Finding {
 	c.acked++
 	switch {
 	case err != nil || reply.null || value <= 0:
-		return c.wrong("INCR answered %s", reply)
+		return c.wrong("an increment was answered %s", reply)
 	case value > c.sent:
-		return c.wrong("INCR answered %d, but only %d were sent", value, c.sent)
+		return c.wrong("an increment was answered %d, but only %d were sent", value, c.sent)
 	case value <= at.newest():
-		return c.wrong("INCR answered %d after %d had been acknowledged and %d seen", value, at.acked, at.seen)
+		return c.wrong("an increment was answered %d after %d had been acknowledged and %d seen", value, at.acked, at.seen)
 	case c.replies.set(value):
-		return c.wrong("two INCR answered %d", value)
+		return c.wrong("two increments were answered %d", value)
 	}
 	c.seen = max(c.seen, value)
 	return nil
@@ -84,11 +84,7 @@ func (c *counter) older(at floor, reply answer, everywhere bool) *Finding {
 	if everywhere {
 		return c.wrong("%s was read through every address after %d increments had been acknowledged and %d seen", reply, at.acked, at.seen)
 	}
-	return &Finding{Stale, c.key, fmt.Sprintf("%s was read after %d increments had been acknowledged and %d seen", reply, at.acked, at.seen)}
-}
-
-func (c *counter) wrong(format string, args ...any) *Finding {
-	return &Finding{Wrong, c.key, fmt.Sprintf(format, args...)}
+	return &Finding{Stale, c.name(), fmt.Sprintf("%s was read after %d increments had been acknowledged and %d seen", reply, at.acked, at.seen)}
 }
 
 // bits is a set of small numbers: a bit for each.

@@ -26,7 +26,7 @@ type pendingRead struct {
 // its outcome is unknown, whenever it likes; reads overlap with all of that.
 func TestLinearizableRegisterIsNeverBlamed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := &register{key: "k"}
+		r := &register{place: place{key: "k"}}
 		var stored, writing int64 // writing: sent and not answered yet
 		applied, unknown := false, false
 		var reads []*pendingRead
@@ -84,7 +84,7 @@ func TestLinearizableCounterIsNeverBlamed(t *testing.T) {
 		value int64
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		c := &counter{key: "k"}
+		c := &counter{place: place{key: "k"}}
 		var stored int64
 		var open []*increment
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {
@@ -131,7 +131,7 @@ func TestRegisterNamesWhatIsWrong(t *testing.T) {
 		{answer{text: "x"}, true, Wrong},
 		{answer{text: ""}, true, Wrong},
 	} {
-		r := &register{key: "k"}
+		r := &register{place: place{key: "k"}}
 		r.wrote(r.next())
 		r.wrote(r.next())
 		require.Nil(t, r.refuse(r.next()))
@@ -155,7 +155,7 @@ func verdict(j judged, reply answer, everywhere bool) Class {
 
 // TestReadsDoNotGoBack: what was read, and never acknowledged, may not be gone again.
 func TestReadsDoNotGoBack(t *testing.T) {
-	r := &register{key: "k"}
+	r := &register{place: place{key: "k"}}
 	r.wrote(r.next())
 	r.next() // outcome unknown
 	require.Empty(t, verdict(r, number(1), false))
@@ -169,7 +169,7 @@ func TestReadsDoNotGoBack(t *testing.T) {
 // TestCounterNamesWhatIsWrong: of four increments two were acknowledged, and one refused.
 func TestCounterNamesWhatIsWrong(t *testing.T) {
 	open := func() *counter {
-		c := &counter{key: "k"}
+		c := &counter{place: place{key: "k"}}
 		require.Nil(t, c.incremented(c.send(), number(1)))
 		c.send()
 		require.Nil(t, c.incremented(c.send(), number(2)))

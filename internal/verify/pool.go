@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -12,37 +13,68 @@ import (
 type pool struct {
 	mu        sync.Mutex
 	prefix    string
-	made      int
+	made      int         // keys
+	shared    int         // fields of hashes that several share
 	registers []*register // in use
 	counters  []*counter  // in use
 	resting   []judged    // not written any more, but right as far as is known
-	blamed    []string    // keys with findings, of which there is nothing more to learn
+	blamed    []judged    // those with findings, of which there is nothing more to learn
 }
 
 // judged is what a read of a register or counter is judged by.
 type judged interface {
 	name() string
+	holder() string
+	get() []any
+	value(command []any, reply answer) (value answer, found *Finding)
 	floor() floor
 	read(at floor, reply answer) (found *Finding, old bool)
 	older(at floor, reply answer, everywhere bool) *Finding
 }
 
-func (r *register) name() string { return r.key }
-func (c *counter) name() string  { return c.key }
-
 func (p *pool) open(prefix string, registers, counters int) {
 	p.prefix = prefix
-	for range registers {
-		p.registers = append(p.registers, &register{key: p.key("register")})
+	for i := range registers {
+		p.registers = append(p.registers, p.newRegister(i))
 	}
-	for range counters {
-		p.counters = append(p.counters, &counter{key: p.key("counter")})
+	for i := range counters {
+		p.counters = append(p.counters, p.newCounter(i))
 	}
+}
+
+// newRegister returns the next register at a place. Of five there are two keys, two fields of shared hashes, and a hash: an odd number, so that each
+// client, who has every eighth or so, has some of each.
+func (p *pool) newRegister(i int) *register {
+	switch i % 5 {
+	case 1, 4:
+		return &register{place: p.field()}
+	case 2:
+		return &register{place: place{p.key("row"), rowFields}}
+	}
+	return &register{place: place{key: p.key("register")}}
+}
+
+// newCounter returns the next counter at a place: every other one is a field.
+func (p *pool) newCounter(i int) *counter {
+	if i%2 == 1 {
+		return &counter{place: p.field()}
+	}
+	return &counter{place: place{key: p.key("counter")}}
 }
 
 func (p *pool) key(kind string) string {
 	p.made++
 	return fmt.Sprint(p.prefix, kind, ":", p.made)
+}
+
+// fieldsEach is how many registers and counters share a hash.
+const fieldsEach = 8
+
+// field returns one that is not used yet.
+func (p *pool) field() place {
+	n := p.shared
+	p.shared++
+	return place{fmt.Sprint(p.prefix, "hash:", n/fieldsEach+1), []string{fmt.Sprint("f", n%fieldsEach+1)}}
 }
 
 // register returns the one that is in use at a place.
@@ -77,23 +109,23 @@ func (p *pool) any() judged {
 func (p *pool) retire(j judged, blame bool) (first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if slices.Contains(p.blamed, j.name()) {
+	if slices.Contains(p.blamed, j) {
 		return false
 	}
 	for i, r := range p.registers {
 		if judged(r) == j {
-			p.registers[i] = &register{key: p.key("register")}
+			p.registers[i] = p.newRegister(i)
 			p.resting = append(p.resting, j)
 		}
 	}
 	for i, c := range p.counters {
 		if judged(c) == j {
-			p.counters[i] = &counter{key: p.key("counter")}
+			p.counters[i] = p.newCounter(i)
 			p.resting = append(p.resting, j)
 		}
 	}
 	if blame {
-		p.blamed = append(p.blamed, j.name())
+		p.blamed = append(p.blamed, j)
 		p.resting = slices.DeleteFunc(p.resting, func(other judged) bool { return other == j })
 	}
 	return true
@@ -115,9 +147,9 @@ func (p *pool) all() []judged {
 
 // keys returns the names of all keys that may exist.
 func (p *pool) keys() []string {
-	keys := slices.Clone(p.blamed)
-	for _, j := range p.all() {
-		keys = append(keys, j.name())
+	keys := map[string]bool{}
+	for _, j := range append(p.all(), p.blamed...) {
+		keys[j.holder()] = true
 	}
-	return keys
+	return slices.Collect(maps.Keys(keys))
 }

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// register judges a key that one client sets to 1, 2, 3, … and anybody reads. It is safe for concurrent
+// register judges a key, or fields of a hash, that one client sets to 1, 2, 3, … and anybody reads. It is safe for concurrent
 // use, and does nothing by itself.
 type register struct {
-	key string
+	place
 
 	mu    sync.Mutex
 	sent  int64 // the newest value that was sent
@@ -83,14 +83,10 @@ func (r *register) read(at floor, reply answer) (found *Finding, old bool) {
 	return nil, value < at.newest()
 }
 
-func (r *register) wrong(format string, args ...any) *Finding {
-	return &Finding{Wrong, r.key, fmt.Sprintf(format, args...)}
-}
-
 // older is the verdict on an old answer. Everywhere means that no address has the acknowledged value or a newer one.
 func (r *register) older(at floor, reply answer, everywhere bool) *Finding {
 	if everywhere && at.acked >= at.seen && at.acked > 0 {
-		return &Finding{Lost, r.key, fmt.Sprintf("%d was acknowledged, and no address has it or a newer value: %s", at.acked, reply)}
+		return &Finding{Lost, r.name(), fmt.Sprintf("%d was acknowledged, and no address has it or a newer value: %s", at.acked, reply)}
 	}
-	return &Finding{Stale, r.key, fmt.Sprintf("%s was read after %d had been acknowledged and %d read", reply, at.acked, at.seen)}
+	return &Finding{Stale, r.name(), fmt.Sprintf("%s was read after %d had been acknowledged and %d read", reply, at.acked, at.seen)}
 }

@@ -86,11 +86,12 @@ func newRun(opt Options, s store) *run {
 // probe finds out whether an address can be verified at all.
 func (r *run) probe(ctx context.Context, address int) error {
 	key := r.prefix + "probe"
-	if _, err := r.store.do(ctx, address, "SET", key, "1", "EX", "60"); err != nil {
-		return err
+	for _, command := range [][]any{{"SET", key, "1", "EX", "60"}, {"DEL", key}, {"HSET", key, "f", "1"}, {"DEL", key}} {
+		if _, err := r.store.do(ctx, address, command...); err != nil {
+			return err
+		}
 	}
-	_, err := r.store.do(ctx, address, "DEL", key)
-	return err
+	return nil
 }
 
 // run does all of it.
@@ -165,10 +166,10 @@ func (r *run) do(ctx context.Context, address int, args ...any) (answer, error) 
 	reply, err := r.store.do(ctx, address, args...)
 	now, outcome := time.Now(), timeline.OK
 	switch {
-	case errors.Is(err, errUnknown) && args[0] != "GET":
+	case errors.Is(err, errUnknown) && !reads(args[0]):
 		outcome = timeline.Unknown
 		r.unknown.Add(1)
-	case err != nil && !isNotInteger(err):
+	case err != nil && asReply(err) == "":
 		outcome = timeline.Refused
 		r.refused.Add(1)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -71,12 +72,71 @@ func (f *fake) execute(words []string) (answer, error) {
 		delete(f.values, key)
 		return answer{text: strconv.Itoa(map[bool]int{true: 1}[live])}, nil
 	}
+	if strings.HasPrefix(words[0], "H") {
+		return f.executeOnHash(words)
+	}
 	n, err := strconv.ParseInt(old, 10, 64)
 	if live && err != nil {
 		return answer{null: true}, errors.New(history.NotInteger)
 	}
 	f.values[key] = strconv.FormatInt(n+1, 10)
 	return answer{text: f.values[key]}, nil
+}
+
+// executeOnHash is execute for commands on hashes. The value of their key is a history.Hash.
+func (f *fake) executeOnHash(words []string) (answer, error) {
+	key, hash := words[1], history.Hash(f.values[words[1]])
+	before := hash
+	kept := func(reply string) (answer, error) {
+		if f.values[key] = string(hash); hash == "" {
+			delete(f.values, key)
+		}
+		if hash != before {
+			f.old[key] = string(before)
+		}
+		return answer{text: reply}, nil
+	}
+	changed := 0
+	switch words[0] {
+	case "HGETALL":
+		return answer{text: string(hash)}, nil
+	case "HGET":
+		value, found := hash.Get(words[2])
+		return answer{text: value, null: !found}, nil
+	case "HMGET":
+		var values []string
+		for _, field := range words[2:] {
+			value, _ := hash.Get(field)
+			values = append(values, value)
+		}
+		return answer{text: strings.Join(values, " ")}, nil
+	case "HINCRBY":
+		old, found := hash.Get(words[2])
+		n, err := strconv.ParseInt(old, 10, 64)
+		if found && err != nil {
+			return answer{null: true}, errors.New(history.FieldNotInteger)
+		}
+		hash = hash.Set(words[2], strconv.FormatInt(n+1, 10))
+		return kept(strconv.FormatInt(n+1, 10))
+	case "HDEL":
+		for _, field := range words[2:] {
+			if _, found := hash.Get(field); found {
+				changed++
+			}
+			hash = hash.Delete(field)
+		}
+		return kept(strconv.Itoa(changed))
+	}
+	for pair := range slices.Chunk(words[2:], 2) {
+		_, found := hash.Get(pair[0])
+		if !found {
+			changed++
+		}
+		if !found || words[0] == "HSET" {
+			hash = hash.Set(pair[0], pair[1])
+		}
+	}
+	return kept(strconv.Itoa(changed))
 }
 
 // verify runs clients against a fake for three seconds of its time.
@@ -170,6 +230,57 @@ func TestLiesAreFoundByTheirName(t *testing.T) {
 		"an increment is acknowledged and not done": {func(f *fake, _ int, words []string) (answer, error, bool) {
 			n, _ := strconv.Atoi(f.values[words[1]])
 			return answer{text: strconv.Itoa(n + 1)}, nil, about(words, "INCR", "counter")
+		}, Wrong},
+		"a field is lost when another one is written": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			if about(words, "HSET", "hash") {
+				f.values[words[1]] = strings.Join(words[2:], " ")
+				return answer{text: "1"}, nil, true
+			}
+			return answer{}, nil, false
+		}, Lost},
+		"one address has the fields of before": {func(f *fake, address int, words []string) (answer, error, bool) {
+			if old, has := f.old[words[1]]; has && address == 1 && about(words, "HGETALL", "row") {
+				return answer{text: old}, nil, true
+			}
+			return answer{}, nil, false
+		}, Stale},
+		"HGETALL mixes two versions": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			now, old := history.Hash(f.values[words[1]]), history.Hash(f.old[words[1]])
+			if value, has := old.Get("b"); has && about(words, "HGETALL", "row") {
+				return answer{text: string(now.Set("b", value))}, nil, true
+			}
+			return answer{}, nil, false
+		}, Wrong},
+		"HMGET mixes two versions": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			value, has := history.Hash(f.old[words[1]]).Get("c")
+			if has && about(words, "HMGET", "row") && strings.HasSuffix(strings.Join(words, " "), " a b c d") {
+				now, _ := history.Hash(f.values[words[1]]).Get("a")
+				return answer{text: strings.Join([]string{now, now, value, now}, " ")}, nil, true
+			}
+			return answer{}, nil, false
+		}, Wrong},
+		"HGETALL has another hash's field": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			hash := history.Hash(f.values[words[1]])
+			return answer{text: string(hash.Set("f1", "7"))}, nil, hash != "" && about(words, "HGETALL", "row")
+		}, Wrong},
+		"HINCRBY is done twice": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			if about(words, "HINCRBY", "hash") {
+				_, _ = f.execute(words)
+			}
+			return answer{}, nil, false
+		}, Wrong},
+		"an HSET of several fields is done by halves": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			if about(words, "HSET", "duel") && len(words) > 4 {
+				_, _ = f.execute(words[:4])
+				return answer{text: "0"}, nil, true
+			}
+			return answer{}, nil, false
+		}, Wrong},
+		"a removed field comes back": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			return answer{text: strconv.Itoa(len(words) - 2)}, nil, about(words, "HDEL", "duel")
+		}, Wrong},
+		"a hash is of another type": {func(_ *fake, _ int, words []string) (answer, error, bool) {
+			return answer{null: true}, errors.New(history.WrongType), about(words, "HMGET", "duel")
 		}, Wrong},
 		"two SETNX succeed": {func(f *fake, _ int, words []string) (answer, error, bool) {
 			f.values[words[1]] = words[min(2, len(words)-1)]

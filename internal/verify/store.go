@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 
 	"github.com/quolldb/quoll/internal/history"
 )
 
-// answer is a reply: a value or number as text, or null.
+// answer is a reply: a value or number as text, or null. Of several the text has all, separated by spaces, as package history
+// has them.
 type answer struct {
 	text string
 	null bool
@@ -23,6 +25,17 @@ func (a answer) String() string {
 		return "nothing"
 	}
 	return fmt.Sprintf("%.60q", a.text)
+}
+
+// word is the answer among others: nobody writes values that are empty or have a blank, and who answers with one is seen.
+func (a answer) word() string {
+	switch {
+	case a.null:
+		return history.Nil
+	case a.text == "" || strings.ContainsAny(a.text, " \t\r\n\v\f"):
+		return strings.ReplaceAll(strconv.Quote(a.text), " ", `\x20`)
+	}
+	return a.text
 }
 
 // store is what is verified. Do sends a command to one of its addresses once, and waits for the answer. The error is nil, wraps
@@ -40,9 +53,24 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// isNotInteger reports whether an error is the answer to INCR of something else than a number, which is as good as a value.
-func isNotInteger(err error) bool {
-	return err != nil && strings.HasPrefix(err.Error(), history.NotInteger)
+// asReply is an error that is as good as a value: what a command answers if it finds something of another kind than it wants. It is "" for
+// others.
+func asReply(err error) string {
+	for _, reply := range []string{history.NotInteger, history.FieldNotInteger, history.WrongType} {
+		if err != nil && strings.HasPrefix(err.Error(), reply) {
+			return reply
+		}
+	}
+	return ""
+}
+
+// reads reports whether a command only reads.
+func reads(command any) bool {
+	switch command {
+	case "GET", "HGET", "HMGET", "HGETALL":
+		return true
+	}
+	return false
 }
 
 // explain says in a line why an address cannot be verified.
