@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -43,15 +42,12 @@ func TestHomeKilledBetweenAcceptAndAnswer(t *testing.T) {
 	clients := []*redis.Client{connect(t, c.Proxies[0].Client), connect(t, c.Proxies[1].Client)}
 	home, witness := c.Nodes[0], c.Nodes[1]
 
-	kinds := []history.Kind{history.Set, history.Incr, history.Append, history.GetSet, history.Del, history.GetDel, history.PSetEX, history.PExpire}
-	keys := homedAt(t, c, clients[0], home, len(kinds))
+	keys := homedAt(t, c, clients[0], home, len(lastWrites))
 	recorder := history.NewRecorder()
-	seed := recorder.Client()
 	before := map[string][]string{}
-	for _, key := range keys { // the history begins with what is there
-		call := seed.Begin(history.Command{Kind: history.Set, Key: key, Arg: "1"})
-		require.NoError(t, clients[0].Set(t.Context(), key, "1", 0).Err())
-		call.Done("OK")
+	for i, key := range keys { // the history begins with what is there
+		require.NoError(t, clients[0].Del(t.Context(), key).Err())
+		require.NoError(t, finish(t, clients[0], recorder.Client().Begin(of(key, lastWrites[i].before))))
 		before[key] = versions(witness, key)
 	}
 
@@ -62,7 +58,7 @@ func TestHomeKilledBetweenAcceptAndAnswer(t *testing.T) {
 	errs := make([]error, len(keys))
 	var writes sync.WaitGroup
 	for i, key := range keys {
-		call := recorder.Client().Begin(history.Command{Kind: kinds[i], Key: key, Arg: valueFor(kinds[i]), TTL: ttlFor(kinds[i])})
+		call := recorder.Client().Begin(of(key, lastWrites[i].write))
 		writes.Go(func() { errs[i] = finish(t, clients[0], call) })
 	}
 	for _, key := range keys {
@@ -78,7 +74,7 @@ func TestHomeKilledBetweenAcceptAndAnswer(t *testing.T) {
 	unknown := 0
 	for i, err := range errs {
 		// On a machine that is busy the proxy may have turned to another home before.
-		require.Contains(t, []outcome.Outcome{outcome.Answered, outcome.Unknown}, outcome.Of(err), "%s: %v", kinds[i], err)
+		require.Contains(t, []outcome.Outcome{outcome.Answered, outcome.Unknown}, outcome.Of(err), "%v: %v", lastWrites[i].write, err)
 		if outcome.Of(err) == outcome.Unknown {
 			require.Equal(t, "UNKNOWN", outcome.Word(err))
 			unknown++
@@ -86,13 +82,13 @@ func TestHomeKilledBetweenAcceptAndAnswer(t *testing.T) {
 	}
 	for range 2 {
 		for i, key := range keys {
-			var seen []string
+			w := lastWrites[i]
 			for _, client := range clients {
-				call := recorder.Client().Begin(history.Command{Kind: history.Get, Key: key})
-				require.NoError(t, finish(t, client, call))
-				seen = append(seen, outcome.Reply(client.Get(t.Context(), key).Result()))
+				read := of(key, w.read)
+				require.NoError(t, finish(t, client, recorder.Client().Begin(read)))
+				require.Equal(t, w.reply, outcome.Reply(client.Do(t.Context(), read.Args()...).Result()),
+					"after %v: a majority held it, and nobody may forget it", w.write)
 			}
-			require.Equal(t, []string{resultOf(kinds[i]), resultOf(kinds[i])}, seen, "after %s: a majority held it, and nobody may forget it", kinds[i])
 		}
 	}
 	t.Logf("%d of %d writes had no known outcome", unknown, len(errs))
@@ -111,27 +107,41 @@ func versions(asked *cluster.Member, key string) []string {
 	return held
 }
 
-// valueFor, ttlFor and resultOf are for a command on a key that holds 1: its value, its
-// expiry, and what is there afterwards.
-func valueFor(kind history.Kind) string {
-	switch kind {
-	case history.Set, history.GetSet, history.PSetEX, history.Append:
-		return "5"
-	}
-	return ""
+// lastWrites are what clients write when the home dies: on what, and what is read afterwards.
+var lastWrites = []struct {
+	before, write, read history.Command
+	reply               string
+}{
+	{one, history.Command{Kind: history.Set, Arg: "5"}, get, "5"},
+	{one, history.Command{Kind: history.Incr}, get, "2"},
+	{one, history.Command{Kind: history.Append, Arg: "5"}, get, "15"},
+	{one, history.Command{Kind: history.GetSet, Arg: "5"}, get, "5"},
+	{one, history.Command{Kind: history.Del}, get, history.Nil},
+	{one, history.Command{Kind: history.GetDel}, get, history.Nil},
+	{one, history.Command{Kind: history.PSetEX, Arg: "5", TTL: anHour}, get, "5"},
+	{one, history.Command{Kind: history.PExpire, TTL: anHour}, get, "1"},
+	{long, history.Command{Kind: history.HSet, Field: "f", Arg: "5"}, fg, "5 " + thousand},
+	{long, history.Command{Kind: history.HDel, Field: "g"}, fg, thousand + " " + history.Nil},
+	{long, history.Command{Kind: history.HIncr, Field: "n"}, history.Command{Kind: history.HGet, Field: "n"}, "1"},
+	{long, history.Command{Kind: history.HDel, Field: "f g"}, history.Command{Kind: history.HGetAll}, ""},
 }
 
-func ttlFor(kind history.Kind) int64 {
-	switch kind {
-	case history.PSetEX, history.PExpire:
-		return time.Hour.Milliseconds()
-	}
-	return 0
-}
+const anHour = 60 * 60 * 1000
 
-func resultOf(kind history.Kind) string {
-	return map[history.Kind]string{history.Set: "5", history.Incr: "2", history.Append: "15", history.GetSet: "5", history.Del: history.Nil,
-		history.GetDel: history.Nil, history.PSetEX: "5", history.PExpire: "1"}[kind]
+// thousand is long enough for a change of a hash to travel as a delta.
+var thousand = strings.Repeat("x", 1000)
+
+var (
+	one  = history.Command{Kind: history.Set, Arg: "1"}
+	get  = history.Command{Kind: history.Get}
+	long = history.Command{Kind: history.HSet, Field: "f g", Arg: thousand}
+	fg   = history.Command{Kind: history.HMGet, Field: "f g"}
+)
+
+// of is a command on a key.
+func of(key string, c history.Command) history.Command {
+	c.Key = key
+	return c
 }
 
 // finish executes a call that has begun, and notes how it ended.

@@ -24,8 +24,8 @@ type loadClient struct {
 	recorded *history.Client
 	trips    int
 	served   atomic.Int64 // when the last command began that was answered: load.now
-	acked    int64        // increments of its counter that were acknowledged
-	unknown  int64        // increments of unknown outcome
+	counter  counted      // increments of its counter
+	fields   counted      // increments of its field
 	written  []string     // keys of its own that hold what own says
 	churned  [4]churned   // keys of its own that it overwrites
 	refused  bool         // something was, in its last trip
@@ -64,6 +64,8 @@ func (c *loadClient) work() {
 				break
 			}
 			c.contend()
+		case 5:
+			c.countField()
 		default:
 			c.contend()
 		}
@@ -105,17 +107,10 @@ func (l *load) failed(f failure) {
 	l.failures = append(l.failures, f)
 }
 
-func (c *loadClient) counter() string { return fmt.Sprint(c.load.name, ":counter:", c.id) }
+func (c *loadClient) counterKey() string { return fmt.Sprint(c.load.name, ":counter:", c.id) }
 
 func (c *loadClient) count() {
-	c.do([][]any{{"incr", c.counter()}}, func(_ int, _ string, how outcome.Outcome) {
-		switch how {
-		case outcome.Answered:
-			c.acked++
-		case outcome.Unknown:
-			c.unknown++
-		}
-	})
+	c.do([][]any{{"incr", c.counterKey()}}, func(_ int, _ string, how outcome.Outcome) { c.counter.note(how) })
 }
 
 func (c *loadClient) write(i int) {

@@ -16,7 +16,7 @@ import (
 
 // load is a number of clients that work without a pause, one command or pipeline at a
 // time each: on a few keys that all of them change, whose history is recorded; on journals, to which
-// all of them append; and on keys of their own, of which each knows what was acknowledged.
+// all of them append; and on keys of their own, of which each knows what was acknowledged, a field of a hash among them.
 type load struct {
 	t        testing.TB
 	cfg      loadConfig

@@ -88,17 +88,24 @@ func requireScan(t *testing.T, client *redis.Client, state string, count int64, 
 // churn writes and deletes keys until stop is called. Stable keys are overwritten,
 // which does not end their being there.
 func churn(t *testing.T, client *redis.Client) (stop func()) {
+	return repeatedly(func(i int) {
+		pipe := client.Pipeline()
+		pipe.Set(t.Context(), fmt.Sprint("churn:", i%500), i, 0)
+		pipe.Del(t.Context(), fmt.Sprint("churn:", (i+250)%500))
+		pipe.Append(t.Context(), fmt.Sprint("stable:", i%2000), "x")
+		// A write that a killed node had is unknown to this client; it does not matter here.
+		_, _ = pipe.Exec(t.Context())
+	})
+}
+
+// repeatedly calls a function with 0, 1, 2 and so on, until stop is called.
+func repeatedly(work func(i int)) (stop func()) {
 	var stopping atomic.Bool
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for i := 0; !stopping.Load(); i++ {
-			pipe := client.Pipeline()
-			pipe.Set(t.Context(), fmt.Sprint("churn:", i%500), i, 0)
-			pipe.Del(t.Context(), fmt.Sprint("churn:", (i+250)%500))
-			pipe.Append(t.Context(), fmt.Sprint("stable:", i%2000), "x")
-			// A write that a killed node had is unknown to this client; it does not matter here.
-			_, _ = pipe.Exec(t.Context())
+			work(i)
 		}
 	}()
 	return func() {
