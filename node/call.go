@@ -115,7 +115,7 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 		if role != wire.RoleNode {
 			return nil, fmt.Errorf("node: only nodes copy slots")
 		}
-		return n.answerCopy(v, payload)
+		return n.rebuilds.AnswerCopy(payload)
 	}
 	return nil, fmt.Errorf("node: unknown call %d", method)
 }

@@ -3,8 +3,6 @@ package node
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/quolldb/quoll/node/engine"
@@ -12,52 +10,8 @@ import (
 )
 
 // What an error of the store ends: the vote of a slot whose data is damaged until it has been rebuilt
-// (rebuild.go), that of the whole node if anything else failed, nothing if there was only no room. What
+// (package rebuild), that of the whole node if anything else failed, nothing if there was only no room. What
 // cannot be read is never taken for absent.
-
-// damage is the slots that cannot be read, in the order in which they were found.
-type damage struct {
-	mu   sync.Mutex
-	list []unreadableSlot
-}
-
-// unreadableSlot is one of them.
-type unreadableSlot struct {
-	number uint16
-	err    error
-}
-
-func (d *damage) add(number uint16, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.list = append(d.list, unreadableSlot{number, fmt.Errorf("slot %d: %w", number, err)})
-}
-
-func (d *damage) remove(number uint16) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.list = slices.DeleteFunc(d.list, func(s unreadableSlot) bool { return s.number == number })
-}
-
-// slots returns the damaged slots.
-func (d *damage) slots() (numbers []uint16) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, s := range d.list {
-		numbers = append(numbers, s.number)
-	}
-	return numbers
-}
-
-// read returns how many slots are damaged, and what was found first of those.
-func (d *damage) read() (slots int, first error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.list) == 0 {
-		return 0, nil
-	}
-	return len(d.list), d.list[0].err
-}
 
 // fail acts on an error of the store about a slot. The stripe is locked.
 func (s *stripe) fail(number uint16, sl *slot, err error) {
@@ -69,10 +23,9 @@ func (s *stripe) fail(number uint16, sl *slot, err error) {
 		s.node.storageFailed(err)
 	case sl.err == nil:
 		sl.err = err
-		s.node.damage.add(number, err)
+		s.node.rebuilds.Add(number, err)
 		s.node.log.Error("the data of a slot is damaged; this node does not vote for it until it has copied all records of the "+
 			"slot's other replicas, all of which have to be up; without others the data is lost: make a new cluster from a backup (quoll node restore)", "slot", number, "err", err)
-		s.node.rebuilds.soon()
 	}
 	sl.home.Fail(err)
 }
@@ -89,7 +42,7 @@ func (s *stripe) readable(number uint16) error {
 		}
 		return nil
 	}
-	if s.node.rebuilds.begun.Has(number) {
+	if s.node.rebuilds.Begun(number) {
 		return register.ErrRebuilding
 	}
 	return nil

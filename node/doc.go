@@ -18,6 +18,7 @@
 //	full.go       a disk without room
 //	repairs.go    what package repair sees of the node, which has homes write again what replicas have
 //	              missed; hints.go what was noted of peers that were away
+//	rebuilds.go   the same of package rebuild, which copies slots that cannot be read; rooms.go what both see
 //	background.go what the node has homes do that no client asked for
 //	expire.go     keys that expire without being read
 //	serve.go      frames from proxies and nodes

@@ -16,6 +16,7 @@ import (
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/hint"
+	"github.com/quolldb/quoll/node/rebuild"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/repair"
 	"github.com/quolldb/quoll/ring"
@@ -153,7 +154,6 @@ type Node struct {
 	clockWrong atomic.Int64 // by so many nanoseconds
 	toldClock  int64        // when it told its peers the time, in monotonic milliseconds; tick's
 	toldSlow   int64        // when it told those that it finds slow, in monotonic milliseconds; tick's
-	damage     damage
 	opinions   opinions
 	end        atomic.Pointer[error] // why it cannot go on
 	space      space
@@ -166,7 +166,7 @@ type Node struct {
 
 	backups  sync.Mutex // held while one is made
 	repairs  *repair.Repairer
-	rebuilds *rebuilder
+	rebuilds *rebuild.Rebuilder
 	hints    []*hint.Set // by member ID, nil for this node; set before view
 
 	life   context.Context    // of what the node does by itself,
@@ -231,7 +231,7 @@ func Start(opt Options) (*Node, error) {
 	n.wait.Go(func() { every(ctx, slowCommit, n.lookAtWork) })
 	n.wait.Go(func() { every(ctx, storeInterval, n.lookAtStore) })
 	n.wait.Go(func() { every(n.life, expireStep, newExpirer(n).step) })
-	n.wait.Go(func() { n.rebuilds.run(n.life) })
+	n.wait.Go(func() { n.rebuilds.Run(n.life) })
 	if e, ok := opt.Engine.(damageReporter); ok {
 		e.ReportDamage(n.unreadable)
 	}

@@ -100,7 +100,7 @@ func (p *peer) state(s wire.State) {
 		p.upUntil.Store(0)
 		p.tellLeading()
 		p.node.repairs.Soon()
-		p.node.rebuilds.soon()
+		p.node.rebuilds.Soon()
 	} else {
 		p.upSince.Store(0)
 		p.upUntil.CompareAndSwap(0, p.node.mono())

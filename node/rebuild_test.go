@@ -102,7 +102,7 @@ func TestADamagedSlotIsRebuilt(t *testing.T) {
 			c, e := newRotting(t, 3, nil)
 			a, b := c.nodes["a"], c.nodes["b"]
 			proxy := c.dial(a)
-			value := strings.Repeat("v", rebuildBytes/3)
+			value := strings.Repeat("v", 90<<10) // so that they travel in several frames
 			for i := range 9 {
 				require.Equal(t, "+OK\r\n", string(proxy.do(fmt.Sprint("set {one}", i, " ", value)).Reply))
 			}
@@ -198,21 +198,6 @@ func TestARebuildGoesOnAfterARestart(t *testing.T) {
 	require.Equal(t, admin.Voting, b.Self().State)
 }
 
-func TestTheOnlyReplicaIsNotRebuilt(t *testing.T) {
-	e := &rotting{Engine: memory.New()}
-	c := newFormed(t, 1, func(o *Options) { o.Engine = e })
-	n := c.nodes["a"]
-	require.Equal(t, "+OK\r\n", string(c.dial(n).do("set k v").Reply))
-	e.rot("k")
-	n.repairs.Recount(t.Context(), ring.SlotOf([]byte("k")))
-	run := rebuild{node: n, number: ring.SlotOf([]byte("k"))}
-	require.ErrorIs(t, run.step(t.Context()), errNobody)
-	require.Equal(t, 1, n.Self().DamagedSlots)
-	require.Len(t, contentOf(t, c.nodes["a"], ring.SlotOf([]byte("other"))), 0)
-	_, rotten := e.keyIn(ring.SlotOf([]byte("k")))
-	require.True(t, rotten)
-}
-
 func TestWhoMayCopyASlot(t *testing.T) {
 	c, e := newRotting(t, 2, nil)
 	b := c.nodes["b"]
@@ -244,7 +229,7 @@ func TestWhoMayCopyASlot(t *testing.T) {
 	other := good
 	other.Epoch = 2
 	_, err = ask(peer, other)
-	require.ErrorContains(t, err, errOtherEpoch.Error())
+	require.ErrorContains(t, err, "another epoch")
 	_, err = ask(c.dial(b), good)
 	require.ErrorContains(t, err, "only nodes")
 	other = good

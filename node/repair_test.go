@@ -233,7 +233,7 @@ func TestRecountingFindsWhatCannotBeRead(t *testing.T) {
 	rotten.fail(errFlipped, nil)
 	n := c.nodes["a"]
 	n.repairs.Recount(t.Context(), ring.SlotOf([]byte("k")))
-	slots, first := n.damage.read()
-	require.Equal(t, 1, slots)
+	slots, first := n.rebuilds.Damaged()
+	require.Len(t, slots, 1)
 	require.ErrorIs(t, first, engine.ErrCorrupt)
 }

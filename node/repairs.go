@@ -7,7 +7,6 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
-	"github.com/quolldb/quoll/node/hint"
 	"github.com/quolldb/quoll/node/repair"
 	"github.com/quolldb/quoll/ring"
 )
@@ -25,7 +24,7 @@ func (n *Node) RepairAll(ctx context.Context, request admin.RepairRequest, repor
 func newRepairer(n *Node) *repair.Repairer {
 	peers := make([]repair.Peer, len(n.peers))
 	for i, p := range n.peers {
-		peers[i] = comparedPeer{p}
+		peers[i] = publicPeer{p}
 	}
 	return repair.New(n.life, &compared{n, peers}, repair.Options{Name: n.opt.Name, Interval: n.opt.RepairInterval, Rate: n.opt.RepairRate,
 		Logger: n.log, Metrics: &n.Metrics})
@@ -56,11 +55,13 @@ func (c *compared) Reason() string {
 func (c *compared) Peers() []repair.Peer { return c.peers }
 
 // Lock implements repair.Node.
-func (c *compared) Lock(slot uint16) repair.Slots { return comparedSlots{c.node.lock(slot, nil)} }
+func (c *compared) Lock(slot uint16) repair.Slots {
+	return comparedSlots{publicStripe{c.node.lock(slot, nil)}}
+}
 
 // LockForWrites implements repair.Node.
 func (c *compared) LockForWrites(slot uint16) repair.Slots {
-	return comparedSlots{c.node.lock(slot, c.node.getOutbox())}
+	return comparedSlots{publicStripe{c.node.lock(slot, c.node.getOutbox())}}
 }
 
 // List implements repair.Node.
@@ -78,7 +79,7 @@ func (c *compared) Busy() bool { return c.node.inFlight.Load() > maxInFlight/2 }
 func (c *compared) Back() bool { return c.node.returned.Load() }
 
 // comparedSlots are the slots of a stripe that is locked.
-type comparedSlots struct{ *stripe }
+type comparedSlots struct{ publicStripe }
 
 // Readable implements repair.Slots.
 func (s comparedSlots) Readable(slot uint16) error { return s.readable(slot) }
@@ -118,50 +119,4 @@ func (s comparedSlots) Rewrite(slot uint16, key []byte, answered func(done bool)
 // DeleteAgain implements repair.Slots.
 func (s comparedSlots) DeleteAgain(slot uint16, key []byte, answered func(done bool)) {
 	s.background(slot, opExpire, key, answered)
-}
-
-// Unlock implements repair.Slots. What homes were given to do leaves.
-func (s comparedSlots) Unlock() {
-	out := s.out
-	s.unlock()
-	if out != nil {
-		out.flush()
-	}
-}
-
-// comparedPeer is a peer whose replicas are compared with the node's.
-type comparedPeer struct{ *peer }
-
-// ID implements repair.Peer.
-func (p comparedPeer) ID() uint16 { return p.id }
-
-// Name implements repair.Peer.
-func (p comparedPeer) Name() string { return p.name }
-
-// Alive implements repair.Peer.
-func (p comparedPeer) Alive() bool { return p.alive() }
-
-// Connected implements repair.Peer.
-func (p comparedPeer) Connected() bool { return p.connected() }
-
-// Unreachable implements repair.Peer.
-func (p comparedPeer) Unreachable() string { return p.unreachable() }
-
-// Full implements repair.Peer.
-func (p comparedPeer) Full() bool { return p.full() }
-
-// Crowded implements repair.Peer.
-func (p comparedPeer) Crowded() bool { return p.crowded() }
-
-// Hints implements repair.Peer. They are there as soon as the node votes.
-func (p comparedPeer) Hints() *hint.Set {
-	if p.node.view.Load() == nil {
-		return nil
-	}
-	return p.node.hintsOf(p.id)
-}
-
-// Ask implements repair.Peer.
-func (p comparedPeer) Ask(ctx context.Context, method protocol.Method, payload []byte) ([]byte, error) {
-	return p.ask(ctx, method, payload)
 }

@@ -48,8 +48,8 @@ func (n *Node) Self() admin.NodeStatus {
 	if short := n.space.shortOf(); short != nil {
 		s.Full = (*short).Error()
 	}
-	if slots, first := n.damage.read(); slots > 0 {
-		s.DamagedSlots, s.Damage, s.DamagedSlotNumbers = slots, first.Error(), n.damage.slots()
+	if slots, first := n.rebuilds.Damaged(); first != nil {
+		s.DamagedSlots, s.Damage, s.DamagedSlotNumbers = len(slots), first.Error(), slots
 	}
 	n.repairs.Describe(&s)
 	return s
@@ -96,7 +96,8 @@ func (n *Node) sees() map[string]string {
 // State returns what metrics show.
 func (n *Node) State() metrics.NodeState {
 	s := metrics.NodeState{SlotsLed: n.slotsLed(), Voting: n.votes() == nil, Full: n.space.shortOf() != nil, Behind: n.server.Behind()}
-	s.FailedSlots, _ = n.damage.read()
+	damaged, _ := n.rebuilds.Damaged()
+	s.FailedSlots = len(damaged)
 	n.repairs.Measure(&s)
 	u := n.engine.Usage()
 	s.Disk = metrics.Disk{Bytes: u.Disk, Live: u.Live, Dead: u.Dead, Journal: u.Journal, Free: u.Free}

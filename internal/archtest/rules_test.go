@@ -28,6 +28,9 @@ var forbidden = []struct{ from, to, because string }{
 	{"node/engine", "node/datatype", "an engine stores records, whatever they mean"},
 	{"node/repair", "node/register", "a repair is a write like any other: the node's homes do it, however they do it"},
 	{"node/repair", "node/datatype", "replicas are compared by versions, whatever the states mean"},
+	{"node/repair", "node/rebuild", "rooms know the node, by their own interfaces, and not each other"},
+	{"node/rebuild", "node/repair", "rooms know the node, by their own interfaces, and not each other"},
+	{"node/rebuild", "node/datatype", "records are copied, whatever they mean"},
 	{"node/datatype", "node/register", "what commands mean has nothing to do with how states are replicated"},
 	{"node/register", "node/datatype", "the protocol replicates states, whatever they mean: the caller lends it Execute and Apply"},
 }

@@ -1,4 +1,4 @@
-package node
+package rebuild
 
 import (
 	"bytes"
@@ -16,36 +16,38 @@ import (
 
 var errOtherEpoch = errors.New("node: it is in another epoch of the ring")
 
-// answerCopy shows some records of a slot to a node whose replica is being rebuilt. The reply
-// leaves when the promise, and what it shows, is durable.
-func (n *Node) answerCopy(v *view, payload []byte) ([]byte, error) {
+// recordOverhead is about what a record takes besides key and value.
+const recordOverhead = 100
+
+// AnswerCopy shows some records of a slot to a node whose replica is being rebuilt, as an answer to a MethodCopy call. It may leave
+// when the promise, and what it shows, is durable.
+func (r *Rebuilder) AnswerCopy(payload []byte) ([]byte, error) {
 	request, err := protocol.DecodeCopyRequest(payload)
 	if err != nil {
 		return nil, err
 	}
-	if request.Epoch != v.cluster.Epoch {
+	if request.Epoch != r.node.Epoch() {
 		return nil, errOtherEpoch
 	}
-	page, err := n.show(request)
+	slot := r.node.Lock(request.Slot)
+	page, err := show(slot, request)
+	slot.Unlock()
 	if err != nil {
+		if !errors.Is(err, errOtherEpoch) {
+			r.node.Unreadable(request.Slot, err)
+		}
 		return nil, err
 	}
 	return protocol.AppendCopyPage(nil, &page), nil
 }
 
 // show promises a ballot, and returns records of a slot from a position on.
-func (n *Node) show(r protocol.CopyRequest) (page protocol.CopyPage, err error) {
-	out := n.getOutbox()
-	defer out.flush()
-	st := n.lock(r.Slot, out)
-	defer st.unlock()
-	sl, err := st.slot(r.Slot)
-	if err != nil {
+func show(slot Slot, r protocol.CopyRequest) (page protocol.CopyPage, err error) {
+	if err := slot.Open(); err != nil {
 		return page, err
 	}
-	current, err := sl.acceptor.Fence(r.Epoch, r.Ballot)
+	current, err := slot.Fence(r.Epoch, r.Ballot)
 	if err != nil {
-		st.fail(r.Slot, sl, err)
 		return page, err
 	}
 	if !current {
@@ -55,25 +57,24 @@ func (n *Node) show(r protocol.CopyRequest) (page protocol.CopyPage, err error) 
 	if r.Limit > 0 {
 		size := 0
 		enough := func() bool { return size >= min(r.Limit, rebuildBytes) }
-		next, err := st.scan(r.Slot, engine.Position(r.From), engine.EndPosition, enough, func(_ engine.Position, key []byte, rec record.Record) {
+		next, err := slot.Scan(engine.Position(r.From), enough, func(_ engine.Position, key []byte, rec record.Record) {
 			size += recordOverhead + len(key) + len(rec.State.Value)
 			rec.State = rec.State.Keep()
 			page.Entries = append(page.Entries, protocol.CopyEntry{Key: bytes.Clone(key), Record: rec})
 		})
 		if err != nil {
-			st.unreadable(r.Slot, err)
 			return page, err
 		}
 		page.Next = uint64(next)
 	}
-	meta := sl.acceptor.Meta()
+	meta := slot.Meta()
 	page.Floor, page.Cleared = meta.Floor, meta.Cleared
 	return page, nil
 }
 
-// copy asks a peer for records of a slot.
-func (p *peer) copy(ctx context.Context, r protocol.CopyRequest) (protocol.CopyPage, error) {
-	payload, err := p.ask(ctx, protocol.MethodCopy, protocol.AppendCopyRequest(nil, r))
+// askCopy asks a peer for records of a slot.
+func askCopy(ctx context.Context, p Peer, r protocol.CopyRequest) (protocol.CopyPage, error) {
+	payload, err := p.Ask(ctx, protocol.MethodCopy, protocol.AppendCopyRequest(nil, r))
 	if err != nil {
 		return protocol.CopyPage{}, err
 	}

@@ -1,0 +1,150 @@
+package rebuild
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/quolldb/quoll/internal/metrics"
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/memory"
+	"github.com/quolldb/quoll/node/register"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// slot is the only one that is rebuilt here.
+const slot = 7
+
+var errFailed = errors.New("the store failed")
+
+// fakeNode is a Node with one slot: a real replica and home, in memory, under one lock.
+type fakeNode struct {
+	*Rebuilder
+	id       uint16
+	engine   engine.Engine
+	others   []Peer
+	formed   chan struct{}
+	metrics  metrics.Node
+	mu       sync.Mutex
+	acceptor register.Acceptor
+	home     register.Home
+	err      error // why the slot does not vote
+	failed   error
+}
+
+// fakePeer is a node as another one sees it.
+type fakePeer struct {
+	*fakeNode
+	down atomic.Bool
+	asks atomic.Int64
+}
+
+// env is what a home needs to be rebuilt: nothing, as long as nobody waits for it.
+type env struct{ register.Env }
+
+// newFakes returns nodes that hold the slot. change sets their engines, if they are others than memory.
+func newFakes(t *testing.T, size int, change func(*fakeNode)) []*fakeNode {
+	nodes := make([]*fakeNode, size)
+	var members []uint16
+	for i := range nodes {
+		nodes[i] = &fakeNode{id: uint16(i + 1), engine: memory.New(), formed: make(chan struct{})}
+		if change != nil {
+			change(nodes[i])
+		}
+		members = append(members, nodes[i].id)
+	}
+	for _, n := range nodes {
+		for _, other := range nodes {
+			if other != n {
+				n.others = append(n.others, &fakePeer{fakeNode: other})
+			}
+		}
+		n.Rebuilder = New(n, Options{Rate: 1 << 30, Logger: slog.New(slog.DiscardHandler), Metrics: &n.metrics})
+		var err error
+		n.acceptor, err = register.NewAcceptor(slot, n.engine, nil)
+		require.NoError(t, err)
+		timing := register.DefaultTiming()
+		n.home = register.NewHome(env{}, &timing, slot, n.id, record.NewIncarnation(1, n.id), register.NewConfig(1, members, nil), &n.acceptor)
+		t.Cleanup(func() { require.NoError(t, n.engine.Close()) })
+	}
+	return nodes
+}
+
+// damage finds that the slot cannot be read.
+func (n *fakeNode) damage() {
+	n.err = engine.ErrCorrupt
+	n.Add(slot, n.err)
+}
+
+// content returns the values of the slot's records, by key.
+func (n *fakeNode) content(t *testing.T) map[string]string {
+	content := map[string]string{}
+	require.NoError(t, n.engine.Scan(slot, 0, func(_ engine.Position, key []byte, rec record.Record) bool {
+		content[string(key)] = string(rec.State.Value)
+		return true
+	}))
+	return content
+}
+
+func value(text string, seq uint64) record.Record {
+	return record.Record{Version: record.Version{Seq: seq}, State: record.State{Type: record.String, Value: []byte(text)}}
+}
+
+func (n *fakeNode) Formed() <-chan struct{}                    { return n.formed }
+func (n *fakeNode) Epoch() uint64                              { return 1 }
+func (n *fakeNode) Others(uint16) []Peer                       { return n.others }
+func (n *fakeNode) State(slot uint16) (record.SlotMeta, error) { return n.engine.Slot(slot) }
+func (n *fakeNode) Lock(uint16) Slot                           { n.mu.Lock(); return fakeSlot{n} }
+func (n *fakeNode) Committed(context.Context) error            { return nil }
+func (n *fakeNode) StorageFailed(err error)                    { n.failed = err }
+func (n *fakeNode) Failed() bool                               { return n.failed != nil }
+func (n *fakeNode) Unreadable(_ uint16, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.err == nil {
+		n.err = err
+	}
+}
+
+func (p *fakePeer) ID() uint16          { return p.id }
+func (p *fakePeer) Name() string        { return fmt.Sprint("node-", p.id) }
+func (p *fakePeer) Alive() bool         { return !p.down.Load() }
+func (p *fakePeer) Unreachable() string { return "down" }
+func (p *fakePeer) Ask(_ context.Context, _ protocol.Method, payload []byte) ([]byte, error) {
+	p.asks.Add(1)
+	return p.AnswerCopy(payload)
+}
+
+type fakeSlot struct{ node *fakeNode }
+
+func (s fakeSlot) Open() error                       { return s.node.err }
+func (s fakeSlot) Begin() (*register.Rebuild, error) { return s.node.home.Rebuild() }
+func (s fakeSlot) Restored()                         { s.node.err = nil }
+func (s fakeSlot) Meta() record.SlotMeta             { return s.node.acceptor.Meta() }
+func (s fakeSlot) Unlock()                           { s.node.mu.Unlock() }
+func (s fakeSlot) Fence(epoch uint64, b record.Ballot) (bool, error) {
+	return s.node.acceptor.Fence(epoch, b)
+}
+
+func (s fakeSlot) Scan(from engine.Position, enough func() bool, visit func(engine.Position, []byte, record.Record)) (engine.Position, error) {
+	next, last := engine.EndPosition, engine.EndPosition
+	return next, s.node.engine.Scan(slot, from, func(pos engine.Position, key []byte, rec record.Record) bool {
+		if pos != last && enough() {
+			next = pos
+			return false
+		}
+		last = pos
+		visit(pos, key, rec)
+		return true
+	})
+}

@@ -1,0 +1,95 @@
+package node
+
+import (
+	"context"
+
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/rebuild"
+	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/repair"
+)
+
+// What package rebuild sees of a node.
+
+func newRebuilder(n *Node) *rebuild.Rebuilder {
+	rate := n.opt.RepairRate
+	if rate < 0 { // repairs are paused; a slot that does not vote cannot wait
+		rate = repair.DefaultRate
+	}
+	return rebuild.New(rebuilt{n}, rebuild.Options{Rate: rate, Logger: n.log, Metrics: &n.Metrics})
+}
+
+// rebuilt is a node whose slots are rebuilt.
+type rebuilt struct{ node *Node }
+
+// Formed implements rebuild.Node.
+func (r rebuilt) Formed() <-chan struct{} { return r.node.formed }
+
+// Epoch implements rebuild.Node.
+func (r rebuilt) Epoch() uint64 { return r.node.view.Load().cluster.Epoch }
+
+// Others implements rebuild.Node.
+func (r rebuilt) Others(slot uint16) (others []rebuild.Peer) {
+	for _, id := range r.node.view.Load().table.Replicas(slot) {
+		if p := r.node.peerOf(id); p != nil {
+			others = append(others, publicPeer{p})
+		}
+	}
+	return others
+}
+
+// State implements rebuild.Node.
+func (r rebuilt) State(slot uint16) (record.SlotMeta, error) { return r.node.engine.Slot(slot) }
+
+// Lock implements rebuild.Node.
+func (r rebuilt) Lock(slot uint16) rebuild.Slot {
+	return rebuiltSlot{publicStripe{r.node.lock(slot, r.node.getOutbox())}, slot}
+}
+
+// Committed implements rebuild.Node.
+func (r rebuilt) Committed(ctx context.Context) error { return r.node.committed(ctx) }
+
+// Unreadable implements rebuild.Node.
+func (r rebuilt) Unreadable(slot uint16, err error) { r.node.unreadable(slot, err) }
+
+// StorageFailed implements rebuild.Node.
+func (r rebuilt) StorageFailed(err error) { r.node.storageFailed(err) }
+
+// Failed implements rebuild.Node.
+func (r rebuilt) Failed() bool { return r.node.failed.Load() }
+
+// rebuiltSlot is a slot whose stripe is locked.
+type rebuiltSlot struct {
+	publicStripe
+	number uint16
+}
+
+// open returns the slot once it has been opened.
+func (s rebuiltSlot) open() *slot { return s.slots[s.number/stripes] }
+
+// Open implements rebuild.Slot.
+func (s rebuiltSlot) Open() error {
+	_, err := s.slot(s.number)
+	return err
+}
+
+// Begin implements rebuild.Slot.
+func (s rebuiltSlot) Begin() (*register.Rebuild, error) { return s.open().home.Rebuild() }
+
+// Restored implements rebuild.Slot.
+func (s rebuiltSlot) Restored() { s.open().err = nil }
+
+// Fence implements rebuild.Slot.
+func (s rebuiltSlot) Fence(epoch uint64, b record.Ballot) (current bool, err error) {
+	return s.open().acceptor.Fence(epoch, b)
+}
+
+// Meta implements rebuild.Slot.
+func (s rebuiltSlot) Meta() record.SlotMeta { return s.open().acceptor.Meta() }
+
+// Scan implements rebuild.Slot.
+func (s rebuiltSlot) Scan(from engine.Position, enough func() bool,
+	visit func(pos engine.Position, key []byte, rec record.Record)) (engine.Position, error) {
+	return s.scan(s.number, from, engine.EndPosition, enough, visit)
+}
