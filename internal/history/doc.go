@@ -13,6 +13,8 @@
 //	default:            call.Unknown()
 //	}
 //
+// A hash is one register with all its fields, so a command that reads several has to see them as they were at one moment.
+//
 // A command that a client repeats after a time-out is two operations: the first is
 // Unknown. The commands of a pipeline take effect in its order, as far as they are answered:
 // Client.Pipeline.
