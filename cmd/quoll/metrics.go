@@ -8,7 +8,7 @@ import (
 	"github.com/quolldb/quoll/internal/metrics"
 	"github.com/quolldb/quoll/node"
 	"github.com/quolldb/quoll/node/register"
-	"github.com/quolldb/quoll/proxy"
+	"github.com/quolldb/quoll/proxy/front"
 )
 
 // serveMetrics returns what serves /metrics of a process with these nodes and, if
@@ -26,15 +26,15 @@ func serveMetrics(log *slog.Logger, p *proxyParts, nodes map[string]*node.Node) 
 
 // metrics shows the numbers of the proxy's two halves.
 func (p *proxyParts) metrics() metrics.Proxy {
-	server, coordinator := p.server.Stats(), p.coordinator.Stats()
+	clients, sessions, coordinator := p.server.Stats(), p.server.Sessions(), p.coordinator.Stats()
 	return metrics.Proxy{
-		Clients:  server.Clients.Load,
-		Accepted: server.Accepted.Load, Rejected: server.Rejected.Load,
-		SlowReaders: server.SlowReaders.Load, ProtocolErrors: server.ProtocolErrors.Load, Panics: server.Panics.Load, Evicted: server.Evicted.Load,
-		WrongPasswords: server.Guesses.Wrong.Load, Unheard: server.Guesses.Refused.Load,
+		Clients:  clients.Clients.Load,
+		Accepted: clients.Accepted.Load, Rejected: clients.Rejected.Load,
+		SlowReaders: clients.SlowReaders.Load, ProtocolErrors: sessions.ProtocolErrors.Load, Panics: clients.Panics.Load, Evicted: clients.Evicted.Load,
+		WrongPasswords: sessions.Guesses.Wrong.Load, Unheard: sessions.Guesses.Refused.Load,
 		Commands: func(emit func(name string, calls, failed uint64)) {
 			show := func(name string, op command.Op) {
-				counts := server.Op(op)
+				counts := sessions.Op(op)
 				emit(name, counts.Calls.Load(), counts.Failed.Load())
 			}
 			for _, c := range command.Supported() {
@@ -42,10 +42,10 @@ func (p *proxyParts) metrics() metrics.Proxy {
 			}
 			show("unsupported", command.OpNone)
 		},
-		Errors:      server.Errors,
+		Errors:      sessions.Errors,
 		QuorumReads: coordinator.QuorumReads.Load, HomeReads: coordinator.HomeReads.Load, Retries: coordinator.Retries.Load, Slow: coordinator.Slow.Load,
-		BatchSize: distribution(&server.BatchOps), BatchTime: distribution(&server.BatchTime),
-		BytesOut: server.BytesOut.Load,
+		BatchSize: distribution(&clients.BatchOps), BatchTime: distribution(&clients.BatchTime),
+		BytesOut: clients.BytesOut.Load,
 		Links: func() []metrics.Link {
 			var links []metrics.Link
 			for _, l := range p.coordinator.Links() {
@@ -56,7 +56,7 @@ func (p *proxyParts) metrics() metrics.Proxy {
 	}
 }
 
-func distribution(h *proxy.Histogram) func() metrics.Distribution {
+func distribution(h *front.Histogram) func() metrics.Distribution {
 	return func() metrics.Distribution {
 		count, sum, upTo := h.Snapshot()
 		return metrics.Distribution{Count: count, Sum: sum, UpTo: upTo}

@@ -13,7 +13,9 @@ import (
 	"github.com/quolldb/quoll/internal/config"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy"
+	"github.com/quolldb/quoll/proxy/front"
 	"github.com/quolldb/quoll/proxy/route"
+	"github.com/quolldb/quoll/proxy/session"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -95,10 +97,15 @@ func startProxy(listener net.Listener, cfg config.Proxy, failed failures, log *s
 		Name: "proxy " + listener.Addr().String(), ClusterName: cfg.ClusterName, Seeds: cfg.Nodes, Initial: initial,
 		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, Version: build.Version, Logger: log,
 	})
-	limits := resp.Limits{MaxBulk: int(cfg.MaxBulk), MaxArgs: cfg.MaxArgs, MaxInline: int(cfg.MaxInline)}
 	server := proxy.NewServer(proxy.ServerConfig{
-		Limits: limits, MaxClients: fitFiles("max-clients", cfg.MaxClients, keptFiles, openFiles(), log), Password: cfg.Password.Reveal(), OutputLimit: int(cfg.ClientOutputLimit),
-		ClientMemory: int64(cfg.ClientMemory), IdleTimeout: cfg.IdleTimeout, Version: build.Version, Logger: log,
+		Clients: front.Config{
+			MaxClients: fitFiles("max-clients", cfg.MaxClients, keptFiles, openFiles(), log), ClientMemory: int64(cfg.ClientMemory),
+			IdleTimeout: cfg.IdleTimeout, Logger: log,
+		},
+		Sessions: session.Config{
+			Limits:   resp.Limits{MaxBulk: int(cfg.MaxBulk), MaxArgs: cfg.MaxArgs, MaxInline: int(cfg.MaxInline)},
+			Password: cfg.Password.Reveal(), OutputLimit: int(cfg.ClientOutputLimit), Version: build.Version, Logger: log,
+		},
 	}, coordinator)
 	p := &proxyParts{coordinator: coordinator, server: server, served: make(chan struct{})}
 	go func() {

@@ -1,0 +1,120 @@
+package front
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/quolldb/quoll/proxy/route"
+)
+
+// Serve accepts connections until Shutdown, when it returns ErrServerClosed, or
+// until the listener fails, or clients cannot be served any more. It closes the listener. Several listeners may be
+// served at a time.
+func (s *Server) Serve(listener net.Listener) error {
+	defer listener.Close()
+	if !s.addListener(listener) {
+		return ErrServerClosed
+	}
+	defer s.removeListener(listener)
+
+	var pause time.Duration
+	for {
+		conn, err := listener.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			s.accept(conn)
+		case s.closing.Load():
+			return ErrServerClosed
+		case s.failure.Load() != nil:
+			return *s.failure.Load()
+		case transient(err):
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			s.cfg.Logger.Error("cannot accept a client; will try again. If this stays so, raise the limit of open files (ulimit -n)",
+				"error", err, "pause", pause)
+			select {
+			case <-time.After(pause):
+			case <-s.ctx.Done():
+			}
+		default:
+			return fmt.Errorf("proxy: accepting clients on %s: %w", listener.Addr(), err)
+		}
+	}
+}
+
+// transient reports whether an accept error is one that goes away by itself.
+func transient(err error) bool {
+	for _, e := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EINTR} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// accept starts to serve a new connection.
+func (s *Server) accept(conn net.Conn) {
+	c, err := s.admit(conn)
+	if err == nil {
+		s.stats.Accepted.Add(1)
+		if !s.loop.adopt(c) {
+			s.running.Go(c.serve)
+		}
+		return
+	}
+	if errors.Is(err, errMaxClients) {
+		s.stats.Rejected.Add(1)
+		// The socket's buffer is empty: this does not block.
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = conn.Write(route.AppendReply(nil, err))
+	}
+	conn.Close()
+}
+
+// admit registers a connection, unless there are too many or the server closes.
+func (s *Server) admit(conn net.Conn) (*Conn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing.Load() {
+		return nil, ErrServerClosed
+	}
+	if len(s.conns) >= s.cfg.MaxClients {
+		return nil, errMaxClients
+	}
+	c := newConn(s, conn, s.nextID.Add(1))
+	s.conns[c.id] = c
+	s.stats.Clients.Add(1)
+	s.running.Add(1)
+	return c, nil
+}
+
+// leave is the end of a connection.
+func (s *Server) leave(c *Conn) {
+	c.holds.end(s)
+	s.mu.Lock()
+	delete(s.conns, c.id)
+	s.mu.Unlock()
+	s.stats.Clients.Add(-1)
+	s.running.Done()
+}
+
+func (s *Server) addListener(listener net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing.Load() {
+		return false
+	}
+	s.listeners[listener] = struct{}{}
+	s.running.Add(1)
+	return true
+}
+
+func (s *Server) removeListener(listener net.Listener) {
+	s.mu.Lock()
+	delete(s.listeners, listener)
+	s.mu.Unlock()
+	s.running.Done()
+}

@@ -1,0 +1,101 @@
+package front
+
+import (
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/quolldb/quoll/internal/resp"
+)
+
+// Conn is the connection of one client. At any moment it belongs to one goroutine, or to none
+// while it waits for its client (see loop). Methods may be called by the owner only, but for those that say so.
+type Conn struct {
+	server  *Server
+	session Session
+	id      int64
+	created time.Time
+	active  atomic.Int64 // when the client last sent something, Unix milliseconds
+	stream  stream
+	owned   atomic.Int32 // see ownership.go
+	killed  atomic.Bool
+
+	reader *resp.Reader
+	input  resp.Batch // what the last read delivered
+	next   int        // the first command of input that is not taken
+
+	// quit ends the connection once its replies are flushed; broken ends it at once.
+	quit, broken bool
+
+	holds holding
+	pass  pass   // at the gate, of what a goroutine executes
+	out   []byte // replies that are not sent
+}
+
+func newConn(server *Server, conn net.Conn, id int64) *Conn {
+	c := &Conn{
+		server:  server,
+		id:      id,
+		created: time.Now(),
+		stream: stream{
+			Conn:         conn,
+			writeTimeout: server.cfg.WriteTimeout,
+			idleTimeout:  server.cfg.IdleTimeout,
+			closing:      &server.closing,
+		},
+	}
+	c.active.Store(c.created.UnixMilli())
+	c.reader = resp.NewReader(&c.stream, resp.Limits{})
+	c.reader.OnResize(func(bytes int) { c.holds.input(c, bytes) })
+	c.session = server.open(c)
+	return c
+}
+
+// ID tells the connection from all others of the server, before and after it. Any goroutine may call it, and what is below up to LocalAddr.
+func (c *Conn) ID() int64 { return c.id }
+
+// Server returns the server that the connection is one of.
+func (c *Conn) Server() *Server { return c.server }
+
+// Session returns what executes its commands.
+func (c *Conn) Session() Session { return c.session }
+
+// Created is when the client connected.
+func (c *Conn) Created() time.Time { return c.created }
+
+// Active is when the client last sent something, in Unix milliseconds.
+func (c *Conn) Active() int64 { return c.active.Load() }
+
+// RemoteAddr is the client's address.
+func (c *Conn) RemoteAddr() net.Addr { return c.stream.RemoteAddr() }
+
+// LocalAddr is the address that the client connected to.
+func (c *Conn) LocalAddr() net.Addr { return c.stream.LocalAddr() }
+
+// SetLimits says how large commands may be from the next one on that is read.
+func (c *Conn) SetLimits(limits resp.Limits) { c.reader.SetLimits(limits) }
+
+// More reports whether commands have been read that are not taken yet.
+func (c *Conn) More() bool { return c.next < c.input.Len() }
+
+// Peek returns the next command, which More has reported. Its arguments are borrowed until the next read, which comes when the session
+// has answered.
+func (c *Conn) Peek() [][]byte { return c.input.Command(c.next) }
+
+// Next is Peek, and takes the command.
+func (c *Conn) Next() [][]byte {
+	c.next++
+	return c.input.Command(c.next - 1)
+}
+
+// Quit ends the connection once its replies are flushed.
+func (c *Conn) Quit() { c.quit = true }
+
+// Break ends the connection at once; what is written from now on is not sent.
+func (c *Conn) Break() { c.broken = true }
+
+// Broken reports whether nothing more can be sent.
+func (c *Conn) Broken() bool { return c.broken }
+
+// Ending reports whether no more commands are executed.
+func (c *Conn) Ending() bool { return c.quit || c.broken }

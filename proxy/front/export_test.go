@@ -1,0 +1,56 @@
+package front
+
+import (
+	"net"
+	"time"
+)
+
+// What the tests in front_test, which use the sessions of package session, need to know of the inside.
+
+const (
+	GateOps  = gateOps
+	RoundOps = roundOps
+	PartOps  = partOps
+)
+
+var ErrInternal = errInternal
+
+// WithPatience returns a configuration whose operations count for so long.
+func WithPatience(patience time.Duration) Config { return Config{patience: patience} }
+
+// NothingUnderWay reports whether no operation counts.
+func (s *Server) NothingUnderWay() bool {
+	return s.eachGate(func(g *gate) bool { return g.under == 0 && g.oldest == nil && g.newest == nil })
+}
+
+// Full reports whether somebody waits for room.
+func (s *Server) Full() bool {
+	return !s.eachGate(func(g *gate) bool { return !g.waiting })
+}
+
+func (s *Server) eachGate(is func(*gate) bool) bool {
+	for _, g := range []*gate{s.loop.gate, s.gate} {
+		g.mu.Lock()
+		ok := is(g)
+		g.mu.Unlock()
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Held is what all clients make the server hold.
+func (s *Server) Held() int64 { return s.held.Load() }
+
+// BulkTurns are the turns of those who send something large.
+func (s *Server) BulkTurns() chan struct{} { return s.bulk.turns }
+
+// ConnForTest returns a connection that nobody serves.
+func (s *Server) ConnForTest(conn net.Conn) *Conn { return newConn(s, conn, 1) }
+
+// ServeOnce reads and answers once, and reports whether the connection goes on.
+func (c *Conn) ServeOnce() bool {
+	c.received(c.reader.ReadBatch(&c.input))
+	return !c.Ending()
+}

@@ -1,0 +1,109 @@
+package front
+
+import (
+	"runtime"
+	"sync"
+)
+
+// holding is what one client makes the server hold for as long as it likes: a command of which it has sent a part, and replies
+// that it does not take. Buffers of ordinary size are not counted.
+//
+// All clients together are bounded by Config.ClientMemory. Who goes beyond it does not wait, since it might be for ever: the
+// client that holds the most is disconnected, as by Redis' maxmemory-clients.
+// See https://redis.io/docs/latest/develop/reference/clients/#client-eviction.
+type holding struct {
+	mu      sync.Mutex
+	in, out int64
+	ended   bool // what it holds does not count any more
+}
+
+// ordinary is the size up to which buffers are not counted.
+const ordinary = 64 << 10
+
+// input notes the length of the connection's buffer for commands, replies the capacity of that for replies.
+func (h *holding) input(c *Conn, bytes int)   { h.change(c.server, &h.in, bytes) }
+func (h *holding) replies(c *Conn, bytes int) { h.change(c.server, &h.out, bytes) }
+
+func (h *holding) change(server *Server, part *int64, bytes int) {
+	now := int64(bytes)
+	if now <= ordinary {
+		now = 0
+	}
+	h.mu.Lock()
+	change := now - *part
+	if *part = now; h.ended {
+		change = 0
+	}
+	together := server.held.Add(change)
+	h.mu.Unlock()
+	if change > 0 && together > server.cfg.ClientMemory {
+		server.evict()
+	}
+}
+
+// sum is what the client makes the server hold.
+func (h *holding) sum() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ended {
+		return 0
+	}
+	return h.in + h.out
+}
+
+// end gives back what was held, and returns how much that was. Only the first call does something.
+func (h *holding) end(server *Server) (bytes int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ended {
+		return 0
+	}
+	h.ended = true
+	bytes = h.in + h.out
+	server.held.Add(-bytes)
+	server.abandon(bytes)
+	return bytes
+}
+
+// abandon counts what clients held when they ended, and has it collected when it is much: others may need the memory before the
+// collector comes by itself.
+func (s *Server) abandon(bytes int64) {
+	if bytes == 0 || s.abandoned.Add(bytes) < s.cfg.ClientMemory/8 {
+		return
+	}
+	if s.collecting.CompareAndSwap(false, true) {
+		s.abandoned.Store(0)
+		s.running.Go(func() {
+			defer s.collecting.Store(false)
+			runtime.GC()
+		})
+	}
+}
+
+// evict disconnects clients until the others hold no more than they may.
+func (s *Server) evict() {
+	for s.held.Load() > s.cfg.ClientMemory {
+		most := s.largest()
+		if most == nil {
+			return
+		}
+		bytes := most.holds.end(s)
+		s.stats.Evicted.Add(1)
+		s.cfg.Logger.Warn("a client was disconnected: all clients together hold more than --client-memory, and this one the most",
+			"client", most.RemoteAddr(), "bytes", bytes, "limit", s.cfg.ClientMemory)
+		most.HangUp()
+	}
+}
+
+// largest returns the connection that holds the most, nil if none holds anything.
+func (s *Server) largest() (most *Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	bytes := int64(0)
+	for _, c := range s.conns {
+		if n := c.holds.sum(); n > bytes {
+			most, bytes = c, n
+		}
+	}
+	return most
+}

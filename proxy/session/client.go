@@ -1,0 +1,81 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/quolldb/quoll/internal/command"
+)
+
+// clientInfo is what other clients may see of a session, in CLIENT LIST.
+type clientInfo struct {
+	command atomic.Pointer[command.Command]
+
+	mu                          sync.Mutex
+	name, libName, libVersion   string
+	resp3, noEvict, noTouchMode bool
+	tracking                    tracking
+}
+
+// set changes the fields under mu.
+func (c *clientInfo) set(change func(*clientInfo)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(c)
+}
+
+func (c *clientInfo) clientName() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.name
+}
+
+func (c *clientInfo) tracks() tracking {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tracking
+}
+
+// defaultUser is the only user there is.
+const defaultUser = "default"
+
+// describe appends the client's line of CLIENT LIST. Fields that have no meaning
+// here are there for programs that read them, with the value that fits best.
+func (s *Session) describe(dst []byte, now time.Time) []byte {
+	info := &s.info
+	name, protocol, flags := "NULL", 2, ""
+	if cmd := info.command.Load(); cmd != nil {
+		name = cmd.Name
+	}
+	info.mu.Lock()
+	defer info.mu.Unlock()
+	if info.resp3 {
+		protocol = 3
+	}
+	if info.tracking.on {
+		flags = "t"
+	}
+	if info.noEvict {
+		flags += "e"
+	}
+	if flags == "" {
+		flags = "N"
+	}
+	if info.noTouchMode {
+		flags += "T"
+	}
+	idle := max(0, now.UnixMilli()-s.conn.Active()) / 1000
+	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=0 psub=0 ssub=0 multi=-1 "+
+		"qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd=%s user=%s redir=%d resp=%d "+
+		"lib-name=%s lib-ver=%s\n",
+		s.conn.ID(), s.conn.RemoteAddr(), s.conn.LocalAddr(), info.name, int(now.Sub(s.conn.Created()).Seconds()), idle, flags,
+		name, defaultUser, info.tracking.redirect(), protocol, info.libName, info.libVersion)
+}
+
+// validName reports whether a client may have this name: printable, no spaces.
+func validName(name []byte) bool {
+	return !bytes.ContainsFunc(name, func(r rune) bool { return r < '!' || r > '~' })
+}

@@ -1,0 +1,9 @@
+// Package session is what a proxy knows of one client, and what its commands do there. It holds no data: what is about keys is executed
+// by a route.Cluster.
+//
+// The front hands a Session what its client has sent. Commands on keys become operations on one key each (plan): GET is one, MGET one for each
+// key. When they are executed, their replies are put together again, in the order of the commands (assemble). All other commands are
+// the proxy's own (handlers, local_*, scan, copy, info). Each of these is a barrier: what came before it is executed and answered first.
+//
+// A Service is what all sessions share. Texts of errors are in errors.go here, and in route for what the cluster answers.
+package session

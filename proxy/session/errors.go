@@ -1,0 +1,65 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/quolldb/quoll/proxy/route"
+)
+
+// What the proxy itself refuses.
+var (
+	errCrossSlot  = route.Refuse("CROSSSLOT Keys in request don't hash to the same slot")
+	errSyntax     = route.Refuse("ERR syntax error")
+	errNotInteger = route.Refuse("ERR value is not an integer or out of range")
+	errNotInt32   = route.Refuse("ERR value is out of range, value must between -2147483648 and 2147483647")
+	errNotStrings = route.Refuse("ERR The specified keys must contain string values")
+	errDBIndex    = route.Refuse("ERR DB index is out of range")
+	errSameObject = route.Refuse("ERR source and destination objects are the same")
+	errNoAuth     = route.Refuse("NOAUTH Authentication required.")
+	errWrongPass  = route.Refuse("WRONGPASS invalid username-password pair or user is disabled.")
+	// errTooManyGuesses says nothing of the password that was given.
+	errTooManyGuesses = route.Refuse("ERR too many wrong passwords came from this address; the password was not looked at. Wait some seconds and try again")
+	errNoPassword     = route.Refuse("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
+	errHelloNoAuth    = route.Refuse("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+	errNoProto        = route.Refuse("NOPROTO unsupported protocol version")
+	errClientName     = route.Refuse("ERR Client names cannot contain spaces, newlines or special characters.")
+	errPartly         = &route.ReplyError{Outcome: route.Unknown, Text: "UNKNOWN the command was executed on a part of its keys only"}
+	errKeysTooLarge   = route.Refuse("ERR the reply of KEYS would be larger than the client output limit. Use SCAN, or a narrower pattern")
+	errNoCluster      = route.Refuse("ERR This instance has cluster support disabled")
+)
+
+// unknownCommand is Redis' error for a command that it does not have.
+func unknownCommand(args [][]byte) error {
+	var list strings.Builder
+	for _, arg := range args[1:] {
+		if list.Len() >= 128 {
+			break
+		}
+		fmt.Fprintf(&list, "'%s' ", beginning(arg, 128-list.Len()))
+	}
+	return route.Refuse(fmt.Sprintf("ERR unknown command '%s', with args beginning with: %s", beginning(args[0], 128), &list))
+}
+
+// shown returns an argument as Redis shows it in the text of an error: as a string of C,
+// which ends before the first NUL.
+func shown(arg []byte) []byte {
+	text, _, _ := bytes.Cut(arg, []byte{0})
+	return text
+}
+
+// beginning returns the first bytes, n at most, of what is shown of an argument.
+func beginning(arg []byte, n int) []byte {
+	text := shown(arg)
+	return text[:min(n, len(text))]
+}
+
+func wrongArity(name string) error {
+	return route.Refuse("ERR wrong number of arguments for '" + name + "' command")
+}
+
+// unsupported is the error for commands that Redis 7.0 has and Quoll does not.
+func unsupported(name string) error {
+	return route.Refuse("ERR '" + strings.ToUpper(name) + "' is not supported yet by Quoll; nothing was done. The connection can be used on")
+}

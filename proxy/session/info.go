@@ -1,0 +1,192 @@
+package session
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"runtime"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/resp"
+)
+
+// infoSection is a section of INFO. extra ones are shown only when asked for, by
+// name or with "all" or "everything".
+type infoSection struct {
+	name   string
+	extra  bool
+	fields func(s *Session) []parameter
+}
+
+// infoSections are in Redis' order, https://redis.io/commands/info/. The fields are
+// those that client libraries and monitoring read; all of them are of this proxy
+// alone, except the keyspace, which is the cluster's.
+var infoSections = []infoSection{
+	{"Server", false, (*Session).infoServer},
+	{"Clients", false, (*Session).infoClients},
+	{"Memory", false, func(*Session) []parameter { return memoryFields() }},
+	{"Persistence", false, func(s *Session) []parameter {
+		loading := "0"
+		if s.service.cluster.Loading() != nil {
+			loading = "1"
+		}
+		return []parameter{{"loading", loading}, {"rdb_changes_since_last_save", "0"}, {"rdb_bgsave_in_progress", "0"}, {"aof_enabled", "0"}}
+	}},
+	{"Stats", false, (*Session).infoStats},
+	{"Replication", false, func(*Session) []parameter {
+		return []parameter{{"role", "master"}, {"connected_slaves", "0"}, {"master_repl_offset", "0"}}
+	}},
+	{"CPU", false, func(*Session) []parameter { return cpuFields() }},
+	{"Commandstats", true, (*Session).infoCommandStats},
+	{"Errorstats", false, (*Session).infoErrorStats},
+	{"Cluster", false, func(*Session) []parameter { return []parameter{{"cluster_enabled", "0"}} }},
+	{"Keyspace", false, (*Session).infoKeyspace},
+}
+
+// infoCommand is INFO [section ...].
+func (s *Session) infoCommand(dst []byte, args [][]byte) []byte {
+	var text strings.Builder
+	for _, section := range infoSections {
+		if !section.wanted(args[1:]) {
+			continue
+		}
+		if text.Len() > 0 {
+			text.WriteString("\r\n")
+		}
+		fmt.Fprintf(&text, "# %s\r\n", section.name)
+		for _, field := range section.fields(s) {
+			fmt.Fprintf(&text, "%s:%s\r\n", field.name, field.value)
+		}
+	}
+	return resp.AppendVerbatim(dst, text.String(), s.resp3)
+}
+
+func (i *infoSection) wanted(names [][]byte) bool {
+	if len(names) == 0 {
+		return !i.extra
+	}
+	return slices.ContainsFunc(names, func(name []byte) bool {
+		return is(name, i.name) || is(name, "all") || is(name, "everything") || is(name, "default") && !i.extra
+	})
+}
+
+func (s *Session) infoServer() []parameter {
+	uptime := time.Since(s.service.started)
+	_, port, _ := net.SplitHostPort(s.conn.LocalAddr().String())
+	return []parameter{
+		{"redis_version", redisVersion},
+		{"quoll_version", s.service.cfg.Version},
+		{"redis_mode", "standalone"},
+		{"os", runtime.GOOS + " " + runtime.GOARCH},
+		{"arch_bits", strconv.Itoa(strconv.IntSize)},
+		{"process_id", strconv.Itoa(os.Getpid())},
+		{"run_id", s.service.runID},
+		{"tcp_port", port},
+		{"server_time_usec", strconv.FormatInt(time.Now().UnixMicro(), 10)},
+		{"uptime_in_seconds", strconv.Itoa(int(uptime.Seconds()))},
+		{"uptime_in_days", strconv.Itoa(int(uptime.Hours() / 24))},
+	}
+}
+
+func (s *Session) infoClients() []parameter {
+	return []parameter{
+		{"connected_clients", strconv.FormatInt(s.conn.Server().Stats().Clients.Load(), 10)},
+		{"cluster_connections", "0"},
+		{"maxclients", strconv.Itoa(s.conn.Server().Config().MaxClients)},
+		{"blocked_clients", "0"},
+	}
+}
+
+// memoryFields describes the memory of this process.
+func memoryFields() []parameter {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+	}
+	metrics.Read(samples)
+	used := samples[0].Value.Uint64()
+	mapped := samples[1].Value.Uint64() - samples[2].Value.Uint64()
+	return []parameter{
+		{"used_memory", strconv.FormatUint(used, 10)},
+		{"used_memory_human", fmt.Sprintf("%.2fM", float64(used)/(1<<20))},
+		{"used_memory_rss", strconv.FormatUint(mapped, 10)},
+		{"used_memory_rss_human", fmt.Sprintf("%.2fM", float64(mapped)/(1<<20))},
+		{"maxmemory", "0"},
+		{"maxmemory_human", "0B"},
+		{"maxmemory_policy", "noeviction"},
+		{"mem_fragmentation_ratio", fmt.Sprintf("%.2f", float64(mapped)/float64(used))},
+		{"mem_allocator", runtime.Version()},
+	}
+}
+
+func (s *Session) infoStats() []parameter {
+	stats, clients := &s.service.stats, s.conn.Server().Stats()
+	var failed uint64
+	for _, n := range stats.Errors() {
+		failed += n
+	}
+	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	return []parameter{
+		{"total_connections_received", count(clients.Accepted.Load())},
+		{"total_commands_processed", count(stats.Commands.Load())},
+		{"total_net_output_bytes", count(clients.BytesOut.Load())},
+		{"rejected_connections", count(clients.Rejected.Load())},
+		{"client_output_buffer_limit_disconnections", count(clients.SlowReaders.Load())},
+		{"evicted_keys", "0"},
+		{"total_error_replies", count(failed)},
+	}
+}
+
+// cpuFields is the processor time of this process.
+func cpuFields() []parameter {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return nil
+	}
+	seconds := func(t syscall.Timeval) string { return fmt.Sprintf("%d.%06d", t.Sec, t.Usec) }
+	return []parameter{
+		{"used_cpu_sys", seconds(usage.Stime)},
+		{"used_cpu_user", seconds(usage.Utime)},
+	}
+}
+
+func (s *Session) infoCommandStats() (fields []parameter) {
+	for _, cmd := range command.Supported() {
+		stats := s.service.stats.Op(cmd.Op)
+		calls := stats.Calls.Load()
+		if calls == 0 {
+			continue
+		}
+		micros := float64(stats.Nanos.Load()) / 1000
+		fields = append(fields, parameter{"cmdstat_" + cmd.Name, fmt.Sprintf(
+			"calls=%d,usec=%.0f,usec_per_call=%.2f,rejected_calls=0,failed_calls=%d", calls, micros, micros/float64(calls), stats.Failed.Load())})
+	}
+	return fields
+}
+
+func (s *Session) infoErrorStats() (fields []parameter) {
+	words := s.service.stats.Errors()
+	for _, word := range slices.Sorted(maps.Keys(words)) {
+		fields = append(fields, parameter{"errorstat_" + word, fmt.Sprintf("count=%d", words[word])})
+	}
+	return fields
+}
+
+// infoKeyspace counts the cluster's keys. How many of them expire is not counted;
+// 0 is there because programs expect the field. When the cluster cannot be asked
+// the section is empty.
+func (s *Session) infoKeyspace() []parameter {
+	keys, err := s.service.cluster.DBSize(s.conn.Server().Context())
+	if err != nil || keys == 0 {
+		return nil
+	}
+	return []parameter{{"db0", fmt.Sprintf("keys=%d,expires=0,avg_ttl=0", keys)}}
+}

@@ -1,0 +1,141 @@
+package session
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/internal/scan"
+	"github.com/quolldb/quoll/proxy/route"
+)
+
+// command is COMMAND, with or without a subcommand.
+func (s *Session) command(dst []byte, args [][]byte) []byte {
+	if len(args) == 1 {
+		return s.commandInfo(dst, args)
+	}
+	return commandCommand.run(s, dst, args)
+}
+
+// commandCommand is COMMAND's subcommands, https://redis.io/commands/command/. What
+// they say comes from the one table in internal/command.
+var commandCommand = container{"COMMAND", []subcommand{
+	{"COUNT", 2, (*Session).commandCount, []string{"COUNT", "Return the total number of commands."}},
+	{"DOCS", -2, (*Session).commandDocs, []string{"DOCS [<command-name> ...]", "Return documentation details about multiple commands, or all."}},
+	{"GETKEYS", -4, (*Session).commandGetKeys, []string{"GETKEYS <full-command>", "Return the keys from a full command."}},
+	{"GETKEYSANDFLAGS", -4, never(route.Refuse("ERR COMMAND GETKEYSANDFLAGS is not supported yet by Quoll; see COMMAND GETKEYS")), nil},
+	{"INFO", -2, func(s *Session, dst []byte, args [][]byte) []byte { return s.commandInfo(dst, args[1:]) },
+		[]string{"INFO [<command-name> ...]", "Return details about multiple commands, or all."}},
+	{"LIST", -2, (*Session).commandList, []string{"LIST [FILTERBY (MODULE|ACLCAT|PATTERN) <value>]", "Return a list of all commands."}},
+}}
+
+func (s *Session) commandCount(dst []byte, _ [][]byte) []byte {
+	return resp.AppendInt(dst, int64(len(command.Supported())))
+}
+
+// commandInfo shows the commands named behind args[0], all if there are none.
+func (s *Session) commandInfo(dst []byte, args [][]byte) []byte {
+	if len(args) == 1 {
+		dst = resp.AppendArray(dst, len(command.Supported()))
+		for _, cmd := range command.Supported() {
+			dst = command.AppendInfo(dst, cmd, s.resp3)
+		}
+		return dst
+	}
+	dst = resp.AppendArray(dst, len(args)-1)
+	for _, name := range args[1:] {
+		dst = command.AppendInfo(dst, lookupFull(name), s.resp3)
+	}
+	return dst
+}
+
+func (s *Session) commandDocs(dst []byte, args [][]byte) []byte {
+	list := command.Supported()
+	if len(args) > 2 {
+		list = nil
+		for _, name := range args[2:] {
+			if cmd := lookupFull(name); cmd != nil && cmd.Route != command.RouteUnsupported {
+				list = append(list, cmd)
+			}
+		}
+	}
+	dst = resp.AppendMap(dst, len(list), s.resp3)
+	for _, cmd := range list {
+		dst = command.AppendDocs(dst, cmd, s.resp3)
+	}
+	return dst
+}
+
+// lookupFull finds a command by its name, or a subcommand by container|name.
+func lookupFull(name []byte) *command.Command {
+	container, sub, found := bytes.Cut(name, []byte("|"))
+	cmd := command.Lookup(container)
+	if found && cmd != nil {
+		return cmd.Subcommand(sub)
+	}
+	return cmd
+}
+
+// called returns what args call: cmd, or its subcommand; nil if it has none of that name.
+func called(cmd *command.Command, args [][]byte) *command.Command {
+	if cmd == nil || len(cmd.Subcommands) == 0 || len(args) < 2 {
+		return cmd
+	}
+	return cmd.Subcommand(args[1])
+}
+
+func (s *Session) commandGetKeys(dst []byte, args [][]byte) []byte {
+	args = args[2:]
+	cmd := called(command.Lookup(args[0]), args)
+	switch {
+	case cmd == nil:
+		return route.AppendReply(dst, route.Refuse("ERR Invalid command specified"))
+	case cmd.Route == command.RouteUnsupported:
+		return route.AppendReply(dst, unsupported(cmd.Name))
+	case len(cmd.KeySpecs) == 0:
+		return route.AppendReply(dst, route.Refuse("ERR The command has no key arguments"))
+	case cmd.Arity > 0 && len(args) != cmd.Arity, len(args) < -cmd.Arity: // MSET's pairs need not be complete
+		return route.AppendReply(dst, route.Refuse("ERR Invalid number of arguments specified for command"))
+	}
+	first, last, step := cmd.Keys(len(args))
+	dst = resp.AppendArray(dst, (last-first)/step+1)
+	for i := first; i <= last; i += step {
+		dst = resp.AppendBulk(dst, args[i])
+	}
+	return dst
+}
+
+// commandList is COMMAND LIST [FILTERBY MODULE name | ACLCAT category | PATTERN
+// pattern].
+func (s *Session) commandList(dst []byte, args [][]byte) []byte {
+	keep := func(*command.Command) bool { return true }
+	switch {
+	case len(args) == 2:
+	case len(args) != 5 || !is(args[2], "FILTERBY"):
+		return route.AppendReply(dst, errSyntax)
+	case is(args[3], "MODULE"):
+		keep = func(*command.Command) bool { return false }
+	case is(args[3], "ACLCAT"):
+		category := "@" + string(bytes.ToLower(args[4]))
+		keep = func(c *command.Command) bool { return slices.Contains(c.ACL().Strings(), category) }
+	case is(args[3], "PATTERN"):
+		pattern := bytes.ToLower(args[4])
+		keep = func(c *command.Command) bool { return scan.Match(pattern, []byte(c.Name)) }
+	default:
+		return route.AppendReply(dst, errSyntax)
+	}
+	var names []string
+	for _, cmd := range command.Supported() {
+		for _, c := range append([]*command.Command{cmd}, cmd.Subcommands...) {
+			if keep(c) {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	dst = resp.AppendArray(dst, len(names))
+	for _, name := range names {
+		dst = resp.AppendBulk(dst, name)
+	}
+	return dst
+}

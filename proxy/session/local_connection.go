@@ -1,0 +1,187 @@
+package session
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
+)
+
+// redisVersion is the version of Redis that Quoll's replies are those of.
+const redisVersion = "7.0.15"
+
+// auth is AUTH [user] password, https://redis.io/commands/auth/.
+func (s *Session) auth(dst []byte, args [][]byte) []byte {
+	user, password := []byte(defaultUser), args[1]
+	switch {
+	case len(args) > 3:
+		return route.AppendReply(dst, errSyntax)
+	case len(args) == 3:
+		user, password = args[1], args[2]
+	case s.service.cfg.Password == "":
+		return route.AppendReply(dst, errNoPassword)
+	}
+	if err := s.login(user, password); err != nil {
+		return route.AppendReply(dst, err)
+	}
+	return append(dst, resp.OK...)
+}
+
+// login authenticates the session. Without a configured password any will do, as
+// for a Redis user with "nopass". The comparison takes the same time whatever the
+// password. Who is wrong too often is not listened to for a moment.
+func (s *Session) login(user, password []byte) error {
+	guesses := &s.service.stats.Guesses
+	if !guesses.Allowed(s.conn.RemoteAddr()) {
+		s.service.cfg.Logger.Warn("too many wrong passwords from one address: AUTH is refused there for a moment", "client", s.conn.RemoteAddr())
+		return errTooManyGuesses
+	}
+	given, want := sha256.Sum256(password), sha256.Sum256([]byte(s.service.cfg.Password))
+	same := subtle.ConstantTimeCompare(given[:], want[:]) == 1
+	if string(user) != defaultUser || !same && s.service.cfg.Password != "" {
+		guesses.Failed(s.conn.RemoteAddr())
+		return errWrongPass
+	}
+	s.setAuthenticated(true)
+	return nil
+}
+
+// ping is PING [message].
+func (s *Session) ping(dst []byte, args [][]byte) []byte {
+	switch len(args) {
+	case 1:
+		return append(dst, "+PONG\r\n"...)
+	case 2:
+		return resp.AppendBulk(dst, args[1])
+	}
+	return route.AppendReply(dst, wrongArity("ping"))
+}
+
+func (s *Session) echo(dst []byte, args [][]byte) []byte { return resp.AppendBulk(dst, args[1]) }
+
+// close is QUIT.
+func (s *Session) close(dst []byte, _ [][]byte) []byte {
+	s.conn.Quit()
+	return append(dst, resp.OK...)
+}
+
+// reset is RESET: the connection is as new.
+func (s *Session) reset(dst []byte, _ [][]byte) []byte {
+	s.replies, s.barred = replyOn, 0
+	s.setRESP3(false)
+	s.info.set(func(c *clientInfo) {
+		c.name, c.noEvict, c.noTouchMode, c.tracking = "", false, false, tracking{}
+	})
+	s.setAuthenticated(s.service.cfg.Password == "")
+	return append(dst, "+RESET\r\n"...)
+}
+
+// selectDB is SELECT: there is one database.
+func (s *Session) selectDB(dst []byte, args [][]byte) []byte {
+	err := checkDB(args[1])
+	if s.selected(err); err != nil {
+		return route.AppendReply(dst, err)
+	}
+	return append(dst, resp.OK...)
+}
+
+// checkDB reads the number of a database, which must be 0.
+func checkDB(arg []byte) error {
+	n, ok := resp.ParseInt(arg)
+	switch {
+	case !ok:
+		return errNotInteger
+	case int64(int32(n)) != n:
+		return errNotInt32
+	case n != 0:
+		return errDBIndex
+	}
+	return nil
+}
+
+func (s *Session) setRESP3(on bool) {
+	s.resp3 = on
+	s.info.set(func(c *clientInfo) { c.resp3 = on })
+}
+
+// hello is HELLO [protocol [AUTH user password] [SETNAME name]],
+// https://redis.io/commands/hello/. The protocol changes only if all of it can be done.
+func (s *Session) hello(dst []byte, args [][]byte) []byte {
+	var protocol int64
+	if len(args) > 1 {
+		var err error
+		if protocol, err = parseProtocol(args[1]); err == nil {
+			err = s.helloOptions(args[2:])
+		}
+		if err != nil {
+			return route.AppendReply(dst, err)
+		}
+	}
+	if !s.authenticated {
+		return route.AppendReply(dst, errHelloNoAuth)
+	}
+	if protocol != 0 {
+		s.setRESP3(protocol == 3)
+	}
+	return s.appendHello(dst)
+}
+
+func parseProtocol(arg []byte) (int64, error) {
+	protocol, ok := resp.ParseInt(arg)
+	switch {
+	case !ok:
+		return 0, route.Refuse("ERR Protocol version is not an integer or out of range")
+	case protocol != 2 && protocol != 3:
+		return 0, errNoProto
+	}
+	return protocol, nil
+}
+
+// helloOptions executes the options of HELLO in order. As in Redis those before a wrong
+// one have been executed.
+func (s *Session) helloOptions(options [][]byte) error {
+	for len(options) > 0 {
+		switch {
+		case is(options[0], "AUTH") && len(options) >= 3:
+			if err := s.login(options[1], options[2]); err != nil {
+				return err
+			}
+			options = options[3:]
+		case is(options[0], "SETNAME") && len(options) >= 2:
+			if err := s.setName(options[1]); err != nil {
+				return err
+			}
+			options = options[2:]
+		default:
+			return route.Refuse(fmt.Sprintf("ERR Syntax error in HELLO option '%s'", shown(options[0])))
+		}
+	}
+	return nil
+}
+
+func (s *Session) appendHello(dst []byte) []byte {
+	protocol := int64(2)
+	if s.resp3 {
+		protocol = 3
+	}
+	dst = resp.AppendMap(dst, 7, s.resp3)
+	dst = resp.AppendBulk(resp.AppendBulk(dst, "server"), "redis")
+	dst = resp.AppendBulk(resp.AppendBulk(dst, "version"), redisVersion)
+	dst = resp.AppendInt(resp.AppendBulk(dst, "proto"), protocol)
+	dst = resp.AppendInt(resp.AppendBulk(dst, "id"), s.conn.ID())
+	dst = resp.AppendBulk(resp.AppendBulk(dst, "mode"), "standalone")
+	dst = resp.AppendBulk(resp.AppendBulk(dst, "role"), "master")
+	return resp.AppendArray(resp.AppendBulk(dst, "modules"), 0)
+}
+
+// time is TIME: seconds and microseconds since 1970.
+func (s *Session) time(dst []byte, _ [][]byte) []byte {
+	micros := time.Now().UnixMicro()
+	dst = resp.AppendArray(dst, 2)
+	dst = resp.AppendBulk(dst, strconv.FormatInt(micros/1e6, 10))
+	return resp.AppendBulk(dst, strconv.FormatInt(micros%1e6, 10))
+}

@@ -1,0 +1,123 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
+	"github.com/quolldb/quoll/ring"
+)
+
+// The commands that look into a Redis server. A proxy keeps no latency events and
+// no slow log; its metrics endpoint says more.
+var (
+	latencyCommand = container{"LATENCY", []subcommand{
+		{"DOCTOR", 2, (*Session).latencyDoctor, []string{"DOCTOR", "Return a human readable latency analysis report."}},
+		{"GRAPH", 3, (*Session).latencyGraph, []string{"GRAPH <event>", "Return an ASCII latency graph for the <event> class."}},
+		{"HISTOGRAM", -2, func(s *Session, dst []byte, _ [][]byte) []byte { return resp.AppendMap(dst, 0, s.resp3) },
+			[]string{"HISTOGRAM [COMMAND ...]", "Return latency histograms of the commands: none are kept here."}},
+		{"HISTORY", 3, always("*0\r\n"), []string{"HISTORY <event>", "Return time-latency samples for the <event> class."}},
+		{"LATEST", 2, always("*0\r\n"), []string{"LATEST", "Return the latest latency samples for all events."}},
+		{"RESET", -2, always(":0\r\n"), []string{"RESET [<event> ...]", "Reset latency data of one or more <event> classes."}},
+	}}
+	memoryCommand = container{"MEMORY", []subcommand{
+		{"DOCTOR", 2, (*Session).memoryDoctor, []string{"DOCTOR", "Return memory problems reports."}},
+		{"MALLOC-STATS", 2, (*Session).memoryMallocStats, []string{"MALLOC-STATS", "Return internal statistics report from the memory allocator."}},
+		{"PURGE", 2, (*Session).memoryPurge, []string{"PURGE", "Return free memory of this proxy to the operating system."}},
+		{"STATS", 2, never(route.Refuse("ERR MEMORY STATS is not supported by Quoll; see INFO memory and the metrics endpoint")), nil},
+		{"USAGE", -3, (*Session).memoryUsage, []string{"USAGE <key> [SAMPLES <count>]", "Return an estimate of the bytes that <key> and its value take on each replica."}},
+	}}
+	slowlogCommand = container{"SLOWLOG", []subcommand{
+		{"GET", -2, (*Session).slowlogGet, []string{"GET [<count>]", "Return top <count> entries from the slowlog: it is always empty."}},
+		{"LEN", 2, always(":0\r\n"), []string{"LEN", "Return the length of the slowlog."}},
+		{"RESET", 2, always(resp.OK), []string{"RESET", "Reset the slowlog."}},
+	}}
+	clusterCommand = container{"CLUSTER", append([]subcommand{
+		{"KEYSLOT", 3, (*Session).clusterKeySlot, []string{"KEYSLOT <key>", "Return the hash slot for <key>."}},
+	}, withoutCluster()...)}
+)
+
+// withoutCluster returns the subcommands of CLUSTER that a server with cluster support
+// disabled refuses.
+func withoutCluster() (list []subcommand) {
+	for name, arity := range map[string]int{
+		"ADDSLOTS": -3, "ADDSLOTSRANGE": -4, "BUMPEPOCH": 2, "COUNT-FAILURE-REPORTS": 3, "COUNTKEYSINSLOT": 3, "DELSLOTS": -3, "DELSLOTSRANGE": -4,
+		"FAILOVER": -2, "FLUSHSLOTS": 2, "FORGET": 3, "GETKEYSINSLOT": 4, "INFO": 2, "LINKS": 2, "MEET": -4, "MYID": 2, "NODES": 2, "REPLICAS": 3,
+		"REPLICATE": 3, "RESET": -2, "SAVECONFIG": 2, "SET-CONFIG-EPOCH": 3, "SETSLOT": -4, "SHARDS": 2, "SLAVES": 3, "SLOTS": 2,
+	} {
+		list = append(list, subcommand{name, arity, never(errNoCluster), nil})
+	}
+	return list
+}
+
+func (s *Session) latencyDoctor(dst []byte, _ [][]byte) []byte {
+	return resp.AppendVerbatim(dst, "This proxy keeps no latency events. Its metrics endpoint has the latency of batches.\n", s.resp3)
+}
+
+func (s *Session) latencyGraph(dst []byte, args [][]byte) []byte {
+	return route.AppendReply(dst, route.Refuse(fmt.Sprintf("ERR No samples available for event '%s'", shown(args[2]))))
+}
+
+func (s *Session) memoryDoctor(dst []byte, _ [][]byte) []byte {
+	return resp.AppendVerbatim(dst, "A proxy holds no data. See 'quoll ring status' for what the nodes hold.\n", s.resp3)
+}
+
+func (s *Session) memoryMallocStats(dst []byte, _ [][]byte) []byte {
+	var text []byte
+	for _, field := range memoryFields() {
+		text = fmt.Appendf(text, "%s:%s\n", field.name, field.value)
+	}
+	return resp.AppendVerbatim(dst, string(text), s.resp3)
+}
+
+func (s *Session) memoryPurge(dst []byte, _ [][]byte) []byte {
+	debug.FreeOSMemory()
+	return append(dst, resp.OK...)
+}
+
+// recordOverhead estimates what a key takes besides its own bytes and its value's.
+const recordOverhead = 96
+
+// memoryUsage is MEMORY USAGE key [SAMPLES count]: an estimate.
+func (s *Session) memoryUsage(dst []byte, args [][]byte) []byte {
+	for rest := args[3:]; len(rest) > 0; rest = rest[2:] {
+		if len(rest) == 1 || !is(rest[0], "SAMPLES") {
+			return route.AppendReply(dst, errSyntax)
+		}
+		switch n, ok := resp.ParseInt(rest[1]); {
+		case !ok:
+			return route.AppendReply(dst, errNotInteger)
+		case n < 0:
+			return route.AppendReply(dst, errSyntax)
+		}
+	}
+	key := args[2]
+	exists := s.execute(command.Request{Op: command.OpExists, Args: [][]byte{[]byte("EXISTS"), key}}, false)
+	if bytes.Equal(exists.Reply, []byte(":0\r\n")) {
+		return resp.AppendNull(dst, s.resp3)
+	}
+	length := s.execute(command.Request{Op: command.OpStrlen, Args: [][]byte{getName, key}}, false)
+	if failure := failureOf([]route.Op{exists, length}, false); failure != nil {
+		return append(dst, failure...)
+	}
+	return resp.AppendInt(dst, sum([]route.Op{length})+int64(len(key))+recordOverhead)
+}
+
+func (s *Session) slowlogGet(dst []byte, args [][]byte) []byte {
+	if len(args) > 3 {
+		return route.AppendReply(dst, misused("SLOWLOG", args))
+	}
+	if len(args) == 3 {
+		if n, ok := resp.ParseInt(args[2]); !ok || n < -1 {
+			return route.AppendReply(dst, route.Refuse("ERR count should be greater than or equal to -1"))
+		}
+	}
+	return resp.AppendArray(dst, 0)
+}
+
+func (s *Session) clusterKeySlot(dst []byte, args [][]byte) []byte {
+	return resp.AppendInt(dst, int64(ring.SlotOf(args[2])))
+}

@@ -1,0 +1,62 @@
+package session
+
+import (
+	"time"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/proxy/route"
+)
+
+const (
+	// maxRoundArgs and maxRoundBytes are the most arguments, and the most bytes in them, of a
+	// command that is executed together with those of other clients.
+	maxRoundArgs  = 32
+	maxRoundBytes = 16 << 10
+)
+
+// Plan implements front.Session.
+func (s *Session) Plan(limit int) (ops []route.Op, all bool) {
+	if s.plan.maxOps < firstBatchOps { // its replies are large
+		return nil, false
+	}
+	for s.conn.More() && len(s.plan.batch.Ops) < min(s.plan.maxOps, limit) {
+		args := s.conn.Peek()
+		cmd := command.Lookup(args[0])
+		if !s.fitsRound(cmd, args) {
+			break
+		}
+		s.conn.Next()
+		s.dispatch(cmd, args)
+	}
+	return s.plan.batch.Ops, !s.conn.More()
+}
+
+// Executed implements front.Session.
+func (s *Session) Executed(ops []route.Op, took time.Duration) {
+	copy(s.plan.batch.Ops, ops)
+	s.executed(took)
+}
+
+// fitsRound reports whether a command can be executed together with those of others, or
+// is answered in no time.
+func (s *Session) fitsRound(cmd *command.Command, args [][]byte) bool {
+	if cmd == nil || !s.authenticated || s.barred != 0 || len(args) > maxRoundArgs || !cmd.ArityOK(len(args)) {
+		return false
+	}
+	size := 0
+	for _, arg := range args {
+		size += len(arg)
+	}
+	if size > maxRoundBytes {
+		return false
+	}
+	switch cmd.Route {
+	case command.RouteRead, command.RouteWrite, command.RouteSplit:
+		return true
+	}
+	switch cmd.Op {
+	case command.OpPing, command.OpEcho, command.OpSelect:
+		return len(s.plan.commands) == 0 // what was before it is answered first
+	}
+	return false
+}

@@ -1,0 +1,156 @@
+package session
+
+import (
+	"errors"
+	"time"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/front"
+	"github.com/quolldb/quoll/proxy/route"
+)
+
+// Session is what a proxy knows of one client, and executes its commands. It belongs to whoever owns the connection. Others touch only
+// info and the methods of conn that say so.
+type Session struct {
+	service *Service
+	conn    *front.Conn
+	info    clientInfo
+
+	authenticated bool
+	resp3         bool
+	barred        bars
+	replies       replyMode
+
+	plan    plan
+	scratch []byte // where a reply that is not from a node is built
+}
+
+// Open returns the session of a new connection.
+func (s *Service) Open(conn *front.Conn) *Session {
+	session := &Session{service: s, conn: conn, plan: newPlan()}
+	session.setAuthenticated(s.cfg.Password == "")
+	return session
+}
+
+// all returns the sessions of all clients, oldest first.
+func (s *Session) all() []*Session {
+	conns := s.conn.Server().Conns()
+	list := make([]*Session, len(conns))
+	for i, c := range conns {
+		list[i] = c.Session().(*Session)
+	}
+	return list
+}
+
+// Reject implements front.Session.
+func (s *Session) Reject(err error) {
+	var violation *resp.ProtocolError
+	switch {
+	case errors.Is(err, resp.ErrHTTP):
+		s.attacked()
+	case errors.As(err, &violation):
+		s.service.stats.ProtocolErrors.Add(1)
+		s.reply(command.OpNone, resp.AppendError(s.scratch[:0], "ERR "+violation.Error()))
+	default:
+		s.replies = replyOn
+		s.reply(command.OpNone, route.AppendReply(nil, err))
+	}
+}
+
+// setAuthenticated says whether the client may use commands, and with that how
+// large they may be.
+func (s *Session) setAuthenticated(yes bool) {
+	s.authenticated = yes
+	limits := s.service.cfg.Limits
+	if !yes {
+		limits = limits.BeforeAuthentication()
+	}
+	s.conn.SetLimits(limits)
+}
+
+// Run implements front.Session.
+func (s *Session) Run() {
+	for s.conn.More() && !s.conn.Ending() {
+		if s.plan.full() {
+			s.finish()
+		}
+		args := s.conn.Next()
+		s.dispatch(command.Lookup(args[0]), args)
+	}
+	s.finish()
+}
+
+// dispatch plans the operations of a command, or answers it.
+func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
+	s.info.command.Store(called(cmd, args))
+	if cmd == nil {
+		if crossProtocol(args[0]) {
+			s.finish()
+			s.attacked()
+			return
+		}
+		s.refuse(command.OpNone, unknownCommand(args))
+		return
+	}
+	switch {
+	case !cmd.ArityOK(len(args)):
+		s.refuse(cmd.Op, wrongArity(cmd.Name))
+	case !s.authenticated && cmd.Flags&command.FlagNoAuth == 0:
+		s.refuse(cmd.Op, errNoAuth)
+	case !s.service.loaded.Load() && s.loading(cmd, args):
+	case (s.barred != 0 || cmd.Route == command.RouteUnsupported) && s.transactional(cmd):
+	case s.inNoDatabase(cmd):
+		s.refuse(cmd.Op, errInNoDB)
+	case s.barred != 0 && s.toBeCached(cmd):
+		s.refuse(cmd.Op, errToBeCached)
+	default:
+		s.route(cmd, args)
+	}
+}
+
+func (s *Session) route(cmd *command.Command, args [][]byte) {
+	switch cmd.Route {
+	case command.RouteRead:
+		s.plan.one(cmd, args, false, s.resp3)
+	case command.RouteWrite:
+		s.plan.one(cmd, args, true, s.resp3)
+	case command.RouteSplit:
+		s.plan.split(cmd, args, s.resp3)
+	case command.RouteGather:
+		s.plan.gather(cmd, args, s.resp3)
+	default:
+		s.answer(cmd, args)
+	}
+}
+
+// answer executes everything planned so far, and then a command that is not made
+// of operations on keys.
+func (s *Session) answer(cmd *command.Command, args [][]byte) {
+	s.finish()
+	if s.conn.Broken() {
+		return
+	}
+	run := handlers[cmd.Op]
+	if run == nil {
+		s.refuse(cmd.Op, unsupported(cmd.Name))
+		return
+	}
+	start := time.Now()
+	s.scratch = run(s, s.scratch[:0], args)
+	s.service.stats.count(cmd.Op, time.Since(start))
+	s.reply(cmd.Op, s.scratch)
+	if cap(s.scratch) > maxScratch {
+		s.scratch = nil
+	}
+}
+
+// maxScratch is the largest scratch buffer that is kept for the next command.
+const maxScratch = 64 << 10
+
+// refuse answers with an error, in its turn.
+func (s *Session) refuse(op command.Op, err error) {
+	s.finish()
+	s.service.stats.count(op, 0)
+	s.reply(op, route.AppendReply(s.scratch[:0], err))
+}
