@@ -147,7 +147,7 @@ func TestVerifyFindsWhatIsDoneToHashes(t *testing.T) {
 				}
 				return harmed > 5 // some may be written before they are read
 			})
-		}, "--for", "4s", "--addr", address, "--keys", "400")
+		}, "--for", "5s", "--addr", address, "--keys", "200")
 		require.Equal(t, 1, code, name)
 		require.Positive(t, test.want(report), "%s: %s", name, text)
 		require.Contains(t, text, test.text, name)
