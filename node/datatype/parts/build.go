@@ -1,0 +1,81 @@
+package parts
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/quolldb/quoll/internal/buffer"
+)
+
+// Unpack makes a map of its packed form, of which nothing is kept. It reports false for what is no packed form, or has a key twice.
+func Unpack(packed []byte) (*Map, bool) {
+	n, at := binary.Uvarint(packed)
+	if at <= 0 || n == 0 || n > uint64(len(packed)) {
+		return nil, false
+	}
+	type item struct {
+		pos        uint64
+		start, end int
+	}
+	items := make([]item, 0, n)
+	for at < len(packed) {
+		key, _, end, ok := Next(packed, at)
+		if !ok {
+			return nil, false
+		}
+		items = append(items, item{Position(key), at, end})
+		at = end
+	}
+	if uint64(len(items)) != n {
+		return nil, false
+	}
+	slices.SortFunc(items, func(a, b item) int {
+		if c := cmp.Compare(a.pos, b.pos); c != 0 {
+			return c
+		}
+		keyA, _, _ := Lengthened(packed, a.start)
+		keyB, _, _ := Lengthened(packed, b.start)
+		return cmp.Compare(string(keyA), string(keyB))
+	})
+	for i := range items[1:] {
+		keyA, _, _ := Lengthened(packed, items[i].start)
+		keyB, _, _ := Lengthened(packed, items[i+1].start)
+		if string(keyA) == string(keyB) {
+			return nil, false
+		}
+	}
+	var kids []child
+	for first := 0; first < len(items); {
+		end, size := first, 0
+		for end < len(items) && (end == first || items[end].pos == items[end-1].pos || size+items[end].end-items[end].start <= fullPart) {
+			size += items[end].end - items[end].start
+			end++
+		}
+		part := make([]byte, 0, size)
+		for _, i := range items[first:end] {
+			part = buffer.Append(part, packed[i.start:i.end])
+		}
+		kids = append(kids, child{items[first].pos, newLeaf(part, end-first)})
+		first = end
+	}
+	return &Map{above(kids)}, true
+}
+
+const (
+	// Parts and nodes that are made all at once have room for more.
+	fullPart = partSize * 3 / 4
+	fullNode = fanout * 3 / 4
+)
+
+// above returns the root of a tree of these nodes.
+func above(kids []child) *node {
+	for len(kids) > 1 {
+		var next []child
+		for some := range slices.Chunk(kids, fullNode) {
+			next = append(next, child{some[0].low, newInner(slices.Clone(some))})
+		}
+		kids = next
+	}
+	return kids[0].node
+}

@@ -1,0 +1,13 @@
+// Package parts keeps a large collection in small parts, so that a change costs what the change is, and not what
+// the collection is.
+//
+// A Map is immutable. A change makes another Map, which has one new part and the few nodes above it, and shares all else with the first: a
+// B+tree that is copied along one path. So whoever is slower than one change (a dump, a repair, a reply) just keeps the
+// Map that it has begun with, and what is under way at a home needs no copy.
+//
+// The order of its items is that of their positions, which are hashes of their keys: it is the same on all
+// nodes, however a Map came to be, and a position says where an iteration goes on in any later Map.
+//
+// The packed form is what small collections are kept as, beside their keys, and what is sent and stored: how many items there are, then of
+// each the key and the value, each with its length before it. All numbers are uvarints. A part is packed, too.
+package parts
