@@ -118,7 +118,7 @@ func (b *backupRun) read(number uint16, from engine.Position) (next engine.Posit
 	defer st.unlock()
 	enough := func() bool { return len(chunk.Records) >= backupRecords || size >= backupBytes }
 	next, err = st.scan(number, from, engine.EndPosition, enough, func(_ engine.Position, key []byte, rec record.Record) {
-		size += len(key) + len(rec.State.Value)
+		size += len(key) + rec.State.Size()
 		rec.State = rec.State.Keep()
 		chunk.Records = append(chunk.Records, backup.Entry{Key: bytes.Clone(key), Record: rec})
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/backup"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/ring"
 )
@@ -117,7 +118,8 @@ func (r *restorer) put(slot uint16, e *backup.Entry) error {
 	}
 	rec := e.Record
 	rec.State.Value = own(rec.State.Value)
-	r.staged += len(e.Key) + len(rec.State.Value) + recordOverhead
+	rec.State, _ = datatype.Live(rec.State)
+	r.staged += len(e.Key) + rec.State.Size() + recordOverhead
 	return r.engine.Put(slot, e.Key, rec)
 }
 

@@ -95,7 +95,7 @@ func (s *stripe) Answer(r *register.Request, a register.Answer) {
 			a = register.Answer{Outcome: register.NotDone, Reason: register.Overloaded} // a read had no effect: it can be asked for later
 		}
 		s.out.result(origin, &protocol.Result{ID: r.OriginID, Status: protocol.Status(a.Outcome),
-			Reason: a.Reason, Hint: a.Hint, Reply: a.Reply})
+			Reason: uint8(a.Reason), Hint: a.Hint, Reply: a.Reply})
 	case func(done bool): // an operation in the background
 		origin(a.Outcome == register.Done)
 	}
@@ -128,7 +128,7 @@ func (s *stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 	start := len(dst)
 	s.node.lend(req)
 	dst, effect := datatype.Execute(dst, st, req, now)
-	if len(effect.State.Value) > req.MaxValue { // that it was given: what a command makes is bounded before it is made
+	if effect.State.Size() > req.MaxValue { // that it was given: what a command makes is bounded before it is made
 		return resp.AppendError(dst[:start], datatype.ErrTooLong), record.Effect{}
 	}
 	return dst, effect

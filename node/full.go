@@ -78,7 +78,7 @@ func (n *Node) overflows(sl *slot, m *register.Message) bool {
 		return false
 	}
 	held, _, err := sl.acceptor.Read(m.Key)
-	return err == nil && (m.IsDelta || !held.State.Live() || len(m.State.Value) > len(held.State.Value))
+	return err == nil && (m.IsDelta || !held.State.Live() || m.State.Size() > held.State.Size())
 }
 
 // shortOf returns what the node is short of, nil for nothing.

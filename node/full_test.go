@@ -58,6 +58,13 @@ func (e *tight) Put(slot uint16, key []byte, rec record.Record) error {
 	return e.Engine.Put(slot, key, rec)
 }
 
+func (e *tight) Change(slot uint16, key []byte, rec record.Record, base record.Version, delta []byte) error {
+	if err := e.write(); err != nil {
+		return err
+	}
+	return e.Engine.Change(slot, key, rec, base, delta)
+}
+
 func (e *tight) Delete(slot uint16, key []byte) error {
 	if err := e.write(); err != nil {
 		return err
@@ -105,7 +112,7 @@ func TestAFullNode(t *testing.T) {
 	writes := engines["a"].writes.Load()
 
 	r := cl.do("set " + key + " w")
-	require.Equal(t, []any{protocol.StatusNotDone, register.StorageFull}, []any{r.Status, r.Reason})
+	require.Equal(t, []any{protocol.StatusNotDone, uint8(register.StorageFull)}, []any{r.Status, r.Reason})
 	require.Equal(t, "v", string(c.held("b", slot, key)), "nothing was sent")
 	require.Equal(t, "$1\r\nv\r\n", string(cl.do("get "+key).Reply), "it leads, and reads")
 	require.Equal(t, protocol.StatusValue, cl.one(op(protocol.ReadValue, "get "+key)).Status)
@@ -180,7 +187,7 @@ func TestNobodyProposesWithoutAMajorityThatHasRoom(t *testing.T) {
 	cl := c.dial(c.nodes["c"])
 	writes := engines["c"].writes.Load()
 	r := cl.do("set " + key + " w")
-	require.Equal(t, []any{protocol.StatusNotDone, register.StorageFull}, []any{r.Status, r.Reason})
+	require.Equal(t, []any{protocol.StatusNotDone, uint8(register.StorageFull)}, []any{r.Status, r.Reason})
 	require.Equal(t, "$1\r\nv\r\n", string(cl.do("get "+key).Reply))
 	require.EqualValues(t, register.StorageFull, cl.do("get "+c.keyOf(c.nodes["b"])).Reason, "it would take a term")
 	require.Equal(t, writes, engines["c"].writes.Load())

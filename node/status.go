@@ -179,7 +179,7 @@ func (n *Node) holding(key []byte) (admin.ReplicaHolding, error) {
 	h.Version, h.Digest = versionText(rec.Version), digestText(rec.State)
 	meta := sl.acceptor.Meta()
 	h.Promised, h.Floor = versionText(record.Version{Ballot: meta.Promised}), versionText(meta.Floor)
-	h.Type, h.Size = rec.State.Type.String(), len(rec.State.Value)
+	h.Type, h.Size = rec.State.Type.String(), rec.State.Size()
 	if rec.State.ExpireAt != 0 {
 		at := time.UnixMilli(rec.State.ExpireAt).UTC()
 		h.ExpireAt = &at
@@ -199,7 +199,7 @@ func versionText(v record.Version) string {
 func digestText(st record.State) string {
 	sum := fnv.New64a()
 	fmt.Fprintf(sum, "%d %d ", st.Type, st.ExpireAt)
-	sum.Write(st.Value)
+	sum.Write(st.Packed().Value)
 	return fmt.Sprintf("%016x", sum.Sum64())
 }
 

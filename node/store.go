@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/register"
 )
@@ -38,7 +39,16 @@ func (s store) Put(slot uint16, key []byte, rec record.Record) error {
 	if s.stripe.Full() {
 		return register.ErrNoRoom
 	}
+	rec.State, _ = datatype.Live(rec.State) // from another node it comes as bytes
 	return noRoom(s.stripe.node.engine.Put(slot, key, rec))
+}
+
+// Change implements register.Store.
+func (s store) Change(slot uint16, key []byte, rec record.Record, base record.Version, delta []byte) error {
+	if s.stripe.Full() {
+		return register.ErrNoRoom
+	}
+	return noRoom(s.stripe.node.engine.Change(slot, key, rec, base, delta))
 }
 
 // Delete implements register.Store.

@@ -8,6 +8,7 @@ import (
 	"github.com/quolldb/quoll/internal/config"
 	"github.com/quolldb/quoll/node"
 	"github.com/quolldb/quoll/node/datadir"
+	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/badger"
 	"github.com/quolldb/quoll/node/engine/disk"
@@ -63,6 +64,7 @@ func memTable(memory config.Size) int64 {
 
 // openOnDisk opens an engine that keeps its records on disk.
 func openOnDisk(cfg config.Node, opt disk.Options) (*disk.Engine, error) {
+	opt.Apply, opt.Live = datatype.Apply, datatype.Live
 	if cfg.Engine == config.Pebble {
 		return pebble.Open(opt)
 	}

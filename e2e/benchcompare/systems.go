@@ -30,10 +30,7 @@ type target struct {
 	metrics []string
 }
 
-const (
-	quollName = "quoll"
-	redisName = "redis"
-)
+const quollName = "quoll"
 
 // systems are all that can be compared, in the order in which they are shown. None of them writes to a disk.
 var systems = []system{
@@ -43,7 +40,7 @@ var systems = []system{
 		versionArgs: []string{"version"}, start: startQuoll,
 	},
 	{
-		name: redisName, title: "one redis-server, nothing replicated",
+		name: "redis", title: "one redis-server, nothing replicated",
 		label:    "one redis-server",
 		programs: []string{"redis-server"}, versionArgs: []string{"--version"}, start: startRedis,
 	},

@@ -74,7 +74,7 @@ func (c *Counts) add(e *Entry) {
 		return
 	}
 	c.Live++
-	c.Bytes += uint64(len(e.Key) + len(e.State.Value))
+	c.Bytes += uint64(len(e.Key) + e.State.Size())
 }
 
 // Digest is the SHA-256 of a backup: it names what is in it.

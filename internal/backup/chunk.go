@@ -52,7 +52,7 @@ func (e *Entry) check(slot uint16) error {
 		return errors.New("a record has no version")
 	case !e.State.Type.Known():
 		return fmt.Errorf("a record has the unknown type %d", e.State.Type)
-	case !e.State.Live() && (e.State.ExpireAt != 0 || len(e.State.Value) > 0):
+	case !e.State.Live() && (e.State.ExpireAt != 0 || e.State.Size() > 0):
 		return errors.New("a deleted record has a value")
 	}
 	return nil

@@ -53,6 +53,7 @@ const (
 	proxyQuorum = "proxy/quorum"
 	memory      = "node/engine/memory"
 	datatype    = "node/datatype"
+	disk        = "node/engine/disk"
 )
 
 func (tr trial) String() string {
@@ -65,7 +66,7 @@ func (tr trial) String() string {
 // table returns all mutations, in the order of the rules.
 func table() []mutation {
 	var all []mutation
-	for _, part := range [][]mutation{replicaRules, homeRules, doubtRules, deletionRules, epochRules, additions, hashRules} {
+	for _, part := range [][]mutation{replicaRules, homeRules, doubtRules, deletionRules, epochRules, additions, hashRules, changeRules} {
 		all = append(all, part...)
 	}
 	return all

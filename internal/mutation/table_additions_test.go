@@ -229,7 +229,7 @@ var additions = []mutation{
 		}},
 	{name: "brimful-takes", rule: "A store without room for more data", effect: "a replica takes what other homes write without end",
 		caught: scenario(node, "TestAReplicaOfACrowdedNode", `actual  : "as-brimful"`), edits: []edit{
-			{"node/full.go", `return err == nil && (m.IsDelta || !held.State.Live() || len(m.State.Value) > len(held.State.Value))`, `return err != nil && len(held.State.Value) < 0`},
+			{"node/full.go", `return err == nil && (m.IsDelta || !held.State.Live() || m.State.Size() > held.State.Size())`, `return err != nil && len(held.State.Value) < 0`},
 		}},
 	{name: "repair-blind", rule: "Repair", effect: "a repair does not look for the state that it writes again",
 		caught: search("repair", 300), edits: []edit{

@@ -90,6 +90,20 @@ type State struct {
 	// Value is immutable once it is part of a State that was handed on: a new
 	// value is a new slice. But one of up to CopiedValue bytes may be borrowed: whoever keeps it makes a copy.
 	Value []byte
+	// Object is what a large value of another type than String is in memory; Value is nil then.
+	Object Object
+}
+
+// Object is a value that a change costs what the change is. It is immutable: a change makes another one, which
+// shares most of its memory. So it may be kept by anybody, and never has to be copied.
+// Only the data type that made it knows what it is; to all others it is what it would be as a Value.
+type Object interface {
+	// Size is the length in bytes of what AppendTo appends. It takes constant time.
+	Size() int
+	// AppendTo appends the value as it is sent and stored.
+	AppendTo(dst []byte) []byte
+	// Memory is about how many bytes of memory it takes. It takes constant time.
+	Memory() int
 }
 
 // CopiedValue is the length up to which whoever keeps a value copies it, so that it may be part of a message, or of
@@ -100,6 +114,22 @@ const CopiedValue = 1024
 func (s State) Keep() State {
 	if len(s.Value) <= CopiedValue {
 		s.Value = append([]byte(nil), s.Value...)
+	}
+	return s
+}
+
+// Size returns the length of the value in bytes, as it is sent and stored.
+func (s State) Size() int {
+	if s.Object != nil {
+		return s.Object.Size()
+	}
+	return len(s.Value)
+}
+
+// Packed returns the state with its value as bytes: as long as a large object is, they are allocated.
+func (s State) Packed() State {
+	if s.Object != nil {
+		s.Value, s.Object = s.Object.AppendTo(make([]byte, 0, s.Object.Size())), nil
 	}
 	return s
 }

@@ -50,5 +50,8 @@ func AppendVersion(dst []byte, v record.Version) []byte {
 func AppendState(dst []byte, s record.State) []byte {
 	dst = append(dst, byte(s.Type))
 	dst = AppendVarint(dst, s.ExpireAt)
+	if s.Object != nil {
+		return s.Object.AppendTo(AppendUvarint(dst, uint64(s.Object.Size())))
+	}
 	return AppendBytes(dst, s.Value)
 }

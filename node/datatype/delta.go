@@ -107,10 +107,9 @@ func applyFields(st record.State, body []byte) (record.State, error) {
 	if !ok {
 		return record.State{}, fmt.Errorf("%w: bad fields", ErrDelta)
 	}
-	value := e.apply(st.Value, e.hits(st.Value))
-	if value == nil || len(value) > MaxValueLen {
-		return record.State{}, fmt.Errorf("%w: fields that leave a hash of %d bytes", ErrDelta, len(value))
+	next, _ := e.apply(hashIn(st))
+	if next.count() == 0 || next.size() > MaxValueLen {
+		return record.State{}, fmt.Errorf("%w: fields that leave a hash of %d bytes", ErrDelta, next.size())
 	}
-	st.Value = value
-	return st, nil
+	return next.state(st.ExpireAt), nil
 }

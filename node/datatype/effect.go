@@ -52,7 +52,7 @@ func spliced(old record.State, value []byte, from, to int) record.Effect {
 func expiryChanged(st record.State, at int64) record.Effect {
 	st.ExpireAt = at
 	eff := record.Effect{Kind: record.Replaced, State: st}
-	if len(st.Value) > minExpiryValue {
+	if st.Size() > minExpiryValue {
 		eff.Kind = record.Changed
 		eff.Delta = encodeExpiry(at)
 	}

@@ -72,7 +72,7 @@ func FuzzApplyFields(f *testing.F) {
 			require.Equal(t, record.State{}, next)
 			return
 		}
-		want := mapOf(value)
+		want := mapOf(record.State{Value: value})
 		e, _ := decodeEdit(body)
 		for _, c := range e.list {
 			if c.remove {
@@ -81,15 +81,15 @@ func FuzzApplyFields(f *testing.F) {
 				want[string(c.field)] = string(c.value)
 			}
 		}
-		require.Equal(t, want, mapOf(next.Value))
+		require.Equal(t, want, mapOf(next))
 	})
 }
 
-// mapOf returns the fields of a packed hash.
-func mapOf(hash []byte) map[string]string {
+// mapOf returns the fields of a hash.
+func mapOf(st record.State) map[string]string {
 	all := map[string]string{}
-	for f := fieldsOf(hash); f.next(); {
-		all[string(f.field)] = string(f.value)
+	for field, value := range hashIn(st).all() {
+		all[string(field)] = string(value)
 	}
 	return all
 }
@@ -195,7 +195,7 @@ func FuzzExecute(f *testing.F) {
 		require.NotEmpty(t, reply)
 		require.True(t, strings.HasSuffix(reply, "\r\n"))
 		require.False(t, next.Expired(testNow), "made a state that is expired already")
-		require.LessOrEqual(t, len(next.Value), MaxValueLen)
+		require.LessOrEqual(t, next.Size(), MaxValueLen)
 		if reply[0] == '-' {
 			require.Equal(t, record.Unchanged, effect.Kind, "what is refused has no effect")
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype/parts"
 )
 
 // edit is what a command does to the fields of a hash: at most one thing to each. What it is given is borrowed.
@@ -72,19 +73,45 @@ func (e *edit) hits(hash []byte) []hit {
 	return found
 }
 
-// apply returns a hash with the changes, nil if no field is left. Changed fields keep their places and new ones are last. found are the hits in
-// the hash.
-func (e *edit) apply(hash []byte, found []hit) []byte {
+// apply returns a hash with the changes, without any field if none is left, and how many of the fields that are changed were there.
+// Changed fields of a packed hash keep their places, and new ones are last.
+func (e *edit) apply(h hash) (next hash, found int) {
+	const most = 8 // part of the fields that are changed one after the other
+	if h.parts == nil || len(e.list) > h.count()/most {
+		next, found = e.applyPacked(h.pack().packed)
+	} else {
+		next, found = e.applyToParts(h.parts)
+	}
+	return next.settled(), found
+}
+
+func (e *edit) applyToParts(m *parts.Map) (next hash, found int) {
+	for _, c := range e.list {
+		var there bool
+		if c.remove {
+			m, there = m.Remove(c.field)
+		} else {
+			m, there = m.Set(c.field, c.value)
+		}
+		if there {
+			found++
+		}
+	}
+	return hash{parts: m}, found
+}
+
+func (e *edit) applyPacked(packed []byte) (next hash, found int) {
+	hits := e.hits(packed)
 	there := make([]bool, len(e.list))
-	count, size := fieldCount(hash), 0
-	for _, h := range found {
+	count, size := hash{packed: packed}.count(), 0
+	for _, h := range hits {
 		there[h.change] = true
 		size -= h.end - h.start
 	}
 	for i, c := range e.list {
 		switch {
 		case !c.remove:
-			size += lengthenedSize(len(c.field)) + lengthenedSize(len(c.value))
+			size += parts.ItemSize(c.field, c.value)
 			if !there[i] {
 				count++
 			}
@@ -93,21 +120,21 @@ func (e *edit) apply(hash []byte, found []hit) []byte {
 		}
 	}
 	if count == 0 {
-		return nil
+		return hash{}, len(hits)
 	}
-	at := fieldsOf(hash).end
-	value := binary.AppendUvarint(make([]byte, 0, uvarintSize(count)+len(hash)-at+size), uint64(count))
-	for _, h := range found {
-		value = e.list[h.change].append(buffer.Append(value, hash[at:h.start]))
+	at := fieldsOf(packed).end
+	value := binary.AppendUvarint(make([]byte, 0, parts.UvarintSize(count)+len(packed)-at+size), uint64(count))
+	for _, h := range hits {
+		value = e.list[h.change].append(buffer.Append(value, packed[at:h.start]))
 		at = h.end
 	}
-	value = buffer.Append(value, hash[at:])
+	value = buffer.Append(value, packed[at:])
 	for i, c := range e.list {
 		if !there[i] {
 			value = c.append(value)
 		}
 	}
-	return value
+	return hash{packed: value}, len(hits)
 }
 
 // append appends what a packed hash has of the field then.
@@ -115,24 +142,24 @@ func (c *fieldChange) append(dst []byte) []byte {
 	if c.remove {
 		return dst
 	}
-	return appendLengthened(appendLengthened(dst, c.field), c.value)
+	return parts.AppendItem(dst, c.field, c.value)
 }
 
-// effect is the effect of the changes on a hash, or on no key. found are the hits in it. fits is false if the hash would become longer than longest.
-func (e *edit) effect(old record.State, found []hit, longest int) (eff record.Effect, fits bool) {
-	value := e.apply(old.Value, found)
-	if value == nil {
+// effect is the effect of the changes, after which a key has the hash next. fits is false if that is longer than longest.
+func (e *edit) effect(old record.State, next hash, longest int) (eff record.Effect, fits bool) {
+	size := next.size()
+	if next.count() == 0 {
 		if !old.Live() {
 			return noEffect, true
 		}
 		return deleted(), true
 	}
-	if len(value) > longest {
+	if size > longest {
 		return noEffect, false
 	}
-	eff = record.Effect{Kind: record.Replaced, State: record.State{Type: record.Hash, ExpireAt: old.ExpireAt, Value: value}}
-	if old.Live() && len(value) > minSpliceValue {
-		if delta := e.delta(len(value) / minSpliceGain); delta != nil {
+	eff = record.Effect{Kind: record.Replaced, State: next.state(old.ExpireAt)}
+	if old.Live() && size > minSpliceValue {
+		if delta := e.delta(size / minSpliceGain); delta != nil {
 			eff.Kind, eff.Delta = record.Changed, delta
 		}
 	}
@@ -144,9 +171,9 @@ func (e *edit) effect(old record.State, found []hit, longest int) (eff record.Ef
 func (e *edit) delta(most int) []byte {
 	size := 1
 	for _, c := range e.list {
-		size += uvarintSize(len(c.field)<<1|1) + len(c.field)
+		size += parts.UvarintSize(len(c.field)<<1|1) + len(c.field)
 		if !c.remove {
-			size += lengthenedSize(len(c.value))
+			size += parts.LengthenedSize(len(c.value))
 		}
 	}
 	if size >= most {
@@ -160,7 +187,7 @@ func (e *edit) delta(most int) []byte {
 		}
 		delta = buffer.Append(binary.AppendUvarint(delta, head), c.field)
 		if !c.remove {
-			delta = appendLengthened(delta, c.value)
+			delta = parts.AppendLengthened(delta, c.value)
 		}
 	}
 	return delta
@@ -176,7 +203,7 @@ func decodeEdit(body []byte) (e edit, ok bool) {
 		end := size + int(head>>1)
 		c := fieldChange{field: body[size:end], remove: head&1 != 0}
 		if !c.remove {
-			if c.value, end, ok = lengthened(body, end); !ok {
+			if c.value, end, ok = parts.Lengthened(body, end); !ok {
 				return e, false
 			}
 		}

@@ -11,12 +11,12 @@ func hGet(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, r
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	return appendField(dst, st.Value, req.Args[2], req.RESP3), noEffect
+	return appendField(dst, hashIn(st), req.Args[2], req.RESP3), noEffect
 }
 
 // appendField appends the value of a field, or null.
-func appendField(dst, hash, field []byte, resp3 bool) []byte {
-	value, found := fieldOf(hash, field)
+func appendField(dst []byte, h hash, field []byte, resp3 bool) []byte {
+	value, found := h.get(field)
 	if !found {
 		return resp.AppendNull(dst, resp3)
 	}
@@ -28,17 +28,17 @@ func hMGet(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, 
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	asked := req.Args[2:]
+	h, asked := hashIn(st), req.Args[2:]
 	dst = resp.AppendArray(dst, len(asked))
-	if len(asked) <= searched {
+	if h.parts != nil || len(asked) <= searched {
 		for _, field := range asked {
-			dst = appendField(dst, st.Value, field, req.RESP3)
+			dst = appendField(dst, h, field, req.RESP3)
 		}
 		return dst, noEffect
 	}
-	values := make(map[string][]byte, fieldCount(st.Value))
-	for f := fieldsOf(st.Value); f.next(); {
-		values[string(f.field)] = f.value
+	values := make(map[string][]byte, h.count())
+	for field, value := range h.all() {
+		values[string(field)] = value
 	}
 	for _, field := range asked {
 		if value, found := values[string(field)]; found {
@@ -55,7 +55,7 @@ func hExists(dst []byte, st record.State, req *command.Request, _ int64) ([]byte
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	_, found := fieldOf(st.Value, req.Args[2])
+	_, found := hashIn(st).get(req.Args[2])
 	return appendBool(dst, found), noEffect
 }
 
@@ -64,7 +64,7 @@ func hLen(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, rec
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	return resp.AppendInt(dst, int64(fieldCount(st.Value))), noEffect
+	return resp.AppendInt(dst, int64(hashIn(st).count())), noEffect
 }
 
 // hStrlen serves HSTRLEN.
@@ -72,7 +72,7 @@ func hStrlen(dst []byte, st record.State, req *command.Request, _ int64) ([]byte
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	value, _ := fieldOf(st.Value, req.Args[2])
+	value, _ := hashIn(st).get(req.Args[2])
 	return resp.AppendInt(dst, int64(len(value))), noEffect
 }
 
@@ -81,9 +81,9 @@ func hGetAll(dst []byte, st record.State, req *command.Request, _ int64) ([]byte
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	dst = resp.AppendMap(dst, fieldCount(st.Value), req.RESP3)
-	for f := fieldsOf(st.Value); f.next(); {
-		dst = resp.AppendBulk(resp.AppendBulk(dst, f.field), f.value)
+	dst = resp.AppendMap(dst, hashIn(st).count(), req.RESP3)
+	for field, value := range hashIn(st).all() {
+		dst = resp.AppendBulk(resp.AppendBulk(dst, field), value)
 	}
 	return dst, noEffect
 }
@@ -93,9 +93,9 @@ func hKeys(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, re
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	dst = resp.AppendArray(dst, fieldCount(st.Value))
-	for f := fieldsOf(st.Value); f.next(); {
-		dst = resp.AppendBulk(dst, f.field)
+	dst = resp.AppendArray(dst, hashIn(st).count())
+	for field := range hashIn(st).all() {
+		dst = resp.AppendBulk(dst, field)
 	}
 	return dst, noEffect
 }
@@ -105,9 +105,9 @@ func hVals(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, re
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	dst = resp.AppendArray(dst, fieldCount(st.Value))
-	for f := fieldsOf(st.Value); f.next(); {
-		dst = resp.AppendBulk(dst, f.value)
+	dst = resp.AppendArray(dst, hashIn(st).count())
+	for _, value := range hashIn(st).all() {
+		dst = resp.AppendBulk(dst, value)
 	}
 	return dst, noEffect
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype/parts"
 )
 
 // TestAFieldIsInAHashOnce: bytes from elsewhere in which one is twice are no hash.
@@ -16,7 +17,7 @@ func TestAFieldIsInAHashOnce(t *testing.T) {
 	packed := func(fields ...string) record.State {
 		value := []byte{byte(len(fields))}
 		for _, field := range fields {
-			value = appendLengthened(appendLengthened(value, []byte(field)), []byte("v"))
+			value = parts.AppendItem(value, []byte(field), []byte("v"))
 		}
 		return record.State{Type: record.Hash, Value: value}
 	}
@@ -83,7 +84,7 @@ func TestACursorOutlivesWhatWasScanned(t *testing.T) {
 	require.Len(t, scanned, 3*wholeScan, "fields were there all the time and were not returned")
 
 	field := "field1100"
-	at := strconv.FormatUint(position([]byte(field)), 10)
+	at := strconv.FormatUint(parts.Position([]byte(field)), 10)
 	_, st, _ = execute(t, record.State{}, request(args...), testNow)
 	reply, _, _ := execute(t, st, request("HSCAN", "k", at, "MATCH", field), testNow)
 	require.Contains(t, reply, field, "the field at the cursor")

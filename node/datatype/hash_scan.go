@@ -7,17 +7,13 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/internal/scan"
+	"github.com/quolldb/quoll/node/datatype/parts"
 )
 
-const (
-	// wholeScan is up to how many fields HSCAN returns all at once, whatever the cursor, as Redis does for its small hashes.
-	wholeScan = 512
-	// positions is how many positions fields are spread over. Cursors are below it, and so below 2^53: some
-	// client libraries keep them in floating-point numbers.
-	positions = 1 << 48
-)
+// wholeScan is up to how many fields HSCAN returns all at once, whatever the cursor, as Redis does for its small hashes.
+const wholeScan = 512
 
-// hScan serves HSCAN. A large hash is scanned in the order of its fields' positions, which depend on nothing but the fields' names:
+// hScan serves HSCAN. A large hash is scanned in the order of its fields' positions (parts.Position), which depend on nothing but the fields' names:
 // a cursor says from which position on, and it is the same on every node, whatever was set and removed meanwhile.
 // Each page is of a range of positions that should have as many fields as were asked for.
 func hScan(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
@@ -35,19 +31,14 @@ func hScan(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, 
 	if err != nil {
 		return refuse(dst, err.Error())
 	}
-	end := uint64(positions)
-	if n := fieldCount(st.Value); n <= wholeScan {
+	h, end := hashIn(st), uint64(parts.Positions)
+	if n := h.count(); n <= wholeScan {
 		cursor = 0
-	} else if width := positions / uint64(n) * uint64(opts.Count); cursor < positions && width < positions-cursor {
+	} else if width := parts.Positions / uint64(n) * uint64(opts.Count); cursor < parts.Positions && width < parts.Positions-cursor {
 		end = cursor + width
 	}
-	var page [][]byte
-	for f := fieldsOf(st.Value); f.next(); {
-		if p := position(f.field); cursor <= p && p < end && opts.Matches(f.field) {
-			page = append(page, f.field, f.value)
-		}
-	}
-	dst = resp.AppendBulk(resp.AppendArray(dst, 2), strconv.FormatUint(end%positions, 10))
+	page := h.page(cursor, end, opts.Matches)
+	dst = resp.AppendBulk(resp.AppendArray(dst, 2), strconv.FormatUint(end%parts.Positions, 10))
 	dst = resp.AppendArray(dst, len(page))
 	for _, part := range page {
 		dst = resp.AppendBulk(dst, part)
@@ -55,18 +46,19 @@ func hScan(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, 
 	return dst, noEffect
 }
 
-// position returns where HSCAN meets a field: FNV-1a, mixed, so that the upper bits depend on all of the name. It must stay as it is.
-func position(field []byte) uint64 {
-	h := uint64(14695981039346656037)
-	for _, c := range field {
-		h = (h ^ uint64(c)) * 1099511628211
+// page returns the fields that are wanted, and their values, whose positions are not below start, and below end.
+func (h hash) page(start, end uint64, wanted func(field []byte) bool) (page [][]byte) {
+	all := h.all()
+	if h.parts != nil {
+		all = h.parts.From(start)
 	}
-	return mix(h) >> 16
-}
-
-// mix is the last step of splitmix64: each bit of the result depends on every bit of h.
-func mix(h uint64) uint64 {
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return h ^ h>>31
+	for field, value := range all {
+		switch p := parts.Position(field); {
+		case p >= end && h.parts != nil: // and so are all others
+			return page
+		case start <= p && p < end && wanted(field):
+			page = append(page, field, value)
+		}
+	}
+	return page
 }

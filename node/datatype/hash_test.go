@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/node/datatype/parts"
 )
 
 // hashOf makes a hash of fields and values.
@@ -21,7 +24,8 @@ func hashOf(pairs ...string) record.State {
 	for i := 0; i < len(pairs); i += 2 {
 		e.add(fieldChange{field: []byte(pairs[i]), value: []byte(pairs[i+1])})
 	}
-	return record.State{Type: record.Hash, Value: e.apply(nil, nil)}
+	next, _ := e.apply(hash{})
+	return next.state(0)
 }
 
 func TestHashes(t *testing.T) {
@@ -92,13 +96,22 @@ func TestASmallChangeOfALargeHashIsADelta(t *testing.T) {
 	}
 }
 
-// TestHashesAsAMap compares random edits with a map and a list of the order.
+// TestHashesAsAMap compares random edits with a map and, as long as they are packed, a list of the order.
 func TestHashesAsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var st record.State
-		model, order := map[string]string{}, []string(nil)
+		model, order, inParts := map[string]string{}, []string(nil), false
+		most := rapid.SampledFrom([]int{30, packedFields + 5, 3 * packedFields}).Draw(t, "most")
+		field := rapid.Custom(func(t *rapid.T) string { return strconv.Itoa(rapid.IntRange(0, most).Draw(t, "field")) })
+		if rapid.Bool().Draw(t, "many") {
+			args := []string{"HSET", "k"}
+			for i := range most {
+				model[strconv.Itoa(i)], order = "v", append(order, strconv.Itoa(i))
+				args = append(args, strconv.Itoa(i), "v")
+			}
+			_, st, _ = execute(t, st, request(args...), testNow)
+		}
 		for range rapid.IntRange(1, 30).Draw(t, "commands") {
-			field := rapid.Custom(func(t *rapid.T) string { return strconv.Itoa(rapid.IntRange(0, 30).Draw(t, "field")) })
 			if rapid.Bool().Draw(t, "remove") {
 				fields := rapid.SliceOfN(field, 1, 15).Draw(t, "fields")
 				_, st, _ = execute(t, st, request(append([]string{"HDEL", "k"}, fields...)...), testNow)
@@ -119,15 +132,21 @@ func TestHashesAsAMap(t *testing.T) {
 				_, st, _ = execute(t, st, request(args...), testNow)
 			}
 			require.Equal(t, len(model) > 0, st.Live())
-			require.Equal(t, len(model) > 0, validHash(st.Value))
-			require.Equal(t, len(model), fieldCount(st.Value))
+			require.Equal(t, len(model) > 0, validHash(st.Packed().Value))
+			require.Equal(t, len(model), hashIn(st).count())
 			held, inOrder := map[string]string{}, []string(nil)
-			for f := fieldsOf(st.Value); f.next(); {
-				held[string(f.field)] = string(f.value)
-				inOrder = append(inOrder, string(f.field))
+			for field, value := range hashIn(st).all() {
+				held[string(field)] = string(value)
+				inOrder = append(inOrder, string(field))
 			}
 			require.True(t, maps.Equal(model, held))
-			require.True(t, slices.Equal(order, inOrder))
+			inParts = inParts && st.Live() || st.Object != nil
+			require.True(t, inParts || slices.Equal(order, inOrder))
+			require.True(t, inParts || len(model) <= packedFields)
+			for _, f := range inOrder[:min(len(inOrder), 20)] {
+				reply, _, _ := execute(t, st, request("HGET", "k", f), testNow)
+				require.Equal(t, string(resp.AppendBulk(nil, held[f])), reply)
+			}
 		}
 	})
 }
@@ -179,7 +198,7 @@ func TestHScanMissesNothing(t *testing.T) {
 
 // TestPositionsStay: they are part of cursors that clients hold, and the same on every node of every version.
 func TestPositionsStay(t *testing.T) {
-	require.Equal(t, []uint64{0xf52a15e9a9b5, 0xe0315fa550cc}, []uint64{position(nil), position([]byte("field"))})
+	require.Equal(t, []uint64{0xf52a15e9a9b5, 0xe0315fa550cc}, []uint64{parts.Position(nil), parts.Position([]byte("field"))})
 }
 
 // TestDamagedHashesAreRefused: whatever the bytes are, nothing panics, and what is not valid is not restored.
@@ -199,7 +218,64 @@ func TestDamagedHashesAreRefused(t *testing.T) {
 			Execute(nil, damaged, request(strings.Fields(command)...), testNow)
 		}
 		if err == nil {
-			require.True(t, validHash(st.Value))
+			require.True(t, validHash(st.Packed().Value))
 		}
 	})
+}
+
+// TestBothFormsAnswerAlike: whether a hash is packed or in parts nobody can tell but by the order.
+func TestBothFormsAnswerAlike(t *testing.T) {
+	var args []string
+	for i := range 500 {
+		args = append(args, fmt.Sprint("field", i), strconv.Itoa(i))
+	}
+	inParts := hashOf(args...)
+	require.NotNil(t, inParts.Object)
+	packed := inParts.Packed()
+	require.Nil(t, packed.Object)
+	for _, line := range []string{"HGET k field7", "HGET k none", "HMGET k field1 none field499", "HEXISTS k field2", "HSTRLEN k field100", "HLEN k", "HGETALL k", "HKEYS k", "HVALS k",
+		"HSET k field3 x new y", "HSETNX k field3 z", "HDEL k field4 none", "HINCRBY k field5 10", "HINCRBYFLOAT k field6 0.5", "HSCAN k 0", "HSCAN k 77777777777 COUNT 3",
+		"HSCAN k 0 MATCH field1*", "HRANDFIELD k 1000", "HRANDFIELD k 499 WITHVALUES", "HRANDFIELD k -20", "HRANDFIELD k", "EXPIRE k 100", "DEL k", "TYPE k"} {
+		words := strings.Fields(line)
+		want, after, _ := execute(t, packed, request(words...), testNow)
+		got, afterParts, _ := execute(t, inParts, request(words...), testNow)
+		require.Equal(t, want, got, line)
+		require.Equal(t, mapOf(after), mapOf(afterParts), line)
+		require.Equal(t, after.ExpireAt, afterParts.ExpireAt)
+	}
+	live, ok := Live(packed)
+	require.True(t, ok)
+	require.Equal(t, inParts.Packed(), live.Packed())
+	dumped, err := decodeState(encodeState(inParts))
+	require.NoError(t, err)
+	require.NotNil(t, dumped.Object)
+	require.Equal(t, packed, dumped.Packed())
+}
+
+// TestFewRandomFieldsOfMany are different ones, and all have their turn.
+func TestFewRandomFieldsOfMany(t *testing.T) {
+	var args []string
+	for i := range 1000 {
+		args = append(args, fmt.Sprint("field", i), "v")
+	}
+	st, seen := hashOf(args...), map[string]int{}
+	for i := range 2000 {
+		req := request("HRANDFIELD", "k", "10")
+		req.Random = uint64(i)
+		reply, _, _ := execute(t, st, req, testNow)
+		fields := map[string]bool{}
+		for i, line := range strings.Split(reply, "\r\n") {
+			if i > 0 && i%2 == 0 && line != "" {
+				fields[line] = true
+				seen[line]++
+			}
+		}
+		require.Len(t, fields, 10)
+	}
+	require.Len(t, seen, 1000)
+	square := 0.0
+	for _, n := range seen {
+		square += float64((n-20)*(n-20)) / 20
+	}
+	require.InDelta(t, 999, square, 5*math.Sqrt(2*999), "chi-square")
 }

@@ -32,13 +32,13 @@ func setFields(dst []byte, st record.State, req *command.Request, reply func(dst
 	for i := 2; i < len(req.Args); i += 2 {
 		e.add(fieldChange{field: req.Args[i], value: req.Args[i+1]})
 	}
-	found := e.hits(st.Value)
-	return e.run(reply(dst, len(e.list)-len(found)), len(dst), st, found, req)
+	next, found := e.apply(hashIn(st))
+	return e.run(reply(dst, len(e.list)-found), len(dst), st, next, req)
 }
 
-// run returns a reply, which begins at start in dst, and the effect of the changes; or an error.
-func (e *edit) run(dst []byte, start int, st record.State, found []hit, req *command.Request) ([]byte, record.Effect) {
-	eff, fits := e.effect(st, found, longest(req))
+// run returns a reply, which begins at start in dst, and the effect of the changes, which make the hash next; or an error.
+func (e *edit) run(dst []byte, start int, st record.State, next hash, req *command.Request) ([]byte, record.Effect) {
+	eff, fits := e.effect(st, next, longest(req))
 	if !fits {
 		return refuse(dst[:start], errHashTooLong)
 	}
@@ -50,19 +50,18 @@ func hSetNX(dst []byte, st record.State, req *command.Request, _ int64) ([]byte,
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	if _, found := fieldOf(st.Value, req.Args[2]); found {
+	if _, found := hashIn(st).get(req.Args[2]); found {
 		return appendBool(dst, false), noEffect
 	}
-	var e edit
-	e.add(fieldChange{field: req.Args[2], value: req.Args[3]})
-	return e.run(appendBool(dst, true), len(dst), st, nil, req)
+	return setField(appendBool(dst, true), len(dst), st, req, req.Args[3])
 }
 
 // setField sets the field that a command names to a value. The reply begins at start in dst.
 func setField(dst []byte, start int, st record.State, req *command.Request, value []byte) ([]byte, record.Effect) {
 	var e edit
 	e.add(fieldChange{field: req.Args[2], value: value})
-	return e.run(dst, start, st, e.hits(st.Value), req)
+	next, _ := e.apply(hashIn(st))
+	return e.run(dst, start, st, next, req)
 }
 
 // hDel serves HDEL: how many of the fields were there.
@@ -74,12 +73,12 @@ func hDel(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, r
 	for _, field := range req.Args[2:] {
 		e.add(fieldChange{field: field, remove: true})
 	}
-	found := e.hits(st.Value)
-	reply := resp.AppendInt(dst, int64(len(found)))
-	if len(found) == 0 {
+	next, found := e.apply(hashIn(st))
+	reply := resp.AppendInt(dst, int64(found))
+	if found == 0 {
 		return reply, noEffect
 	}
-	return e.run(reply, len(dst), st, found, req)
+	return e.run(reply, len(dst), st, next, req)
 }
 
 // hIncrBy serves HINCRBY, for which an absent field is 0.
@@ -92,7 +91,7 @@ func hIncrBy(dst []byte, st record.State, req *command.Request, _ int64) ([]byte
 		return refuse(dst, errWrongType)
 	}
 	var n int64
-	if value, found := fieldOf(st.Value, req.Args[2]); found {
+	if value, found := hashIn(st).get(req.Args[2]); found {
 		if n, ok = parseInt(value); !ok {
 			return refuse(dst, errFieldNotInteger)
 		}
@@ -117,7 +116,7 @@ func hIncrByFloat(dst []byte, st record.State, req *command.Request, _ int64) ([
 		return refuse(dst, errWrongType)
 	}
 	n := new(big.Float)
-	if value, found := fieldOf(st.Value, req.Args[2]); found {
+	if value, found := hashIn(st).get(req.Args[2]); found {
 		if n, ok = parseLongDouble(value); !ok {
 			return refuse(dst, errFieldNotFloat)
 		}

@@ -58,19 +58,19 @@ func execute(t require.TestingT, st record.State, req *command.Request, now int6
 	if h, ok := t.(*testing.T); ok {
 		h.Helper()
 	}
-	before := bytes.Clone(st.Value)
+	before := bytes.Clone(st.Packed().Value)
 	out, eff := Execute([]byte("before"), st, req, now)
 	require.True(t, bytes.HasPrefix(out, []byte("before")), "the reply is appended")
 
-	whole := bytes.Clone(eff.State.Value)
+	whole := bytes.Clone(eff.State.Packed().Value)
 	delta := bytes.Clone(eff.Delta)
 	for _, arg := range req.Args { // they were only borrowed
 		for i := range arg {
 			arg[i] ^= 0x55
 		}
 	}
-	require.Equal(t, before, bytes.Clone(st.Value), "the old value was changed")
-	require.True(t, bytes.Equal(whole, eff.State.Value), "the new value aliases an argument")
+	require.Equal(t, before, bytes.Clone(st.Packed().Value), "the old value was changed")
+	require.True(t, bytes.Equal(whole, eff.State.Packed().Value), "the new value aliases an argument")
 	require.True(t, bytes.Equal(delta, eff.Delta), "the delta aliases an argument")
 	require.Equal(t, len(eff.State.Value), cap(eff.State.Value), "the new value has spare capacity")
 	return string(out[len("before"):]), follow(t, st, eff), eff
@@ -86,11 +86,13 @@ func follow(t require.TestingT, st record.State, eff record.Effect) record.State
 		require.Nil(t, eff.Delta)
 	case record.Changed:
 		replica := st
-		replica.Value = buffer.Clone(st.Value)
+		if st.Object == nil {
+			replica.Value = buffer.Clone(st.Value)
+		}
 		applied, err := Apply(replica, eff.Delta)
 		require.NoError(t, err)
 		require.Equal(t, eff.State, applied)
-		require.Less(t, len(eff.Delta), len(eff.State.Value))
+		require.Less(t, len(eff.Delta), eff.State.Size())
 		require.Equal(t, len(applied.Value), cap(applied.Value))
 	}
 	return eff.State

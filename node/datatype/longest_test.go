@@ -39,7 +39,7 @@ func TestTooLongIsRefusedBeforeItTakesMemory(t *testing.T) {
 		reply, effect := Execute(nil, record.State{}, &req, 1)
 		runtime.ReadMemStats(&after)
 		require.Equal(t, want+"\r\n", string(reply), line)
-		require.LessOrEqual(t, len(effect.State.Value), most, line)
+		require.LessOrEqual(t, effect.State.Size(), most, line)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4*most), line)
 	}
 	appended := command.Request{Op: command.OpAppend, Args: [][]byte{nil, nil, make([]byte, 100)}, MaxValue: most}

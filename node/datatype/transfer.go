@@ -44,9 +44,12 @@ func restoreState(dst []byte, st record.State, req *command.Request, now int64) 
 
 // encodeState writes a live state as format, type, expiry (a uvarint) and value.
 func encodeState(st record.State) []byte {
-	blob := make([]byte, 0, 2+binary.MaxVarintLen64+len(st.Value))
+	blob := make([]byte, 0, 2+binary.MaxVarintLen64+st.Size())
 	blob = append(blob, dumpFormat, byte(st.Type))
 	blob = binary.AppendUvarint(blob, uint64(st.ExpireAt))
+	if st.Object != nil {
+		return st.Object.AppendTo(blob)
+	}
 	return buffer.Append(blob, st.Value)
 }
 
@@ -62,6 +65,9 @@ func decodeState(blob []byte) (record.State, error) {
 	st := record.State{Type: record.Type(blob[1]), ExpireAt: int64(at), Value: blob[2+size:]}
 	if st.Type != record.String && (st.Type != record.Hash || !validHash(st.Value)) {
 		return record.State{}, errDump
+	}
+	if live, ok := Live(st); ok {
+		return live, nil
 	}
 	st.Value = buffer.Clone(st.Value)
 	return st, nil

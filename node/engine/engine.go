@@ -103,6 +103,10 @@ type Engine interface {
 	// returned, and takes over a longer one, which nobody may change afterwards; key is copied.
 	Put(slot uint16, key []byte, rec record.Record) error
 
+	// Change is Put of the record that a delta makes of the one that the key has, whose version is base. A durable engine
+	// need not write more than the delta: so it costs what the change is, and not what the value is. delta is borrowed.
+	Change(slot uint16, key []byte, rec record.Record, base record.Version, delta []byte) error
+
 	// Delete stages the removal of a record (not a tombstone: the record is gone).
 	Delete(slot uint16, key []byte) error
 

@@ -28,7 +28,7 @@ func (s *SlotStats) Add(key []byte, rec record.Record) {
 		return
 	}
 	s.Live++
-	s.Bytes += uint64(len(key) + len(rec.State.Value))
+	s.Bytes += uint64(len(key) + rec.State.Size())
 	s.Digest += Mix(rec.Version)
 }
 
@@ -40,7 +40,7 @@ func (s *SlotStats) Remove(key []byte, rec record.Record) {
 		return
 	}
 	s.Live--
-	s.Bytes -= uint64(len(key) + len(rec.State.Value))
+	s.Bytes -= uint64(len(key) + rec.State.Size())
 	s.Digest -= Mix(rec.Version)
 }
 

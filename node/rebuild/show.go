@@ -58,7 +58,7 @@ func show(slot Slot, r protocol.CopyRequest) (page protocol.CopyPage, err error)
 		size := 0
 		enough := func() bool { return size >= min(r.Limit, rebuildBytes) }
 		next, err := slot.Scan(engine.Position(r.From), enough, func(_ engine.Position, key []byte, rec record.Record) {
-			size += recordOverhead + len(key) + len(rec.State.Value)
+			size += recordOverhead + len(key) + rec.State.Size()
 			rec.State = rec.State.Keep()
 			page.Entries = append(page.Entries, protocol.CopyEntry{Key: bytes.Clone(key), Record: rec})
 		})

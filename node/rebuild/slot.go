@@ -131,7 +131,7 @@ func (b *rebuild) copy(ctx context.Context, p Peer) error {
 			if err := b.Copy(e.Key, rec); err != nil {
 				return err
 			}
-			size += len(e.Key) + len(rec.State.Value)
+			size += len(e.Key) + rec.State.Size()
 		}
 		if engine.Position(page.Next) < engine.EndPosition {
 			return nil

@@ -17,6 +17,8 @@ type Store interface {
 	PutSlot(slot uint16, meta record.SlotMeta) error
 	Get(slot uint16, key []byte) (record.Record, bool, error)
 	Put(slot uint16, key []byte, rec record.Record) error
+	// Change is Put of the record that a delta makes of the one of version base, which the key has.
+	Change(slot uint16, key []byte, rec record.Record, base record.Version, delta []byte) error
 	Delete(slot uint16, key []byte) error
 	Clear(slot uint16, meta record.SlotMeta) error
 	// Reset removes every record of the slot, without reading any, and sets its state.
@@ -201,15 +203,21 @@ func (a *Acceptor) accept(m *Message, reply *Message) error {
 			reply.Result = NeedFull
 			return nil
 		}
-		if state, err = a.apply(rec.State, m.Delta); err != nil {
-			return fmt.Errorf("slot %d: delta on version %v: %w", a.slot, m.Base, err)
+		if !m.State.Live() { // the process' own home sends the state, too
+			if state, err = a.apply(rec.State, m.Delta); err != nil {
+				return fmt.Errorf("slot %d: delta on version %v: %w", a.slot, m.Base, err)
+			}
 		}
 	}
 	if err := a.promise(m.Ballot); err != nil {
 		return err
 	}
 	reply.Held = m.Version
-	return a.store.Put(a.slot, m.Key, record.Record{Version: m.Version, State: state})
+	rec = record.Record{Version: m.Version, State: state}
+	if m.IsDelta && present { // what the slot's clear has left is no record
+		return a.store.Change(a.slot, m.Key, rec, m.Base, m.Delta)
+	}
+	return a.store.Put(a.slot, m.Key, rec)
 }
 
 // clear is an accept of a deletion of every key of the slot.

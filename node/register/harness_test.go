@@ -50,6 +50,10 @@ func (s *fakeStore) Put(_ uint16, key []byte, rec record.Record) error {
 	return s.write(func() { s.records[string(key)] = rec })
 }
 
+func (s *fakeStore) Change(slot uint16, key []byte, rec record.Record, _ record.Version, _ []byte) error {
+	return s.Put(slot, key, rec)
+}
+
 func (s *fakeStore) Delete(_ uint16, key []byte) error {
 	return s.write(func() { delete(s.records, string(key)) })
 }

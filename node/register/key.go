@@ -39,7 +39,7 @@ type keyRoom struct {
 
 // hold makes a record the head, and keeps its value.
 func (ks *keyState) hold(rec record.Record) {
-	if value := rec.State.Value; len(value) <= record.CopiedValue {
+	if value := rec.State.Value; len(value) <= record.CopiedValue && rec.State.Object == nil {
 		ks.value = append(ks.value[:0], value...) // which may be the same
 		rec.State.Value = ks.value[:len(value):len(value)]
 	}

@@ -51,7 +51,7 @@ type Message struct {
 
 	// Version is what an Accept or Clear writes, or which tombstone a Purge drops.
 	Version record.Version
-	// State is the full state that an Accept writes, unless IsDelta.
+	// State is the full state that an Accept writes. With IsDelta it does not travel: the process' own replica is given it.
 	State record.State
 	// IsDelta: the Accept writes what Delta makes of the record of version Base, which is sent with a delta only.
 	IsDelta bool
@@ -70,8 +70,13 @@ type Message struct {
 	Floor record.Version
 }
 
-// Size is about how many bytes a message takes.
-func (m *Message) Size() int { return len(m.Key) + len(m.State.Value) + len(m.Delta) + fixedSize }
+// Size is about how many bytes a message takes on its way: of a delta those that it has, and not those that it leads to.
+func (m *Message) Size() int {
+	if m.IsDelta {
+		return len(m.Key) + len(m.Delta) + fixedSize
+	}
+	return len(m.Key) + m.State.Size() + fixedSize
+}
 
 // fixedSize is for the fields of a message that are numbers.
 const fixedSize = 128

@@ -206,6 +206,8 @@ func (h *Home) syncReadReply(i int, m *Message) {
 
 // cloneState copies the borrowed value.
 func cloneState(st record.State) record.State {
-	st.Value = buffer.Clone(st.Value)
+	if st.Object == nil {
+		st.Value = buffer.Clone(st.Value)
+	}
 	return st
 }

@@ -64,7 +64,7 @@ func (c *comparison) write(s suspect) (int, error) {
 		c.missed[s.Slot] = struct{}{}
 		c.progress.Differing.Add(1)
 	}
-	size := len(s.Key) + len(rec.State.Value)
+	size := len(s.Key) + rec.State.Size()
 	if c.request.DryRun {
 		c.progress.Keys.Add(1)
 		c.progress.Bytes.Add(int64(size))

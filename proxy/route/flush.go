@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/quolldb/quoll/internal/command"
-	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -42,7 +41,7 @@ func (c *Coordinator) clearSlots(b *Batch) error {
 	defer b.Reset()
 	c.Execute(b)
 	for i := range b.Ops {
-		if b.Ops[i].Outcome != answer.Done {
+		if b.Ops[i].Outcome != Done {
 			return errPartlyFlushed
 		}
 	}

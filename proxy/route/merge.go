@@ -7,7 +7,6 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
-	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/proxy/quorum"
 )
@@ -76,7 +75,7 @@ func (c *Coordinator) decide(entries []ScanEntry, doubtful []protocol.ScanEntry)
 	c.Execute(b)
 	for i := range b.Ops {
 		op := &b.Ops[i]
-		if op.Outcome != answer.Done {
+		if op.Outcome != Done {
 			return nil, ErrTimeout
 		}
 		if typ := typeNamed(op.Reply); typ != record.None {

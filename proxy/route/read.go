@@ -2,7 +2,6 @@ package route
 
 import (
 	"github.com/quolldb/quoll/internal/protocol"
-	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/proxy/quorum"
 )
 
@@ -68,7 +67,7 @@ func (c *Coordinator) vote(s *batchState, st *opState, value bool, r *protocol.R
 		decision = st.votes.Expire()
 	default:
 		decision = st.votes.Fail()
-		if r.Reason == answer.Overloaded {
+		if r.Reason == reasonOverloaded {
 			st.err = ErrOverloaded
 		}
 	}

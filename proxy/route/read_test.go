@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/protocol"
-	"github.com/quolldb/quoll/internal/protocol/answer"
 )
 
 func TestReadIsAnsweredByAMajorityThatAgrees(t *testing.T) {
@@ -68,7 +67,7 @@ func TestReadAsksOthersWhenAVoterFails(t *testing.T) {
 	for failing := uint16(1); failing <= 3; failing++ {
 		f.play(func(r *request) {
 			if r.node.id == failing {
-				r.notDone(answer.StorageFailed, 0)
+				r.notDone(reasonStorageFailed, 0)
 				return
 			}
 			r.vote(3, "$1\r\nv\r\n")

@@ -2,7 +2,6 @@ package route
 
 import (
 	"github.com/quolldb/quoll/internal/protocol"
-	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/wire"
 )
 
@@ -70,7 +69,7 @@ func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protoco
 		}
 		s.again(st)
 	case protocol.StatusNotDone:
-		if r.Reason == answer.Overloaded {
+		if r.Reason == reasonOverloaded {
 			s.later(st)
 			return
 		}
@@ -83,7 +82,7 @@ func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protoco
 		if unable(r.Reason) {
 			st.unable = from
 		}
-		if r.Reason == answer.StorageFull {
+		if r.Reason == reasonStorageFull {
 			st.full |= replicaBit(c.ring.Load().table.Replicas(st.slot), from)
 		}
 		s.again(st)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/quolldb/quoll/internal/command"
-	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/route"
 	"github.com/quolldb/quoll/ring"
@@ -19,7 +18,7 @@ func (s *Session) copyKey(dst []byte, args [][]byte) []byte {
 		return route.AppendReply(dst, err)
 	}
 	dumped := s.execute(command.Request{Op: command.OpDumpState, Args: [][]byte{[]byte("DUMPSTATE"), args[1]}}, false)
-	if dumped.Outcome != answer.Done || dumped.Reply[0] == '-' {
+	if dumped.Outcome != route.Done || dumped.Reply[0] == '-' {
 		return append(dst, dumped.Reply...)
 	}
 	state := bulkValue(dumped.Reply)

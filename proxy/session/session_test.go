@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/command"
-	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/proxytest"
 	"github.com/quolldb/quoll/proxy/route"
@@ -78,9 +77,9 @@ func testPartlyDone(t *testing.T, w proxytest.Way) {
 	cluster.Intercept = func(op *route.Op) bool {
 		switch key := string(op.Req.Args[1]); {
 		case strings.HasPrefix(key, "gone"):
-			op.Outcome, op.Reply = answer.NotDone, noMajority
+			op.Outcome, op.Reply = route.NoEffect, noMajority
 		case strings.HasPrefix(key, "maybe"):
-			op.Outcome, op.Reply = answer.Unknown, unknown
+			op.Outcome, op.Reply = route.Unknown, unknown
 		default:
 			return false
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 )
 
@@ -22,12 +23,13 @@ type batch struct {
 // item is a record on its way to the store. While it is, its entry is marked as flushing.
 type item struct {
 	slot   *slot
-	at     []byte // the store's key
-	value  []byte // nil: it is to be removed
-	key    string // the entry's; "" with meta
-	apart  []byte // what is apart,
-	number uint64 // under this number; 0: nothing
-	meta   bool   // the slot's state,
+	at     []byte        // the store's key
+	value  []byte        // nil: it is to be removed
+	key    string        // the entry's; "" with meta
+	rec    record.Record // what is yet to be encoded, which takes time: a large one with an object
+	apart  []byte        // what is apart,
+	number uint64        // under this number; 0: nothing
+	meta   bool          // the slot's state,
 	// generation is the one in it.
 	generation uint32
 }
@@ -59,7 +61,7 @@ func (b *batch) meta(s *slot) {
 
 func (b *batch) add(i item) {
 	b.items = append(b.items, i)
-	b.size += len(i.at) + len(i.value) + len(i.apart)
+	b.size += len(i.at) + len(i.value) + len(i.apart) + i.rec.State.Size()
 }
 
 // collect gathers up to limit changes of a slot, until the batch is large, and returns
@@ -92,11 +94,20 @@ func (b *batch) change(s *slot, name string) {
 	ref.Mark(ref.Marks()&^dirty | flushing)
 	i := item{slot: s, at: appendKey(nil, s.number, s.generation, pos, key), key: name}
 	if ref.Marks()&gone == 0 {
-		rec := ref.Record()
-		i.apart, i.number = b.engine.kind.encodeApart(i.at, key, rec.State.Value)
-		i.value = encodeRecord(i.at, rec, i.number)
+		i.rec = ref.Record()
+		if i.rec.State.Object == nil { // it is borrowed
+			i.encode(&b.engine.kind)
+		}
 	}
 	b.add(i)
+}
+
+// encode makes of the record what the store keeps of it.
+func (i *item) encode(k *Kind) {
+	rec := i.rec
+	rec.State, i.rec = rec.State.Packed(), record.Record{}
+	i.apart, i.number = k.encodeApart(i.at, view(i.key), rec.State.Value)
+	i.value = encodeRecord(i.at, rec, i.number)
 }
 
 // view returns the bytes of a string, which nobody may change.
@@ -142,6 +153,9 @@ const restMost = 200 * time.Millisecond
 func (b *batch) toStore() error {
 	return b.engine.store.Write(func(batch Writer) error {
 		for _, i := range b.items {
+			if i.rec.State.Live() {
+				i.encode(&b.engine.kind)
+			}
 			if err := b.engine.writeItem(batch, &i); err != nil {
 				return err
 			}
@@ -174,6 +188,7 @@ func (e *Engine) settle(items []item, failed error) {
 		switch {
 		case failed != nil:
 			e.change(s, ref, ref.Marks())
+			e.changed(memoryOf(ref))
 		case ref.Marks()&(gone|dirty) == gone:
 			e.drop(s, pos, key)
 		}

@@ -38,6 +38,8 @@ type Engine struct {
 	flushNow, evictNow chan struct{} // of capacity 1
 	clock              clock         // the evictor's
 
+	unresolved unresolved // while the journal is repeated
+
 	closed atomic.Bool
 	cancel context.CancelFunc
 	wait   sync.WaitGroup
@@ -102,6 +104,19 @@ func (e *Engine) Put(number uint16, key []byte, rec record.Record) error {
 	}
 	defer s.mu.Unlock()
 	return e.put(s, key, rec)
+}
+
+// Change implements engine.Engine.
+func (e *Engine) Change(number uint16, key []byte, rec record.Record, base record.Version, delta []byte) error {
+	if e.opt.Apply == nil {
+		return e.Put(number, key, rec)
+	}
+	s, err := e.take(number)
+	if err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	return e.putChange(s, key, rec, base, delta)
 }
 
 // Delete implements engine.Engine.

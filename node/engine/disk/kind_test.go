@@ -8,6 +8,7 @@ import (
 
 	"github.com/quolldb/quoll/node/engine/badger"
 	"github.com/quolldb/quoll/node/engine/disk"
+	"github.com/quolldb/quoll/node/engine/enginetest"
 	"github.com/quolldb/quoll/node/engine/pebble"
 )
 
@@ -18,7 +19,10 @@ type options struct {
 	valueFile int64 // Badger's
 }
 
-func (o options) open() (*disk.Engine, error) { return o.kind.open(o) }
+func (o options) open() (*disk.Engine, error) {
+	o.Apply, o.Live = enginetest.Apply, enginetest.Live
+	return o.kind.open(o)
+}
 
 // kind is a store that the tests run with. Those that open engines in processes of their own tell the kind by the directory.
 type kind struct {

@@ -87,6 +87,7 @@ func (e *Engine) openJournal() error {
 			s.reached, s.counted = engine.EndPosition, engine.EndPosition
 		}
 	}
+	e.unresolved = unresolved{}
 	e.journal, err = journal.Open(journal.Options{Dir: e.opt.Journal, SegmentSize: e.opt.SegmentSize, Interval: e.opt.Interval,
 		Spare:     int(lagMost * e.opt.FlushSize / e.opt.SegmentSize),
 		MustExist: e.opt.MustExist || found, Logger: e.log}, func(seq uint64, op []byte) error {
@@ -99,6 +100,9 @@ func (e *Engine) openJournal() error {
 	if last, given := e.journal.Last(), e.journal.Checkpointed(); applied < given || applied > last {
 		err := fmt.Errorf("%w: the store in %s has everything up to number %d, the journal in %s from %d to %d: files of one of them are lost, "+
 			"or they are not of the same node", engine.ErrCorrupt, e.opt.Dir, applied, e.opt.Journal, given, last)
+		return errors.Join(err, e.journal.Close())
+	}
+	if err := e.settleReplay(); err != nil {
 		return errors.Join(err, e.journal.Close())
 	}
 	if ok && replayed == 0 && counted == e.journal.Last() {

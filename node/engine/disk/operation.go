@@ -13,6 +13,7 @@ import (
 // The journal's operations: kind (1) slot (2) and
 //
 //	put:    length of the key, key, record
+//	change: length of the key, key, record without its value, version that it is made of, delta
 //	delete: key
 //	meta:   slot state
 //	clear:  slot state
@@ -25,6 +26,7 @@ const (
 	opMeta   = 3
 	opClear  = 4
 	opReset  = 5
+	opChange = 6
 )
 
 // opHead is room for what comes before key and value of an operation.
@@ -34,7 +36,14 @@ const opHead = 3 + 10
 func (e *Engine) journalPut(s *slot, key []byte, rec record.Record) error {
 	var head, tail [opHead + recordOverhead]byte
 	before := binary.AppendUvarint(opBegin(head[:0], opPut, s.number), uint64(len(key)))
-	return e.append(before, key, appendHead(tail[:0], rec), rec.State.Value)
+	return e.append(before, key, appendHead(tail[:0], rec), rec.State.Packed().Value)
+}
+
+// journalChange is journalPut with a delta in place of the value.
+func (e *Engine) journalChange(s *slot, key []byte, rec record.Record, base record.Version, delta []byte) error {
+	var head, tail [opHead + 2*recordOverhead]byte
+	before := binary.AppendUvarint(opBegin(head[:0], opChange, s.number), uint64(len(key)))
+	return e.append(before, key, appendVersion(appendHead(tail[:0], rec), base), delta)
 }
 
 func (e *Engine) journalDelete(s *slot, key []byte) error {
@@ -94,10 +103,22 @@ func (e *Engine) replay(seq uint64, op []byte) error {
 		if d.rest == nil {
 			break
 		}
-		rec.State.Value = append([]byte(nil), d.rest...)
-		e.set(s, key, rec)
+		rec.State.Value = d.rest
+		if rec.State = e.live(rec.State); rec.State.Object == nil {
+			rec.State.Value = append([]byte(nil), d.rest...)
+		}
+		e.replayPut(s, key, rec)
 		return nil
+	case opChange:
+		key := d.bytes(d.uvarint())
+		rec := d.head()
+		base := d.version()
+		if d.rest == nil {
+			break
+		}
+		return e.replayChange(s, key, rec, base, d.rest)
 	case opDelete:
+		e.unresolved.settle(s, d.rest)
 		e.bury(s, d.rest)
 		return nil
 	case opMeta, opClear, opReset:
@@ -117,12 +138,14 @@ func (e *Engine) replayMeta(s *slot, kind byte, meta record.SlotMeta) error {
 	case opMeta:
 		e.setMeta(s, meta)
 	case opReset:
+		e.unresolved.settleAll(s)
 		e.clear(s, meta, nil)
 	case opClear:
 		survivors, err := e.survivors(s, meta)
 		if err != nil {
 			return err
 		}
+		e.unresolved.settleAll(s) // what survives is there as a whole, see journalClear
 		e.clear(s, meta, survivors)
 	}
 	return nil

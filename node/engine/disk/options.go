@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quolldb/quoll/internal/record"
 )
 
 // Options say where an engine keeps its data and how. Sizes are in bytes; zero values are
@@ -32,7 +34,12 @@ type Options struct {
 	// CollectInterval is how often it is looked for space that can be given back: 10 s. CollectRest is the
 	// pause after much of that: 4 s.
 	CollectInterval, CollectRest time.Duration
-	Logger                       *slog.Logger
+	// Apply makes of a state what a delta makes of it, the same at any time. With it Change writes deltas to the journal, and Open
+	// applies them.
+	Apply func(st record.State, delta []byte) (record.State, error)
+	// Live makes of a state whose value is bytes, which are borrowed, what it is in memory, and reports whether that is something else.
+	Live   func(st record.State) (record.State, bool)
+	Logger *slog.Logger
 }
 
 const (

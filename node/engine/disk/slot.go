@@ -63,7 +63,7 @@ const pinned = dirty | flushing
 // entryOverhead is the memory that an entry takes besides key and value.
 const entryOverhead = 96
 
-func memoryOf(ref table.Ref) int64 { return entryOverhead + int64(ref.Size()) }
+func memoryOf(ref table.Ref) int64 { return entryOverhead + int64(ref.Memory()) }
 
 // entry returns the entry of a key, from the store if it has to be. Without a record there
 // is one that is marked gone, or none if the slot is whole.
@@ -87,6 +87,7 @@ func (e *Engine) entry(s *slot, pos engine.Position, key []byte) (table.Ref, err
 // keep adds an entry for what the store holds of a key.
 func (e *Engine) keep(s *slot, pos engine.Position, key []byte, rec record.Record, found bool) table.Ref {
 	ref, _ := s.table.Upsert(pos, key)
+	rec.State = e.live(rec.State)
 	ref.Set(rec)
 	ref.Mark(used)
 	if !found {
@@ -127,12 +128,33 @@ func (e *Engine) put(s *slot, key []byte, rec record.Record) error {
 	if err := e.journalPut(s, key, rec); err != nil {
 		return err
 	}
-	e.set(s, key, rec)
+	e.changed(memoryOf(e.set(s, key, rec)))
 	return nil
 }
 
+// putChange is put of what a delta makes of the record of version base.
+func (e *Engine) putChange(s *slot, key []byte, rec record.Record, base record.Version, delta []byte) error {
+	if _, err := e.entry(s, engine.PositionOf(key), key); err != nil {
+		return err
+	}
+	if err := e.journalChange(s, key, rec, base, delta); err != nil {
+		return err
+	}
+	e.set(s, key, rec)
+	e.changed(entryOverhead + int64(len(delta)))
+	return nil
+}
+
+// live returns a state that was read as it is in memory.
+func (e *Engine) live(st record.State) record.State {
+	if e.opt.Live != nil {
+		st, _ = e.opt.Live(st)
+	}
+	return st
+}
+
 // set is put without the journal. The key has been looked up.
-func (e *Engine) set(s *slot, key []byte, rec record.Record) {
+func (e *Engine) set(s *slot, key []byte, rec record.Record) table.Ref {
 	pos := engine.PositionOf(key)
 	ref, found := s.table.Upsert(pos, key)
 	if found {
@@ -146,6 +168,7 @@ func (e *Engine) set(s *slot, key []byte, rec record.Record) {
 	e.grow(memoryOf(ref))
 	s.count(pos, key, rec)
 	e.change(s, ref, ref.Marks()&^gone|used)
+	return ref
 }
 
 // remove removes the record of a key, if there is one.
@@ -175,6 +198,7 @@ func (e *Engine) bury(s *slot, key []byte) {
 	ref.Set(record.Record{})
 	e.grow(memoryOf(ref))
 	e.change(s, ref, ref.Marks()|gone|used)
+	e.changed(memoryOf(ref))
 }
 
 // change marks an entry as one that the store does not have.
@@ -183,7 +207,6 @@ func (e *Engine) change(s *slot, ref table.Ref, marks uint8) {
 		s.changed = append(s.changed, ref.Key())
 	}
 	ref.Mark(marks | dirty)
-	e.changed(memoryOf(ref))
 }
 
 func (e *Engine) setMeta(s *slot, meta record.SlotMeta) {
@@ -238,7 +261,7 @@ func (e *Engine) clear(s *slot, meta record.SlotMeta, survivors []survivor) {
 	s.newest, s.expiry = record.Version{}, 0
 	e.setMeta(s, meta)
 	for _, keeper := range survivors {
-		e.set(s, keeper.key, keeper.rec)
+		e.changed(memoryOf(e.set(s, keeper.key, keeper.rec)))
 	}
 }
 

@@ -102,7 +102,11 @@ func (l *logged) apply(h head, key, value []byte) error {
 
 func (l *logged) Put(slot uint16, key []byte, rec record.Record) error {
 	h := head{Kind: putKind, Slot: slot, Type: rec.State.Type, ExpireAt: rec.State.ExpireAt, Version: rec.Version}
-	return l.do(h, key, rec.State.Value)
+	return l.do(h, key, rec.State.Packed().Value)
+}
+
+func (l *logged) Change(slot uint16, key []byte, rec record.Record, _ record.Version, _ []byte) error {
+	return l.Put(slot, key, rec)
 }
 
 func (l *logged) Delete(slot uint16, key []byte) error {

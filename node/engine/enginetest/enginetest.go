@@ -138,7 +138,7 @@ func requireEqual[K string | []byte](t require.TestingT, key K, want, got record
 
 func equalRecords(a, b record.Record) bool {
 	return a.Version == b.Version && a.State.Type == b.State.Type &&
-		a.State.ExpireAt == b.State.ExpireAt && bytes.Equal(a.State.Value, b.State.Value)
+		a.State.ExpireAt == b.State.ExpireAt && bytes.Equal(a.State.Packed().Value, b.State.Packed().Value)
 }
 
 // requireContents requires that a slot holds these records and no others, as seen

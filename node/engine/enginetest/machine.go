@@ -2,7 +2,9 @@ package enginetest
 
 import (
 	"bytes"
+	"maps"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,6 +58,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"put":        m.put,
 		"putMany":    m.putMany,
+		"change":     m.change,
 		"get":        m.get,
 		"delete":     m.delete,
 		"deleteMany": m.deleteMany,
@@ -104,8 +107,32 @@ func drawRecord(t *rapid.T) record.Record {
 			ExpireAt: drawTime(t),
 			Value:    rapid.OneOf(rapid.SliceOfN(rapid.Byte(), 0, 40), longValues).Draw(t, "value"),
 		}
+		if rapid.IntRange(0, 3).Draw(t, "object") == 0 {
+			rec.State.Type = objects
+			rec.State, _ = Live(rec.State)
+		}
 	}
 	return rec
+}
+
+// change changes what a key has, a few times.
+func (m *machine) change(t *rapid.T) {
+	slot := drawSlot(t)
+	contents := m.model[slot].contents
+	keys := slices.DeleteFunc(slices.Sorted(maps.Keys(contents)), func(key string) bool { return !contents[key].State.Live() })
+	if len(keys) == 0 {
+		return
+	}
+	key := rapid.SampledFrom(keys).Draw(t, "key")
+	for range rapid.IntRange(1, 3).Draw(t, "changes") {
+		rec, delta := contents[key], rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "delta")
+		c := change{kind: changeRecord, slot: slot, key: []byte(key), base: rec.Version, delta: delta}
+		c.rec.State, _ = Apply(rec.State, delta)
+		c.rec.State.ExpireAt = drawTime(t)
+		c.rec.Version = rec.Version
+		c.rec.Version.Seq++
+		m.stage(t, c)
+	}
 }
 
 func (m *machine) put(t *rapid.T) {

@@ -89,12 +89,16 @@ type change struct {
 	key  []byte
 	rec  record.Record
 	meta record.SlotMeta
+	// base and delta are of a change of a record.
+	base  record.Version
+	delta []byte
 }
 
 type changeKind int
 
 const (
 	putRecord changeKind = iota
+	changeRecord
 	deleteRecord
 	clearSlot
 	resetSlot
@@ -108,6 +112,8 @@ func (c change) stage(e engine.Engine) error {
 		rec := c.rec
 		rec.State.Value = slices.Clone(rec.State.Value)
 		return e.Put(c.slot, c.key, rec)
+	case changeRecord:
+		return e.Change(c.slot, c.key, c.rec, c.base, c.delta)
 	case deleteRecord:
 		return e.Delete(c.slot, c.key)
 	case clearSlot:
@@ -123,7 +129,7 @@ func (c change) stage(e engine.Engine) error {
 func (c change) apply(m model) {
 	slot := m[c.slot]
 	switch c.kind {
-	case putRecord:
+	case putRecord, changeRecord:
 		slot.contents[string(c.key)] = c.rec
 	case deleteRecord:
 		delete(slot.contents, string(c.key))

@@ -23,7 +23,7 @@ func testCrashOfConcurrentWriters(t *testing.T, s *store) {
 		var work sync.WaitGroup
 		var writers []*writer
 		for _, slot := range slots {
-			w := &writer{slot: slot, random: rand.New(rand.NewPCG(uint64(round), uint64(slot))), warm: make(chan struct{})}
+			w := &writer{slot: slot, random: rand.New(rand.NewPCG(uint64(round), uint64(slot))), model: durable.only(slot).clone(), warm: make(chan struct{})}
 			writers = append(writers, w)
 			work.Go(func() { w.run(s.Engine, stop) })
 		}
@@ -50,6 +50,7 @@ type writer struct {
 	random    *rand.Rand
 	staged    []change
 	committed atomic.Int64
+	model     model // what the slot holds then
 	// warm is closed when there is enough for a crash to be interesting.
 	warm chan struct{}
 	err  error
@@ -72,6 +73,7 @@ func (w *writer) run(e engine.Engine, stop <-chan struct{}) {
 
 func (w *writer) step(e engine.Engine) {
 	c := w.draw()
+	c.apply(w.model)
 	w.staged = append(w.staged, c)
 	if w.err = c.stage(e); w.err != nil {
 		return
@@ -87,6 +89,17 @@ func (w *writer) step(e engine.Engine) {
 	}
 }
 
+// change makes of c a change of the key's record, or the first one.
+func (w *writer) change(c *change, seq uint64) {
+	held, found := w.model[w.slot].contents[string(c.key)]
+	if !found || !held.State.Live() {
+		c.kind, c.rec = putRecord, text(seq, "begin")
+		return
+	}
+	c.kind, c.base, c.delta, c.rec = changeRecord, held.Version, fmt.Append(nil, seq, ","), record.Record{Version: version(seq)}
+	c.rec.State, _ = Apply(held.State, c.delta)
+}
+
 // draw returns a change of a few keys.
 func (w *writer) draw() change {
 	seq := uint64(len(w.staged)) + 1
@@ -100,6 +113,8 @@ func (w *writer) draw() change {
 		c.kind = deleteRecord
 	case 10, 11, 12, 13, 14, 15:
 		c.kind, c.rec = putRecord, tombstone(seq)
+	case 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35:
+		w.change(&c, seq)
 	default:
 		c.kind, c.rec = putRecord, text(seq, fmt.Sprintf("%0*d", 1+w.random.IntN(2000), seq))
 	}

@@ -110,6 +110,11 @@ func (e *Engine) Put(number uint16, key []byte, rec record.Record) error {
 	return nil
 }
 
+// Change implements engine.Engine.
+func (e *Engine) Change(number uint16, key []byte, rec record.Record, _ record.Version, _ []byte) error {
+	return e.Put(number, key, rec)
+}
+
 // Delete implements engine.Engine.
 func (e *Engine) Delete(number uint16, key []byte) error {
 	s, err := e.lookup(number)

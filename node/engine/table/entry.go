@@ -24,12 +24,12 @@ const shortKey = 20
 // longKey returns the key of an entry that does not have it itself.
 func (e *entry) longKey() piece { return piece{binary.LittleEndian.Uint32(e.short[:]), e.keyLen} }
 
-// farSize returns how many bytes of memory of their own its key and value take.
-func (e *entry) farSize() int {
+// farSizeOf returns how many bytes of memory of their own the key and value of an entry take.
+func (p *page) farSizeOf(e *entry) int {
 	if e.keyLen > shortKey {
-		return e.value.farSize() + e.longKey().farSize()
+		return p.farSize(e.value) + p.farSize(e.longKey())
 	}
-	return e.value.farSize()
+	return p.farSize(e.value)
 }
 
 // place is an entry's position in the upper 48 bits, the marks that the owner of the
@@ -62,6 +62,14 @@ func (r Ref) Size() int {
 	return int(e.keyLen) + int(e.value.n)
 }
 
+// Memory is Size with what an object takes, which is more than its length.
+func (r Ref) Memory() int {
+	if o := r.page.object(r.page.entries[r.index].value); o != nil {
+		return int(r.page.entries[r.index].keyLen) + o.Memory()
+	}
+	return r.Size()
+}
+
 // Position returns the entry's position.
 func (r Ref) Position() engine.Position { return r.page.places[r.index].position() }
 
@@ -71,7 +79,7 @@ func (r Ref) Set(rec record.Record) {
 	*at = *at&^0xff | place(rec.State.Type)
 	e.version = rec.Version
 	e.expireAt = rec.State.ExpireAt
-	r.page.replace(e, rec.State.Value)
+	r.page.replace(e, rec.State)
 }
 
 // Marks returns the marks that Mark has put on the entry, zero at first.
@@ -87,10 +95,11 @@ func (r Ref) Mark(marks uint8) {
 // longer one is immutable.
 func (r Ref) Record() record.Record {
 	at, e := r.page.places[r.index], &r.page.entries[r.index]
-	return record.Record{
-		Version: e.version,
-		State:   record.State{Type: record.Type(at), ExpireAt: e.expireAt, Value: r.page.bytes(e.value)},
+	st := record.State{Type: record.Type(at), ExpireAt: e.expireAt}
+	if st.Object = r.page.object(e.value); st.Object == nil {
+		st.Value = r.page.bytes(e.value)
 	}
+	return record.Record{Version: e.version, State: st}
 }
 
 // key returns the key of an entry. It is borrowed until the page changes.

@@ -41,16 +41,6 @@ func (p piece) nearSize() int {
 // pieceOverhead is what memory of its own takes beside the bytes: its slice, and what the allocator rounds up.
 const pieceOverhead = 64
 
-// farSize returns how many bytes of memory of its own a piece takes.
-func (p piece) farSize() int {
-	if p.at&isFar == 0 {
-		return 0
-	}
-	return farSize(int(p.n))
-}
-
-func farSize(n int) int { return n + pieceOverhead }
-
 // isNear reports whether bytes belong into near.
 func (h *heap) isNear(b []byte) bool { return len(b) <= record.CopiedValue && h.live < nearMost }
 

@@ -118,7 +118,7 @@ func requireCounted(t require.TestingT, table *Table, pages map[*page]bool) {
 	for p := range pages {
 		used += cap(p.places)*8 + cap(p.entries)*64 + cap(p.near)
 		for i := range p.entries {
-			used += p.entries[i].farSize()
+			used += p.farSizeOf(&p.entries[i])
 		}
 	}
 	if a := table.root.arena; a != nil {

@@ -113,7 +113,7 @@ func (p *page) insert(index int, pos engine.Position, key []byte) (former []byte
 	} else {
 		var at piece
 		at, former = p.keepKey(key)
-		p.arena.Lend(at.farSize())
+		p.arena.Lend(p.farSize(at))
 		binary.LittleEndian.PutUint32(e.short[:], at.at)
 	}
 	p.places = slices.Insert(p.places, index, place(pos)<<16)
@@ -134,7 +134,7 @@ func (p *page) remove(index int) record.Record {
 	old, e := Ref{p, index}.Record(), p.entries[index]
 	p.places = slices.Delete(p.places, index, index+1)
 	p.entries = slices.Delete(p.entries, index, index+1)
-	p.arena.Lend(-e.farSize())
+	p.arena.Lend(-p.farSizeOf(&e))
 	p.free(e.value)
 	if e.keyLen > shortKey {
 		p.free(e.longKey())
@@ -209,9 +209,9 @@ func (p *page) move(room int, from func(i int) *heap) {
 }
 
 // replace makes the value of an entry another one.
-func (p *page) replace(e *entry, value []byte) {
-	old := e.value
-	if !arena.Spoils && old.nearSize() > 0 && old.nearSize() == rounded(len(value)) {
+func (p *page) replace(e *entry, st record.State) {
+	old, value := e.value, st.Value
+	if st.Object == nil && !arena.Spoils && old.nearSize() > 0 && old.nearSize() == rounded(len(value)) {
 		copy(p.near[old.at:], value)
 		e.value.n = uint32(len(value))
 		return
@@ -219,12 +219,17 @@ func (p *page) replace(e *entry, value []byte) {
 	if arena.Spoils { // it may be part of what is given back next
 		value = bytes.Clone(value)
 	}
+	before := p.farSize(old)
 	p.free(old)
 	e.value = piece{}
-	var former []byte
-	e.value, former = p.keep(value)
-	release(p.arena, former)
-	p.arena.Lend(e.value.farSize() - old.farSize())
+	if st.Object != nil {
+		e.value = p.far.add(farValue{object: st.Object}, st.Object.Size())
+	} else {
+		var former []byte
+		e.value, former = p.keep(value)
+		release(p.arena, former)
+	}
+	p.arena.Lend(p.farSize(e.value) - before)
 }
 
 // keep adds bytes to the page's heap, and makes room for them. It returns memory that is not used any more.
@@ -254,9 +259,25 @@ func (p *page) bytes(at piece) []byte {
 	case at.n == 0:
 		return nil
 	case at.at&isFar != 0:
-		return slices.Clip(p.far.list[at.at&^isFar])
+		return slices.Clip(p.far.list[at.at&^isFar].bytes)
 	}
 	return p.heap.bytes(at)
+}
+
+// farSize returns how many bytes of memory of its own a piece takes.
+func (p *page) farSize(at piece) int {
+	if at.at&isFar == 0 {
+		return 0
+	}
+	return p.far.list[at.at&^isFar].memory()
+}
+
+// object returns the object that a piece is, nil if it is bytes.
+func (p *page) object(at piece) record.Object {
+	if at.at&isFar == 0 {
+		return nil
+	}
+	return p.far.list[at.at&^isFar].object
 }
 
 // add keeps bytes, in near if they belong there: there is room.
@@ -269,7 +290,7 @@ func (p *page) add(b []byte) piece {
 	case len(b) <= record.CopiedValue: // it is borrowed
 		b = bytes.Clone(b)
 	}
-	return p.far.add(b)
+	return p.far.add(farValue{bytes: b}, len(b))
 }
 
 // free gives a piece back.

@@ -91,6 +91,9 @@ func (n *node) Send(m *register.Message) {
 		n.cut--
 	}
 	c := copyMessage(m)
+	if c.IsDelta {
+		c.State = record.State{} // it does not travel
+	}
 	if n.eager {
 		n.sim.send(c)
 		return

@@ -137,6 +137,14 @@ func (s *store) Put(slot uint16, key []byte, rec record.Record) error {
 	return s.stage(func(im *image) { im.slots[slot].records[name] = rec })
 }
 
+// Change is Put, if the record is there that it is made of.
+func (s *store) Change(slot uint16, key []byte, rec record.Record, base record.Version, _ []byte) error {
+	if held := s.staged.slots[slot].records[string(key)].Version; held != base {
+		s.sim.violated("slot %d, key %s: a change of version %v meets %v", slot, key, base, held)
+	}
+	return s.Put(slot, key, rec)
+}
+
 // Delete stages the removal of a record.
 func (s *store) Delete(slot uint16, key []byte) error {
 	name := string(key)

@@ -1,0 +1,135 @@
+package datatype
+
+import (
+	"encoding/binary"
+	"iter"
+
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype/parts"
+)
+
+// hash is what a key has of fields, to look at: packed if they are few and short, or else in parts. See package parts for both. A packed one keeps its fields
+// in the order in which they came, as Redis does with small hashes. A hash without fields does not exist.
+type hash struct {
+	packed []byte
+	parts  *parts.Map // nil: packed
+}
+
+// A hash with more fields or bytes is in parts. Fewer are packed as long as Redis would pack them (hash-max-listpack-entries, and as many values of
+// hash-max-listpack-value bytes).
+const (
+	packedFields = 128
+	packedSize   = 16 << 10
+)
+
+// hashIn returns the hash that a state has, or an empty one.
+func hashIn(st record.State) hash {
+	m, _ := st.Object.(*parts.Map)
+	return hash{st.Value, m}
+}
+
+// state returns the state of a key with the hash.
+func (h hash) state(expireAt int64) record.State {
+	if h.parts != nil {
+		return record.State{Type: record.Hash, ExpireAt: expireAt, Object: h.parts}
+	}
+	return record.State{Type: record.Hash, ExpireAt: expireAt, Value: h.packed}
+}
+
+// count returns how many fields there are.
+func (h hash) count() int {
+	if h.parts != nil {
+		return h.parts.Len()
+	}
+	n, size := binary.Uvarint(h.packed)
+	if size <= 0 || n > uint64(len(h.packed)) {
+		return 0
+	}
+	return int(n)
+}
+
+// size returns how many bytes the hash has when it is packed.
+func (h hash) size() int {
+	if h.parts != nil {
+		return h.parts.Size()
+	}
+	return len(h.packed)
+}
+
+// get returns the value of a field.
+func (h hash) get(field []byte) (value []byte, found bool) {
+	if h.parts != nil {
+		return h.parts.Get(field)
+	}
+	for f := fieldsOf(h.packed); f.next(); {
+		if string(f.field) == string(field) {
+			return f.value, true
+		}
+	}
+	return nil, false
+}
+
+// all goes through the fields and their values.
+func (h hash) all() iter.Seq2[[]byte, []byte] {
+	if h.parts != nil {
+		return h.parts.All()
+	}
+	return func(yield func(field, value []byte) bool) {
+		for f := fieldsOf(h.packed); f.next(); {
+			if !yield(f.field, f.value) {
+				return
+			}
+		}
+	}
+}
+
+// fields goes through a packed hash. What is damaged ends it.
+type fields struct {
+	hash []byte
+	// start is where the current field begins, end where the next one does.
+	start, end int
+	// field and value are those of the current field, parts of hash.
+	field, value []byte
+}
+
+// fieldsOf returns what goes through a packed hash, or through no hash.
+func fieldsOf(hash []byte) fields {
+	_, size := binary.Uvarint(hash)
+	return fields{hash: hash, end: max(size, 0)}
+}
+
+// next goes to the next field, and reports whether there is one.
+func (f *fields) next() (ok bool) {
+	f.start = f.end
+	f.field, f.value, f.end, ok = parts.Next(f.hash, f.start)
+	return ok
+}
+
+// settled returns the hash in the form that suits its size. One in parts stays so until it is much smaller, or else a field that comes
+// and goes would change the form each time.
+func (h hash) settled() hash {
+	n, size := h.count(), h.size()
+	switch {
+	case h.parts == nil && (n > packedFields || size > packedSize):
+		if m, ok := parts.Unpack(h.packed); ok {
+			return hash{parts: m}
+		}
+	case h.parts != nil && n <= packedFields/2 && size <= packedSize/2:
+		return h.pack()
+	}
+	return h
+}
+
+// pack returns the hash packed.
+func (h hash) pack() hash {
+	if h.parts == nil {
+		return h
+	}
+	return hash{packed: h.parts.AppendTo(make([]byte, 0, h.parts.Size()))}
+}
+
+// validHash reports whether bytes from elsewhere are a packed hash.
+func validHash(packed []byte) bool {
+	_, ok := parts.Unpack(packed)
+	return ok
+}
