@@ -13,12 +13,13 @@ TRIALS = 5
 N = 100000
 HUNG = 20s
 KEYS = 1000000
+HASHES = 100000
 SECONDS = 10
 ROUNDS = 3
 OUT = bin/bench-compare
 
 .DEFAULT_GOAL := build
-.PHONY: help build image release up down logs status env dev cluster test test-all race lint fuzz sim mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-disk bench-repair libraries cover clean
+.PHONY: help build image release up down logs status env dev cluster test test-all race lint fuzz sim mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-hash bench-disk bench-repair libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -130,6 +131,10 @@ bench-compare: build ## compare with what else is installed, KEYS (1000000), SEC
 bench-scale: build ## measure as the number of keys, of connections, of nodes, or the size of values grows, each for SECONDS (10): tables and plots in OUT
 	go build -o bin/benchcompare ./e2e/benchcompare
 	bin/benchcompare -scale -keys $(KEYS) -seconds $(SECONDS) -out $(OUT) $(FLAGS)
+
+bench-hash: build ## measure HASHES (100000) small hashes beside strings, and one field of hashes of up to 10^6, each for SECONDS (10), ROUNDS (3): tables in OUT
+	go build -o bin/benchcompare ./e2e/benchcompare
+	bin/benchcompare -hash -keys $(HASHES) -seconds $(SECONDS) -rounds $(ROUNDS) -out $(OUT) $(FLAGS)
 
 bin:
 	mkdir -p bin

@@ -100,6 +100,6 @@ func TestASystemThatDoesNotStart(t *testing.T) {
 	require.Less(t, time.Since(began), 20*time.Second)
 	require.NoError(t, s.close())
 	require.NoDirExists(t, s.dir)
-	_, err = s.cpu()
+	_, err = cpuOf(s.processes)
 	require.Error(t, err, "the processes are gone")
 }

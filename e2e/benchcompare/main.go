@@ -4,6 +4,7 @@
 //	make bench-compare                          or: go run ./e2e/benchcompare
 //	make bench-compare KEYS=100000 SECONDS=2    quickly
 //	make bench-scale                            Quoll beside one redis-server, as the number of keys grows, or of connections, or ... (scale.go)
+//	make bench-hash                             hashes beside strings, and hashes that grow (hash.go)
 //
 // Every system is started afresh in each round, on free ports of 127.0.0.1 (systems.go says how), filled with all keys, measured with writes
 // and reads at each depth, and stopped before the next one begins. In each round another one is the first. CPU time is that of all server
@@ -32,7 +33,10 @@ type plan struct {
 	keys, rounds        int
 	connections, value  int
 	nodes               int // of Quoll
-	scales              bool
+	scales, hashes      bool
+	sizes               []int  // of hashes that grow
+	engine              string // of the servers that hold data, memory if ""
+	maxBulk             string // of Quoll's processes, theirs if ""
 	duration            time.Duration
 	depths              []int
 	systems             []system
@@ -56,8 +60,11 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.scales {
+	switch {
+	case p.scales:
 		return conclude(ctx, p.scaleAll, p.writeScale)
+	case p.hashes:
+		return conclude(ctx, p.hashAll, p.writeHash)
 	}
 	return conclude(ctx, p.measureAll, p.write)
 }
@@ -87,20 +94,27 @@ func newPlan(ctx context.Context) (*plan, error) {
 	flag.IntVar(&p.connections, "connections", 50, "number of connections")
 	flag.IntVar(&p.value, "value-size", 64, "bytes of a value")
 	flag.BoolVar(&p.scales, "scale", false, "let one thing grow after the other (see scale.go); -depths and -rounds mean nothing then, and -only is redis")
+	flag.BoolVar(&p.hashes, "hash", false, "measure hashes (see hash.go); -only is redis")
+	sizes := flag.String("sizes", "10,1000,100000,1000000", "fields of hashes that grow")
 	flag.Parse()
-	command, rounds := "bench-compare", fmt.Sprintf(" ROUNDS=%d", p.rounds)
-	if p.scales {
-		command, rounds, *only = "bench-scale", "", "redis"
+	command, keys, rounds := "bench-compare", "KEYS", fmt.Sprintf(" ROUNDS=%d", p.rounds)
+	switch {
+	case p.scales:
+		command, rounds, *only = "bench-scale", "", redisName
+	case p.hashes:
+		command, keys, *only = "bench-hash", "HASHES", redisName
 	}
 	p.duration = time.Duration(*seconds * float64(time.Second))
-	for _, text := range strings.Split(*depths, ",") {
-		depth, err := strconv.Atoi(text)
-		if err != nil || depth < 1 {
-			return nil, fmt.Errorf("-depths: %q is not a number of commands", text)
-		}
-		p.depths = append(p.depths, depth)
+	var err error
+	if p.depths, err = numbers("depths", *depths); err != nil {
+		return nil, err
+	}
+	if p.sizes, err = numbers("sizes", *sizes); err != nil {
+		return nil, err
 	}
 	switch {
+	case p.scales && p.hashes:
+		return nil, errors.New("-scale and -hash are two different things")
 	case flag.NArg() > 0:
 		return nil, fmt.Errorf("unknown argument %q", flag.Arg(0))
 	case p.keys < 3 || p.rounds < 1 || p.connections < 3:
@@ -116,7 +130,7 @@ func newPlan(ctx context.Context) (*plan, error) {
 	if _, err := os.Stat(p.quoll); err != nil {
 		return nil, fmt.Errorf("%s is not there: run 'make build' first", p.quoll)
 	}
-	p.cmd = fmt.Sprintf("make %s KEYS=%d SECONDS=%g%s%s", command, p.keys, *seconds, rounds, moreFlags())
+	p.cmd = fmt.Sprintf("make %s %s=%d SECONDS=%g%s%s", command, keys, p.keys, *seconds, rounds, moreFlags())
 	if err := p.choose(ctx, *only); err != nil {
 		return nil, err
 	}
@@ -125,12 +139,24 @@ func newPlan(ctx context.Context) (*plan, error) {
 	return p, nil
 }
 
+// numbers reads a flag that is a list of numbers of something.
+func numbers(name, list string) (all []int, err error) {
+	for _, text := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("-%s: %q is not a number above 0", name, text)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
 // moreFlags are those that were given and have no variable of their own in the Makefile.
 func moreFlags() string {
 	var more []string
 	flag.Visit(func(f *flag.Flag) {
 		switch f.Name {
-		case "keys", "seconds", "rounds", "out", "quoll", "scale":
+		case "keys", "seconds", "rounds", "out", "quoll", "scale", "hash":
 		default:
 			more = append(more, "-"+f.Name+" "+f.Value.String())
 		}

@@ -64,8 +64,8 @@ func (p *plan) turn(ctx context.Context, s system, round int) (all []measure, er
 	return all, err
 }
 
-// visit starts a system, fills it with pipelines of a depth, calls each with every measurement of it, and stops it.
-func (p *plan) visit(ctx context.Context, s system, loadDepth int, each func(*site, target, measure) error) (err error) {
+// at starts a system, does something with it, and stops it.
+func (p *plan) at(ctx context.Context, s system, do func(*site, target) error) (err error) {
 	site, err := p.newSite()
 	if err != nil {
 		return err
@@ -75,45 +75,53 @@ func (p *plan) visit(ctx context.Context, s system, loadDepth int, each func(*si
 	if err != nil {
 		return err
 	}
-	loaded, err := p.bench(ctx, to, "--workload", "load", "--depth", strconv.Itoa(loadDepth))
-	if err != nil {
-		return err
-	}
-	if loaded.Errors > 0 { // some keys may be missing
+	return do(site, to)
+}
+
+// load fills a system, with pipelines of a depth.
+func (p *plan) load(ctx context.Context, s system, to target, depth int, args ...string) error {
+	loaded, err := p.bench(ctx, to, append([]string{"--workload", "load", "--depth", strconv.Itoa(depth)}, args...)...)
+	if err == nil && loaded.Errors > 0 { // some keys may be missing
 		fmt.Fprintf(os.Stderr, "  %s: %d errors while the keys were written for the first time\n", s.name, loaded.Errors)
 	}
-	for _, op := range []string{"SET", "GET"} {
-		if op == "GET" && s.setsOnly {
-			continue
+	return err
+}
+
+// visit starts a system, fills it with pipelines of a depth, calls each with every measurement of it, and stops it.
+func (p *plan) visit(ctx context.Context, s system, loadDepth int, each func(*site, target, measure) error) error {
+	return p.at(ctx, s, func(site *site, to target) error {
+		if err := p.load(ctx, s, to, loadDepth); err != nil {
+			return err
 		}
-		for _, depth := range p.depths {
-			m, err := site.measure(ctx, to, op, depth)
-			if err != nil {
-				return err
+		for _, op := range []string{"SET", "GET"} {
+			if op == "GET" && s.setsOnly {
+				continue
 			}
-			if err := each(site, to, m); err != nil {
-				return err
+			for _, depth := range p.depths {
+				m, err := site.measure(ctx, to, op, depth)
+				if err != nil {
+					return err
+				}
+				if err := each(site, to, m); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // measure takes one measurement of a system that runs.
-func (s *site) measure(ctx context.Context, to target, op string, depth int) (measure, error) {
-	fraction := "0"
-	if op == "SET" {
-		fraction = "1"
-	}
-	before, err := s.cpu()
+func (s *site) measure(ctx context.Context, to target, op string, depth int, args ...string) (measure, error) {
+	before, err := cpuOf(s.processes)
 	if err != nil {
 		return measure{}, err
 	}
-	m, err := s.bench(ctx, to, "--workload", "mixed", "--set-fraction", fraction, "--no-load", "--duration", s.duration.String(), "--depth", strconv.Itoa(depth))
+	m, err := s.bench(ctx, to, append([]string{"--commands", op, "--no-load", "--duration", s.duration.String(), "--depth", strconv.Itoa(depth)}, args...)...)
 	if err != nil {
 		return measure{}, err
 	}
-	after, err := s.cpu()
+	after, err := cpuOf(s.processes)
 	m.Op, m.Depth = op, depth
 	m.CPU = float64(after-before) / float64(time.Microsecond) / float64(max(1, m.Operations))
 	return m, err

@@ -11,24 +11,27 @@ import (
 )
 
 // memory returns the resident memory of all processes that hold data, in bytes.
-func (s *site) memory() (total int64, err error) {
-	for _, p := range s.processes {
-		if p.name == proxyName {
-			continue
-		}
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+func (s *site) memory() (int64, error) {
+	kib, err := s.sum("status", "VmRSS:")
+	return kib << 10, err
+}
+
+// written returns how many bytes all processes that hold data have had written to disks so far.
+func (s *site) written() (int64, error) { return s.sum("io", "write_bytes:") }
+
+// sum adds up a line of a file that /proc has for each process, for all that hold data.
+func (s *site) sum(file, line string) (total int64, err error) {
+	for _, p := range s.holders() {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, file))
 		if err != nil {
 			return 0, err
 		}
-		for line := range strings.Lines(string(text)) {
-			if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-				kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-				if err != nil {
-					return 0, err
-				}
-				total += kib << 10
-			}
+		_, rest, _ := strings.Cut("\n"+string(text), "\n"+line)
+		var n int64
+		if _, err := fmt.Sscan(rest, &n); err != nil {
+			return 0, fmt.Errorf("%s of %s: %w", line, p.name, err)
 		}
+		total += n
 	}
 	return total, nil
 }

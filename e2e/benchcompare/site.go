@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -123,10 +124,15 @@ func portOf(address string) string {
 // ticksPerSecond is the unit of CPU times in /proc on every Linux that Go runs on.
 const ticksPerSecond = 100
 
-// cpu returns the CPU time, user and system, that all processes have taken so far.
-func (s *site) cpu() (time.Duration, error) {
+// holders are the processes that hold data.
+func (s *site) holders() []*process {
+	return slices.DeleteFunc(slices.Clone(s.processes), func(p *process) bool { return p.name == proxyName })
+}
+
+// cpuOf returns the CPU time, user and system, that processes have taken so far.
+func cpuOf(processes []*process) (time.Duration, error) {
 	var ticks int
-	for _, p := range s.processes {
+	for _, p := range processes {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 		if err != nil {
 			return 0, err

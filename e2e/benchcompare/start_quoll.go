@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -13,7 +15,13 @@ const copies = 3
 // proxyName is the process that holds no data.
 const proxyName = "proxy"
 
-// startQuoll starts nodes with the memory engine and a proxy.
+// memoryEngine is the engine unless another one is asked for.
+const memoryEngine = "memory"
+
+// onDisk reports whether servers keep what they hold on disk.
+func (p *plan) onDisk() bool { return p.engine != "" && p.engine != memoryEngine }
+
+// startQuoll starts nodes and a proxy.
 func startQuoll(ctx context.Context, s *site) (target, error) {
 	n := max(copies, s.nodes)
 	free, err := ports(3*n + 2)
@@ -21,6 +29,9 @@ func startQuoll(ctx context.Context, s *site) (target, error) {
 		return target{}, err
 	}
 	env := s.environment()
+	if s.maxBulk != "" {
+		env = append(env, "QUOLL_MAX_BULK="+s.maxBulk)
+	}
 	peers, gossip, admins, client, proxyAdmin := free[:n], free[n:2*n], free[2*n:3*n], free[3*n], free[3*n+1]
 	var initial, metrics []string
 	for i := range n {
@@ -28,8 +39,12 @@ func startQuoll(ctx context.Context, s *site) (target, error) {
 		metrics = append(metrics, "http://"+admins[i]+"/metrics")
 	}
 	for i := range n {
-		if err := s.start("node-"+nodeName(i), env, s.quoll, "node", "--name", nodeName(i), "--peer", peers[i], "--gossip", gossip[i], "--admin", admins[i],
-			"--initial-cluster", strings.Join(initial, ","), "--engine", "memory"); err != nil {
+		args := []string{"node", "--name", nodeName(i), "--peer", peers[i], "--gossip", gossip[i], "--admin", admins[i], "--initial-cluster", strings.Join(initial, ","),
+			"--engine", cmp.Or(s.engine, memoryEngine)}
+		if s.onDisk() {
+			args = append(args, "--data", filepath.Join(s.dir, "data-"+nodeName(i)))
+		}
+		if err := s.start("node-"+nodeName(i), env, s.quoll, args...); err != nil {
 			return target{}, err
 		}
 	}

@@ -52,12 +52,19 @@ func ask(ctx context.Context, address string, do func(*redis.Client) error) erro
 	return do(client)
 }
 
+// appendOnly is a redis-server's engine on disk: its log, written as durably as Quoll's nodes write.
+const appendOnly = "append-only file"
+
 func startRedis(ctx context.Context, s *site) (target, error) {
 	free, err := ports(1)
 	if err != nil {
 		return target{}, err
 	}
-	return target{addresses: free}, s.redisServer(ctx, free[0])
+	var args []string
+	if s.engine == appendOnly {
+		args = []string{"--appendonly", "yes", "--appendfsync", "always"}
+	}
+	return target{addresses: free}, s.redisServer(ctx, free[0], args...)
 }
 
 // startReplicated starts a primary, and two replicas of it, and waits until they are in sync.

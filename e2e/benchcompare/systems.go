@@ -30,7 +30,10 @@ type target struct {
 	metrics []string
 }
 
-const quollName = "quoll"
+const (
+	quollName = "quoll"
+	redisName = "redis"
+)
 
 // systems are all that can be compared, in the order in which they are shown. None of them writes to a disk.
 var systems = []system{
@@ -40,7 +43,7 @@ var systems = []system{
 		versionArgs: []string{"version"}, start: startQuoll,
 	},
 	{
-		name: "redis", title: "one redis-server, nothing replicated",
+		name: redisName, title: "one redis-server, nothing replicated",
 		label:    "one redis-server",
 		programs: []string{"redis-server"}, versionArgs: []string{"--version"}, start: startRedis,
 	},
