@@ -19,6 +19,9 @@ import (
 // maxCalls bounds the calls that are answered at the same time.
 const maxCalls = 64
 
+// errFrameType is that of frames that nobody knows.
+var errFrameType = errors.New("node: unknown frame type")
+
 // errBusy is returned to callers beyond maxCalls.
 var errBusy = errors.New("node: too many calls at the same time; try again")
 
@@ -74,9 +77,9 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 			return nil, fmt.Errorf("node: only nodes form a cluster")
 		}
 		if method == protocol.MethodPropose {
-			return nil, n.propose(payload)
+			return nil, n.members.AnswerPropose(payload)
 		}
-		return nil, n.commit(payload)
+		return nil, n.members.AnswerCommit(payload)
 	}
 	v := n.view.Load()
 	if v == nil || n.failed.Load() {

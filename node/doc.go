@@ -6,9 +6,6 @@
 // sockets, clocks and a store:
 //
 //	node.go       Node: parts, start and stop
-//	formation.go  how the nodes of a new cluster agree on the first epoch, and how one
-//	              that lost its state notices
-//	identity.go   what a node on a durable engine keeps over restarts
 //	peer.go       links to the other nodes; conns.go the connections from them
 //	slot.go       the slots' acceptors and homes, and the locks around them
 //	env.go        what a home needs of the world (register.Env)
@@ -16,15 +13,20 @@
 //	              the store until that is durable (R2)
 //	store.go      the engine as replicas see it; damage.go what its errors end
 //	full.go       a disk without room
-//	repairs.go    what package repair sees of the node, which has homes write again what replicas have
-//	              missed; hints.go what was noted of peers that were away
-//	rebuilds.go   the same of package rebuild, which copies slots that cannot be read; rooms.go what both see
+//	hints.go      what was noted of peers that were away
 //	background.go what the node has homes do that no client asked for
 //	expire.go     keys that expire without being read
 //	serve.go      frames from proxies and nodes
 //	replicate.go  register messages on the wire
 //	call.go       rare requests: scans, counts, status
 //	status.go     what the admin API shows
+//	return.go     a node that was restarted is found again; leave.go one ends without an error
+//
+// # Rooms
+//
+// Parts of what a node does are packages of their own, each with an interface that says what it needs of the node, and that is implemented
+// here: membership, which ring the node votes in (members.go); repair, replicas that missed writes (repairs.go); rebuild, slots that
+// cannot be read (rebuilds.go). What they see alike is in rooms.go.
 //
 // # How work flows
 //

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/admin"
+	"github.com/quolldb/quoll/node/membership"
 )
 
 // ends collects what nodes say of their end.
@@ -34,7 +35,7 @@ func TestAWrongNumberOfReplicasEndsTheNode(t *testing.T) {
 		c.eventually(func() bool { return contains(a.Ready(t.Context()), "--replicas is") })
 		require.Empty(t, e["a"], "who of the two is wrong is not known yet")
 		c.start("c", e.with(3))
-		var wrong *ConfigError
+		var wrong *membership.ConfigError
 		require.ErrorAs(t, <-e["a"], &wrong)
 		require.Equal(t, "replicas", wrong.Field)
 		require.Contains(t, wrong.Reason, "is 2 here, but 3 on node ")

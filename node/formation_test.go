@@ -1,7 +1,6 @@
 package node
 
 import (
-	"encoding/json"
 	"net"
 	"slices"
 	"strings"
@@ -76,7 +75,10 @@ func TestNodesStartInAnyOrder(t *testing.T) {
 func TestWhatAnswersAtAPeersAddressIsJudged(t *testing.T) {
 	initial := ring.Initial{{Name: "a", Peer: "127.0.0.1:1"}, {Name: "b", Peer: "127.0.0.1:2"}}
 	cluster := initial.Cluster("test", 2)
-	n := &Node{opt: Options{Name: "a", ClusterName: "test", Replicas: 2}, initial: initial}
+	n := &Node{opt: Options{Name: "a", ClusterName: "test", Replicas: 2, Initial: initial}}
+	var err error
+	n.members, err = newMembership(n)
+	require.NoError(t, err)
 	p := &peer{node: n, name: "b"}
 	elsewhere := ring.Initial{{Name: "b", Peer: "127.0.0.1:2"}, {Name: "c", Peer: "127.0.0.1:3"}}.Cluster("test", 2)
 	for want, change := range map[string]func(*wire.Hello, *protocol.Properties){
@@ -159,58 +161,13 @@ func TestAProxyWithAnotherConfigurationIsRefused(t *testing.T) {
 	require.ErrorIs(t, cl.link.Err(), wire.ErrSecret)
 }
 
-// TestProposalsBindUntilTheNextOne goes through formation call by call.
-func TestProposalsBindUntilTheNextOne(t *testing.T) {
+func TestOnlyNodesFormACluster(t *testing.T) {
 	c := newTestCluster(t, 3)
-	n := c.start("b", nil) // its coordinator a does not run
-	ringOf := func(generation, others uint64) []byte {
-		cluster := c.initial.Cluster("test", 3)
-		for i := range cluster.Members {
-			cluster.Members[i].Generation = others
-		}
-		cluster.Members[1] = n.self
-		cluster.Members[1].Generation = generation
-		payload, err := json.Marshal(cluster)
-		require.NoError(t, err)
-		return payload
+	proxy := c.dial(c.start("b", nil))
+	for _, method := range []protocol.Method{protocol.MethodPropose, protocol.MethodCommit} {
+		_, err := proxy.caller.Call(t.Context(), method, []byte("{}"))
+		require.ErrorContains(t, err, "only nodes form a cluster")
 	}
-	first, second := ringOf(n.self.Generation, 1), ringOf(n.self.Generation, 2)
-	proxy := c.dial(n)
-	_, err := proxy.caller.Call(t.Context(), protocol.MethodPropose, first)
-	require.ErrorContains(t, err, "only nodes form a cluster")
-
-	require.ErrorIs(t, n.commit(first), errNotBound)
-	require.ErrorIs(t, n.propose(ringOf(7, 1)), errNotMyself)
-	require.ErrorIs(t, n.propose([]byte(`{}`)), ring.ErrInvalid)
-	require.Error(t, n.propose([]byte(`?`)))
-	require.NoError(t, n.propose(first))
-	require.NoError(t, n.propose(second))
-	require.ErrorIs(t, n.commit(first), errNotBound)
-	require.Nil(t, n.view.Load())
-	require.NoError(t, n.commit(second))
-	require.NotNil(t, n.view.Load())
-	require.NoError(t, n.commit(second), "a repeated commit")
-	require.ErrorIs(t, n.propose(first), errFormed)
-}
-
-// TestALostCommitIsLearnedFromOthers: a node that accepted the ring and did not hear
-// that it was formed.
-func TestALostCommitIsLearnedFromOthers(t *testing.T) {
-	c := newTestCluster(t, 3)
-	n := c.start("b", nil)
-	cluster := c.initial.Cluster("test", 3)
-	cluster.Members[0].Generation, cluster.Members[1], cluster.Members[2].Generation = 5, n.self, 6
-	hello := protocol.Properties{Initial: c.initial.String(), Member: &cluster.Members[0], Replicas: 3, Cluster: &cluster}
-	require.NoError(t, n.meet(hello))
-	<-n.Formed()
-	require.Equal(t, cluster.Digest(), n.view.Load().cluster.Digest())
-
-	t.Run("whose ring does not know it", func(t *testing.T) {
-		c := newTestCluster(t, 1)
-		n := c.start("a", func(o *Options) { o.Initial = append(o.Initial, ring.InitialMember{Name: "b", Peer: "127.0.0.1:1"}) })
-		other := ring.Initial{{Name: "b", Peer: "127.0.0.1:1"}}.Cluster("test", 1)
-		require.ErrorContains(t, n.meet(protocol.Properties{Member: &other.Members[0], Cluster: &other}), "the ring of b has no node a")
-	})
 }
 
 func TestARestartedMemoryNodeNeverVotes(t *testing.T) {
@@ -218,7 +175,7 @@ func TestARestartedMemoryNodeNeverVotes(t *testing.T) {
 	a := c.dial(c.nodes["a"])
 	require.Equal(t, "+OK\r\n", string(a.do("set k v").Reply))
 
-	former := c.nodes["c"].hello()
+	former := c.nodes["c"].members.Hello()
 	c.stop("c")
 	again := c.start("c", nil)
 	c.eventually(func() bool { return again.Self().State == admin.LostState })
@@ -252,7 +209,7 @@ func TestARestartedMemoryNodeNeverVotes(t *testing.T) {
 	require.Equal(t, []any{protocol.StatusNotDone, uint8(register.NoQuorum)}, []any{r.Status, r.Reason}, "a and the restarted c are no majority")
 
 	t.Run("nor is its former life impersonated", func(t *testing.T) {
-		cl := c.connect(c.nodes["a"], again.hello(), nil)
+		cl := c.connect(c.nodes["a"], again.members.Hello(), nil)
 		<-cl.up
 		refused := c.nodes["a"].Metrics.RefusedNoVote.Value()
 		cl.replicate(register.Message{Kind: register.Prepare, Slot: 1, Epoch: 1, Ballot: record.Ballot{Counter: 9}})

@@ -115,7 +115,7 @@ func FuzzFrames(f *testing.F) {
 		n := c.nodes["a"]
 		hello := c.proxyHello()
 		if asNode {
-			hello = n.hello()
+			hello = n.members.Hello()
 		}
 		s := startStranger(t, n, hello)
 		s.send(wire.FrameType(type1), body1)

@@ -204,7 +204,7 @@ func (c *testCluster) dial(n *Node) *client {
 // dialAs connects with a node as if it were another one.
 func (c *testCluster) dialAs(n, other *Node) *client {
 	c.t.Helper()
-	cl := c.connect(n, other.hello(), nil)
+	cl := c.connect(n, other.members.Hello(), nil)
 	<-cl.up
 	return cl
 }

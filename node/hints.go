@@ -5,7 +5,7 @@ import "github.com/quolldb/quoll/node/hint"
 // Hints: while a peer is away this node notes which keys it misses of the slots that are led here
 // (stripe.Missed). When the peer is back package repair has them written again.
 
-// openHints opens what was noted of the other members of the ring. n.mu is locked, and
+// openHints opens what was noted of the other members of the ring. n.entering is locked, and
 // no slot has been opened yet.
 func (n *Node) openHints(v *view) {
 	if n.opt.RepairInterval < 0 || n.opt.HintLimit < 0 { // without comparisons they would never be used
@@ -23,8 +23,8 @@ func (n *Node) openHints(v *view) {
 
 // closeHints ends their files. What is noted later is not kept.
 func (n *Node) closeHints() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.entering.Lock()
+	defer n.entering.Unlock()
 	for _, set := range n.hints {
 		if set == nil {
 			continue

@@ -226,7 +226,7 @@ func TestACrashWhileForming(t *testing.T) {
 			c.start(name, d.use)
 		}
 		cluster := ringOf(c, d)
-		require.NoError(t, c.nodes["b"].propose(encode(t, *cluster))) // c never heard of it
+		require.NoError(t, c.nodes["b"].members.AnswerPropose(encode(t, *cluster))) // c never heard of it
 		d["a"].ring = cluster
 		c.start("a", d.use)
 		c.connected()
@@ -238,7 +238,7 @@ func TestACrashWhileForming(t *testing.T) {
 		c, d := newTestCluster(t, 3), newDisks("a", "b", "c")
 		for _, name := range []string{"b", "c"} {
 			c.start(name, d.use)
-			require.NoError(t, c.nodes[name].propose(encode(t, *ringOf(c, d))))
+			require.NoError(t, c.nodes[name].members.AnswerPropose(encode(t, *ringOf(c, d))))
 		}
 		c.start("a", d.use)
 		c.connected()
@@ -390,7 +390,7 @@ func TestTheRingOfARestartedNodeReachesProxies(t *testing.T) {
 	c := newFormed(t, 1, d.use)
 	c.stop("a")
 	n := c.start("a", d.use)
-	props, err := protocol.DecodeProperties(n.hello())
+	props, err := protocol.DecodeProperties(n.members.Hello())
 	require.NoError(t, err)
 	require.True(t, props.Voting)
 	require.Equal(t, n.view.Load().cluster.Digest(), props.Cluster.Digest())

@@ -23,16 +23,10 @@ func (n *Node) leave(ctx context.Context) {
 	n.conns.tell(wire.RoleNode, wire.EndFrame(wire.BeginFrame(nil, protocol.FrameLeaving), 0)) // they hand nothing back to it
 	handing, cancel := context.WithTimeout(ctx, handOver)
 	defer cancel()
-	await(handing, func() bool { return n.inFlight.Load() == 0 })
+	clock.Await(handing, func() bool { return n.inFlight.Load() == 0 })
 
 	ctx, cancel = context.WithTimeout(ctx, 2*time.Second) // twice what anybody waits for
 	defer cancel()
 	n.server.Leave(ctx)
-	await(ctx, func() bool { return n.inFlight.Load() == 0 && n.rounds.Load() == 0 }) // what was answered has left, too
-}
-
-// await waits until something is so, or ctx ends.
-func await(ctx context.Context, is func() bool) {
-	for !is() && clock.Sleep(ctx, time.Millisecond) {
-	}
+	clock.Await(ctx, func() bool { return n.inFlight.Load() == 0 && n.rounds.Load() == 0 }) // what was answered has left, too
 }

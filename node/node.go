@@ -1,8 +1,8 @@
 package node
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -16,6 +16,7 @@ import (
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/hint"
+	"github.com/quolldb/quoll/node/membership"
 	"github.com/quolldb/quoll/node/rebuild"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/repair"
@@ -43,16 +44,16 @@ type Options struct {
 	// writes durable.
 	EngineName, Fsync string
 	// Identity is what the node keeps over restarts, nil if nothing.
-	Identity Identity
+	Identity membership.Identity
 	// Data is the directory that Identity keeps, for messages.
 	Data string
 	// Forgotten are rings that were given up: the node does not learn them from others any more.
-	Forgotten Forgotten
+	Forgotten membership.Forgotten
 	// Reform is called once, and must not block, when the node has been told to give up its ring: whoever started it closes it, and
 	// starts another one in its place with an empty store and what it is given as Forgotten. nil: the node refuses.
-	Reform func(Forgotten)
+	Reform func(membership.Forgotten)
 	// Failed is told once, and must not block, that the node cannot go on: it is to be closed. That its store has failed is no such
-	// reason, as long as it can say so. A *ConfigError says which setting is wrong.
+	// reason, as long as it can say so. A *membership.ConfigError says which setting is wrong.
 	Failed func(error)
 	// Secret guards the peer and gossip ports, empty for none.
 	Secret []byte
@@ -143,28 +144,23 @@ type Node struct {
 	calls    atomic.Int64 // that are being answered
 	rounds   atomic.Int64 // of work whose messages have not all left
 
-	view       atomic.Pointer[view]       // nil until the cluster has formed
-	superseded atomic.Pointer[superseded] // the ring knows a former life of this node
-	failed     atomic.Bool                // the store failed,
-	failure    atomic.Pointer[error]      // with this error
-	leaving    atomic.Bool                // it is being closed
-	returned   atomic.Bool                // those who use it have found it again
-	slow       atomic.Bool                // most others find it slow
+	view       atomic.Pointer[view]  // nil until the cluster has formed
+	failed     atomic.Bool           // the store failed,
+	failure    atomic.Pointer[error] // with this error
+	leaving    atomic.Bool           // it is being closed
+	returned   atomic.Bool           // those who use it have found it again
+	slow       atomic.Bool           // most others find it slow
 	clock      clock.Common
-	clockWrong atomic.Int64 // by so many nanoseconds
-	toldClock  int64        // when it told its peers the time, in monotonic milliseconds; tick's
-	toldSlow   int64        // when it told those that it finds slow, in monotonic milliseconds; tick's
-	opinions   opinions
+	clockWrong atomic.Int64          // by so many nanoseconds
+	toldClock  int64                 // when it told its peers the time, in monotonic milliseconds; tick's
+	toldSlow   int64                 // when it told those that it finds slow, in monotonic milliseconds; tick's
 	end        atomic.Pointer[error] // why it cannot go on
 	space      space
 	work       work
-	formed     chan struct{}
-	mu         sync.Mutex  // formation
-	bound      uint64      // digest of the ring that was proposed last
-	reforming  atomic.Bool // it has given up its ring, and is about to be started anew,
-	reformed   sync.Once   // which is asked for once
+	entering   sync.Mutex // while it becomes part of a ring, or learns of a peer whether it is
 
 	backups  sync.Mutex // held while one is made
+	members  *membership.Membership
 	repairs  *repair.Repairer
 	rebuilds *rebuild.Rebuilder
 	hints    []*hint.Set // by member ID, nil for this node; set before view
@@ -184,7 +180,7 @@ const tickInterval = 20 * time.Millisecond
 func Start(opt Options) (*Node, error) {
 	opt.setDefaults()
 	n := &Node{opt: opt, log: opt.Logger, initial: opt.Initial, engine: opt.Engine, started: time.Now(),
-		unique: rand.Uint64() >> 16, timing: register.DefaultTiming(), formed: make(chan struct{})}
+		unique: rand.Uint64() >> 16, timing: register.DefaultTiming()}
 	n.prefetcher, _ = opt.Engine.(prefetcher)
 	_, n.instant = opt.Engine.(engine.Instant)
 	n.rebuilds = newRebuilder(n)
@@ -192,12 +188,10 @@ func Start(opt Options) (*Node, error) {
 	n.timing.Request = opt.OperationTimeout.Milliseconds() * 3 / 2
 	n.timing.Slow = opt.SlowTimeout.Milliseconds()
 	cluster := n.initial.Cluster(opt.ClusterName, opt.Replicas)
-	self, ok := cluster.ByName(opt.Name)
-	if !ok {
-		return nil, fmt.Errorf("node %s is not in the initial cluster %s", opt.Name, n.initial)
+	var err error
+	if n.members, err = newMembership(n); err != nil {
+		return nil, err
 	}
-	n.self = self
-	n.self.Rack, n.self.Weight, n.self.Generation = opt.Rack, opt.Weight, rand.Uint64()|1
 	for i := range n.stripes {
 		n.stripes[i].node = n
 	}
@@ -208,13 +202,14 @@ func Start(opt Options) (*Node, error) {
 			n.peers, n.byID[m.ID] = append(n.peers, p), p
 		}
 	}
-	if err := n.resume(); err != nil {
+	if n.resumed, err = n.members.Resume(); err != nil {
 		return nil, err
 	}
 	if err := n.startGossip(); err != nil { // it asks for the peers from now on
 		n.closeHints()
 		return nil, err
 	}
+	n.self = n.members.Self()
 	n.outboxes.New = func() any { return n.newOutbox() }
 	n.server = wire.NewServer(wire.ServerConfig{Options: n.wireOptions(), Handler: n, Accept: n.accept, MaxConns: opt.MaxConnections,
 		Working: n.working, Stuck: n.stuck})
@@ -226,7 +221,7 @@ func Start(opt Options) (*Node, error) {
 		p.link.Start(ctx)
 	}
 	n.wait.Go(n.servePeers)
-	n.wait.Go(func() { n.formCluster(ctx) })
+	n.wait.Go(func() { n.members.Run(ctx) })
 	n.wait.Go(func() { every(ctx, tickInterval, n.tick) })
 	n.wait.Go(func() { every(ctx, slowCommit, n.lookAtWork) })
 	n.wait.Go(func() { every(ctx, storeInterval, n.lookAtStore) })
@@ -249,10 +244,7 @@ func (n *Node) startGossip() error {
 		return err
 	}
 	n.gossip = g
-	n.self.Gossip = n.opt.GossipAdvertise
-	if n.self.Gossip == "" {
-		n.self.Gossip = g.Addr()
-	}
+	n.members.SetGossip(cmp.Or(n.opt.GossipAdvertise, g.Addr()))
 	return nil
 }
 
@@ -282,7 +274,7 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 }
 
 // Formed is closed when the node has become part of a ring.
-func (n *Node) Formed() <-chan struct{} { return n.formed }
+func (n *Node) Formed() <-chan struct{} { return n.members.Formed() }
 
 // Address returns where the node listens for peers.
 func (n *Node) Address() string { return n.opt.Listener.Addr().String() }

@@ -55,12 +55,12 @@ func (n *Node) newPeer(index int, m ring.Member) *peer {
 	p.link = wire.NewLink(wire.LinkConfig{
 		Options: n.wireOptions(),
 		Address: m.Peer,
-		Hello:   n.hello,
+		Hello:   n.members.Hello,
 		Check:   p.check,
 		OnUp: func(_ uint64, h wire.Hello) {
 			props, _ := protocol.DecodeProperties(h) // check has seen it
-			n.mu.Lock()                              // the cluster may be forming at this moment
-			defer n.mu.Unlock()
+			n.entering.Lock()                        // the cluster may be forming at this moment
+			defer n.entering.Unlock()
 			p.hello.Store(&props)
 			p.connectedAt.Store(n.mono())
 			p.member.Store(p.inRing())
@@ -88,10 +88,7 @@ func (p *peer) check(h wire.Hello) error {
 	if h.Name != p.name {
 		return fmt.Errorf("node %s was expected at %s, but %s answers there: correct --initial-cluster", p.name, p.address, h.Name)
 	}
-	if err := p.node.sameCluster(h, props); err != nil {
-		return err
-	}
-	return p.node.acquaint(h, props)
+	return p.node.members.Judge(h, props)
 }
 
 func (p *peer) state(s wire.State) {

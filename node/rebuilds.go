@@ -24,7 +24,7 @@ func newRebuilder(n *Node) *rebuild.Rebuilder {
 type rebuilt struct{ node *Node }
 
 // Formed implements rebuild.Node.
-func (r rebuilt) Formed() <-chan struct{} { return r.node.formed }
+func (r rebuilt) Formed() <-chan struct{} { return r.node.Formed() }
 
 // Epoch implements rebuild.Node.
 func (r rebuilt) Epoch() uint64 { return r.node.view.Load().cluster.Epoch }

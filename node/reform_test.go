@@ -10,23 +10,24 @@ import (
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/membership"
 )
 
 // lives starts nodes anew when they have given up their ring, as their owner does it.
 type lives struct {
 	*testCluster
 	begin chan newLife
-	know  map[string]Forgotten
+	know  map[string]membership.Forgotten
 }
 
 // newLife is what a node asks its owner for.
 type newLife struct {
 	name string
-	f    Forgotten
+	f    membership.Forgotten
 }
 
 func newLives(t *testing.T, size int) *lives {
-	l := &lives{testCluster: newTestCluster(t, size), begin: make(chan newLife, 100), know: map[string]Forgotten{}}
+	l := &lives{testCluster: newTestCluster(t, size), begin: make(chan newLife, 100), know: map[string]membership.Forgotten{}}
 	for _, m := range l.initial {
 		l.start(m.Name, l.change)
 	}
@@ -36,7 +37,7 @@ func newLives(t *testing.T, size int) *lives {
 
 func (l *lives) change(o *Options) {
 	o.Forgotten = l.know[o.Name]
-	o.Reform = func(f Forgotten) { l.begin <- newLife{o.Name, f} }
+	o.Reform = func(f membership.Forgotten) { l.begin <- newLife{o.Name, f} }
 }
 
 // restart ends a node's process, and its data in memory with it.
@@ -57,6 +58,24 @@ func (l *lives) anew(count int) {
 		l.stop(next.name)
 		l.start(next.name, l.change)
 	}
+}
+
+// reformState asks a node what it would give up.
+func (l *lives) reformState(name string) (s protocol.ReformState) {
+	l.t.Helper()
+	reply, begin, err := l.nodes[name].members.AnswerReform([]byte("{}"))
+	require.NoError(l.t, err)
+	require.Nil(l.t, begin)
+	require.NoError(l.t, json.Unmarshal(reply, &s))
+	return s
+}
+
+// giveUp tells a node to give up its ring, and returns what has it begin again.
+func (l *lives) giveUp(name string, order protocol.ReformRequest) (begin func(), err error) {
+	payload, err := json.Marshal(order)
+	require.NoError(l.t, err)
+	_, begin, err = l.nodes[name].members.AnswerReform(payload)
+	return begin, err
 }
 
 func (l *lives) linked(asked string) {
@@ -123,15 +142,16 @@ func TestWhoVotesIsNotGivenUpByTheWay(t *testing.T) {
 		require.ErrorContains(t, err, "c (1 keys, 2 bytes)")
 		require.ErrorContains(t, err, "--accept-loss")
 	}
-	states, err := l.nodes["a"].reformStates(t.Context())
-	require.NoError(t, err)
-	order := protocol.ReformRequest{Rings: states[2].Rings, Epoch: 1, Generation: voter.self.Generation}
-	require.ErrorIs(t, voter.giveUp(order), errVotes, "whoever asks")
+	order := protocol.ReformRequest{Rings: l.reformState("c").Rings, Epoch: 1, Generation: voter.self.Generation}
+	_, err := l.giveUp("c", order)
+	require.ErrorContains(t, err, "it votes", "whoever asks")
 	order.Generation++
 	order.AcceptLoss = true
-	require.ErrorIs(t, voter.giveUp(order), errOtherLife)
+	_, err = l.giveUp("c", order)
+	require.ErrorContains(t, err, "it was restarted meanwhile", "it was restarted meanwhile")
 	order.Generation, order.Rings = voter.self.Generation, []uint64{7}
-	require.ErrorIs(t, voter.giveUp(order), errNewerRing)
+	_, err = l.giveUp("c", order)
+	require.ErrorContains(t, err, "part of another ring")
 	require.Empty(t, l.begin)
 	require.Equal(t, admin.Voting, voter.Self().State)
 
@@ -160,23 +180,19 @@ func TestWhatStopsReforming(t *testing.T) {
 		_, err := c.nodes["a"].Reform(t.Context(), admin.ReformRequest{AcceptLoss: true})
 		require.ErrorContains(t, err, "cannot begin again")
 	})
-	t.Run("no ring yet", func(t *testing.T) {
-		n := newTestCluster(t, 2).start("a", nil)
-		require.ErrorContains(t, n.judgeReform(make([]protocol.ReformState, 2), true), "the cluster forms by itself; waits for b")
-	})
 	t.Run("data on disk", func(t *testing.T) {
 		d := newDisks("a")
 		c := newTestCluster(t, 1)
 		n := c.start("a", func(o *Options) {
 			d.use(o)
-			o.Data, o.Reform = "/var/lib/quoll", func(Forgotten) { panic("its files are there") }
+			o.Data, o.Reform = "/var/lib/quoll", func(membership.Forgotten) { panic("its files are there") }
 		})
 		c.formed()
 		_, err := n.Reform(t.Context(), admin.ReformRequest{AcceptLoss: true})
 		require.ErrorContains(t, err, "move its data directory /var/lib/quoll away")
 	})
 	t.Run("a proxy asks", func(t *testing.T) {
-		c := newFormed(t, 1, func(o *Options) { o.Reform = func(Forgotten) { panic("it was a proxy") } })
+		c := newFormed(t, 1, func(o *Options) { o.Reform = func(membership.Forgotten) { panic("it was a proxy") } })
 		payload, err := json.Marshal(protocol.ReformRequest{Rings: []uint64{1}, AcceptLoss: true})
 		require.NoError(t, err)
 		_, err = c.dial(c.nodes["a"]).caller.Call(t.Context(), protocol.MethodReform, payload)
@@ -189,13 +205,12 @@ func TestReformingThatWasCutShort(t *testing.T) {
 	l := newLives(t, 3)
 	l.restart("a", "b", "c")
 	l.linked("a")
-	states, err := l.nodes["a"].reformStates(t.Context())
-	require.NoError(t, err)
-	order := protocol.ReformRequest{Rings: states[0].Rings, Epoch: 1}
-	for i, name := range []string{"a", "b"} {
-		order.Generation = states[i].Generation
-		require.NoError(t, l.nodes[name].giveUp(order))
-		l.nodes[name].begin(order)
+	order := protocol.ReformRequest{Rings: l.reformState("a").Rings, Epoch: 1}
+	for _, name := range []string{"a", "b"} {
+		order.Generation = l.reformState(name).Generation
+		begin, err := l.giveUp(name, order)
+		require.NoError(t, err)
+		begin()
 	}
 	l.anew(2)
 	for _, name := range []string{"a", "b"} {

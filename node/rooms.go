@@ -4,10 +4,11 @@ import (
 	"context"
 
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/hint"
 )
 
-// Rooms are the packages below this one that do a part of what a node does: repair and rebuild. Each of them says in interfaces of its
+// Rooms are the packages below this one that do a part of what a node does: repair, rebuild and membership. Each of them says in interfaces of its
 // own what it needs of the node. What several need alike is implemented here, the rest in repairs.go and rebuilds.go.
 
 // publicStripe is a stripe that a room has locked. In an interface it is a pointer, so nothing is allocated for it.
@@ -30,6 +31,18 @@ func (p publicPeer) ID() uint16 { return p.id }
 
 // Name implements the rooms' Peer.
 func (p publicPeer) Name() string { return p.name }
+
+// Address implements the rooms' Peer.
+func (p publicPeer) Address() string { return p.address }
+
+// Up implements the rooms' Peer.
+func (p publicPeer) Up() bool { return p.link.State() == wire.Up }
+
+// Down implements the rooms' Peer.
+func (p publicPeer) Down() bool { return p.link.State() == wire.Down }
+
+// Properties implements the rooms' Peer.
+func (p publicPeer) Properties() *protocol.Properties { return p.hello.Load() }
 
 // Alive implements the rooms' Peer.
 func (p publicPeer) Alive() bool { return p.alive() }

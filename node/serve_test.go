@@ -157,7 +157,7 @@ func TestBadFramesCostTheirConnectionOnly(t *testing.T) {
 	require.NoError(t, peer.link.SendFrames(wire.EndFrame(append(wire.BeginFrame(nil, protocol.FrameReplicate), 77, 1), 0)))
 	<-peer.down
 
-	claim := n.hello() // a proxy does not replicate, whatever it says of itself
+	claim := n.members.Hello() // a proxy does not replicate, whatever it says of itself
 	claim.Role = wire.RoleProxy
 	proxy := c.connect(n, claim, nil)
 	<-proxy.up

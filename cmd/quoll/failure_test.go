@@ -13,7 +13,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/config"
-	"github.com/quolldb/quoll/node"
+	"github.com/quolldb/quoll/node/membership"
 )
 
 // TestAProxyThatAcceptsNoMoreClientsEnds: a process that only looks alive is restarted by nobody.
@@ -39,7 +39,7 @@ func TestWhatFailsReachesMain(t *testing.T) {
 		says    string
 	}{
 		"a part":    {errors.New("no peer can connect any more"), exitFailure, "quoll: no peer can connect any more\n"},
-		"a setting": {&node.ConfigError{Field: "replicas", Reason: "is 2 here, but 3 on node b"}, exitUsage, "quoll: replicas: is 2 here, but 3 on node b\n"},
+		"a setting": {&membership.ConfigError{Field: "replicas", Reason: "is 2 here, but 3 on node b"}, exitUsage, "quoll: replicas: is 2 here, but 3 on node b\n"},
 	} {
 		s := newShell()
 		s.during = func(ctx context.Context) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/config"
 	"github.com/quolldb/quoll/node"
+	"github.com/quolldb/quoll/node/membership"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -66,7 +67,7 @@ const stopTimeout = 5 * time.Second
 // runNode runs a node and its admin API until ctx is done. When the node gives up its ring (node.Options.Reform), it begins
 // again on an empty store.
 func runNode(ctx context.Context, cfg config.Node, log *slog.Logger) error {
-	var forgotten node.Forgotten
+	var forgotten membership.Forgotten
 	for {
 		again, err := runNodeLife(ctx, &cfg, forgotten, log)
 		if err != nil || again == nil || ctx.Err() != nil {
@@ -78,7 +79,7 @@ func runNode(ctx context.Context, cfg config.Node, log *slog.Logger) error {
 
 // runNodeLife runs a node until ctx is done, or it has given up its ring: then it returns what the next life has to know. It
 // notes in cfg the admin port that it was given.
-func runNodeLife(ctx context.Context, cfg *config.Node, forgotten node.Forgotten, log *slog.Logger) (again *node.Forgotten, err error) {
+func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.Forgotten, log *slog.Logger) (again *membership.Forgotten, err error) {
 	initial, err := ring.ParseInitial(cfg.InitialCluster)
 	if err != nil {
 		return nil, err
@@ -93,11 +94,11 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten node.Forgotten
 	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	reform, failed := make(chan node.Forgotten, 1), newFailures()
+	reform, failed := make(chan membership.Forgotten, 1), newFailures()
 	n, err := s.start(node.Options{
 		Name: cfg.Name, ClusterName: cfg.ClusterName, Initial: initial, Replicas: cfg.Replicas, Rack: cfg.Rack, Weight: cfg.Weight,
 		Listener: listener, GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip, Forgotten: forgotten,
-		Reform: func(f node.Forgotten) { reform <- f; end() }, Failed: failed.tell,
+		Reform: func(f membership.Forgotten) { reform <- f; end() }, Failed: failed.tell,
 		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, MaxConnections: fitFiles("max-connections", cfg.MaxConnections, s.keptFiles(), openFiles(), s.log),
 		MaxValue: int(cfg.MaxBulk), MaxPending: int64(cfg.MaxPending), RepairRate: repairRate(*cfg), Version: thisBuild().Version, Logger: s.log,
 	})
@@ -156,7 +157,7 @@ func (f failures) tell(err error) {
 
 // asFault says an error about a setting as any other wrong usage is said.
 func asFault(err error) error {
-	var wrong *node.ConfigError
+	var wrong *membership.ConfigError
 	if errors.As(err, &wrong) {
 		return config.Faults{{Field: wrong.Field, Reason: wrong.Reason}}
 	}

@@ -14,3 +14,9 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 		return true
 	}
 }
+
+// Await waits until something is so, or ctx ends.
+func Await(ctx context.Context, is func() bool) {
+	for !is() && Sleep(ctx, time.Millisecond) {
+	}
+}

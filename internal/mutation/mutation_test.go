@@ -49,6 +49,7 @@ func scenario(pkg, test, says string) trial { return trial{pkg: pkg, test: test,
 const (
 	register    = "node/register"
 	node        = "node"
+	membership  = "node/membership"
 	proxyRoute  = "proxy/route"
 	proxyQuorum = "proxy/quorum"
 	memory      = "node/engine/memory"

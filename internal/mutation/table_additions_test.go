@@ -314,14 +314,14 @@ var additions = []mutation{
 		}},
 	{name: "reform-epoch", rule: "Forming again", effect: "a cluster that forms again has the epoch of the ring that was given up",
 		caught: scenario(node, "TestAClusterThatLostAllFormsAgain", `whoever knows the old ring only is refused`), edits: []edit{
-			{"node/formation.go", `cluster.Epoch = after + 1`, `cluster.Epoch = max(after, 1)`},
+			{"node/membership/formation.go", `cluster.Epoch = after + 1`, `cluster.Epoch = max(after, 1)`},
 		}},
 	{name: "reform-voter", rule: "Forming again", effect: "a node that votes gives up its state without being told that this is a loss",
 		caught: scenario(node, "TestWhoVotesIsNotGivenUpByTheWay", `whoever asks`), edits: []edit{
-			{"node/reform.go", `case s.Voting && !r.AcceptLoss:`, `case false:`},
+			{"node/membership/reform.go", `case s.Voting && !r.AcceptLoss:`, `case false:`},
 		}},
 	{name: "reform-other-life", rule: "Forming again", effect: "an order to give up the state of one life is obeyed by the next one",
 		caught: scenario(node, "TestWhoVotesIsNotGivenUpByTheWay", `it was restarted meanwhile`), edits: []edit{
-			{"node/reform.go", `case s.Generation != r.Generation:`, `case false:`},
+			{"node/membership/reform.go", `case s.Generation != r.Generation:`, `case false:`},
 		}},
 }

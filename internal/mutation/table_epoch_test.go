@@ -110,7 +110,7 @@ var epochRules = []mutation{
 		}},
 	{name: "amnesia-votes", rule: "R19", effect: "a process that lost its state votes under its former identity",
 		caught: scenario(node, "TestARestartedMemoryNodeNeverVotes", `Condition never satisfied`), edits: []edit{
-			{"node/formation.go", `if me.Generation == n.self.Generation {`, `if me.Generation != 0 {`},
+			{"node/membership/hello.go", `if me.Generation == m.self.Generation {`, `if me.Generation != 0 {`},
 		}},
 	{name: "amnesia-peers", rule: "R19", effect: "votes are exchanged with whoever has the name of a member",
 		caught: scenario(node, "TestARestartedMemoryNodeNeverVotes/nor_is_its_former_life_impersonated", `Condition never satisfied`), edits: []edit{
@@ -118,21 +118,21 @@ var epochRules = []mutation{
 		}},
 	{name: "ring-late", rule: "R19", effect: "a node votes before it has saved the ring that it votes in",
 		caught: scenario(node, "TestTheRingIsSavedBeforeTheFirstVote", `Expected nil, but got: &node.view`), edits: []edit{
-			{"node/formation.go", `	if id := n.opt.Identity; id != nil {
-		if err := id.SaveRing`, `	n.view.Store(v)
-	if id := n.opt.Identity; id != nil {
+			{"node/membership/formation.go", `	if id := m.opt.Identity; id != nil {
+		if err := id.SaveRing`, `	enter()
+	if id := m.opt.Identity; id != nil {
 		if err := id.SaveRing`},
 		}},
 	{name: "ring-unsaved", rule: "R19", effect: "a node votes though the ring cannot be saved",
 		caught: scenario(node, "TestTheRingIsSavedBeforeTheFirstVote/or_there_is_no_vote", `Condition never satisfied`), edits: []edit{
-			{"node/formation.go", `		if err := id.SaveRing(cluster); err != nil {`, `		if err := id.SaveRing(cluster); err != nil && false {`},
+			{"node/membership/formation.go", `		if err := id.SaveRing(cluster); err != nil {`, `		if err := id.SaveRing(cluster); err != nil && false {`},
 		}},
 	{name: "lost-votes", rule: "R19", effect: "a durable node that knows that its state is lost votes all the same",
 		caught: scenario(node, "TestALostStateIsNotVotedFor/known_to_be_lost", `Condition never satisfied`), edits: []edit{
-			{"node/identity.go", `	if lost != "" {`, `	if false {`},
+			{"node/membership/identity.go", `	if lost != "" {`, `	if false {`},
 		}},
 	{name: "formation-unbound", rule: "R19", effect: "a ring is formed that was not proposed last",
-		caught: scenario(node, "TestProposalsBindUntilTheNextOne", `not the ring that was proposed last`), edits: []edit{
-			{"node/formation.go", `if n.bound != cluster.Digest() {`, `if false {`},
+		caught: scenario(membership, "TestProposalsBindUntilTheNextOne", `not the ring that was proposed last`), edits: []edit{
+			{"node/membership/formation.go", `if m.bound != cluster.Digest() {`, `if false {`},
 		}},
 }

@@ -1,4 +1,4 @@
-package node
+package membership
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/admin"
+	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/protocol"
-	"github.com/quolldb/quoll/internal/wire"
 )
 
 // Reforming: a cluster that has lost its state forms again, empty, when the operator says so. Nodes that have lost their state
@@ -46,35 +46,30 @@ var (
 	errCannotGive = errors.New("this process cannot begin again: stop it and start it again")
 )
 
-// A Node can be told to form again through its admin API.
-var _ admin.Reformer = (*Node)(nil)
-
 // reformState says what this node would give up.
-func (n *Node) reformState() protocol.ReformState {
-	s := protocol.ReformState{Rings: slices.Clone(n.opt.Forgotten.Rings), Epoch: n.opt.Forgotten.Epoch, Generation: n.self.Generation}
-	if v := n.view.Load(); v != nil {
-		s.Rings, s.Epoch, s.Voting = append(s.Rings, v.cluster.Digest()), max(s.Epoch, v.cluster.Epoch), true
-	} else if lost := n.superseded.Load(); lost != nil {
+func (m *Membership) reformState() protocol.ReformState {
+	s := protocol.ReformState{Rings: slices.Clone(m.opt.Forgotten.Rings), Epoch: m.opt.Forgotten.Epoch, Generation: m.self.Generation}
+	if cluster := m.ring.Load(); cluster != nil {
+		s.Rings, s.Epoch, s.Voting = append(s.Rings, cluster.Digest()), max(s.Epoch, cluster.Epoch), true
+	} else if lost := m.lost.Load(); lost != nil {
 		s.Rings, s.Epoch, s.Lost = append(s.Rings, lost.cluster.Digest()), max(s.Epoch, lost.cluster.Epoch), true
 	}
-	if totals, err := n.engine.Totals(); err == nil {
-		s.Keys, s.Bytes = totals.Live, totals.Bytes
-	}
-	switch id := n.opt.Identity; {
-	case n.opt.Reform == nil:
+	s.Keys, s.Bytes = m.node.Holds()
+	switch id := m.opt.Identity; {
+	case m.opt.Reform == nil:
 		s.Refusal = errCannotGive.Error()
 	case id != nil && id.Ring() != nil:
-		s.Refusal = fmt.Sprintf("it keeps data of the old ring on disk: stop it, move its data directory %s away (keep it), and start it again with an empty one", n.opt.Data)
+		s.Refusal = fmt.Sprintf("it keeps data of the old ring on disk: stop it, move its data directory %s away (keep it), and start it again with an empty one", m.opt.Data)
 	}
 	return s
 }
 
 // giveUp decides whether this node gives up its ring. Once it has returned nil the node joins no ring
 // any more; begin calls whoever starts it anew.
-func (n *Node) giveUp(r protocol.ReformRequest) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	s := n.reformState()
+func (m *Membership) giveUp(r protocol.ReformRequest) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.reformState()
 	switch {
 	case s.Generation != r.Generation:
 		return errOtherLife
@@ -88,50 +83,37 @@ func (n *Node) giveUp(r protocol.ReformRequest) error {
 			return errNewerRing
 		}
 	}
-	if n.reforming.CompareAndSwap(false, true) {
-		n.log.Warn("this node gives up its ring, and what it holds, as it was told: it begins again, empty", "keys", s.Keys, "voted", s.Voting)
+	if m.reforming.CompareAndSwap(false, true) {
+		m.log.Warn("this node gives up its ring, and what it holds, as it was told: it begins again, empty", "keys", s.Keys, "voted", s.Voting)
 	}
 	return nil
 }
 
 // begin has this node started anew, after giveUp.
-func (n *Node) begin(r protocol.ReformRequest) {
-	n.reformed.Do(func() { n.opt.Reform(Forgotten{Rings: r.Rings, Epoch: r.Epoch}) })
+func (m *Membership) begin(r protocol.ReformRequest) {
+	m.reformed.Do(func() { m.opt.Reform(Forgotten{Rings: r.Rings, Epoch: r.Epoch}) })
 }
 
-// callReform answers another node, and begins again after that, if it was told to.
-func (n *Node) callReform(c *wire.ServerConn, role wire.Role, id uint64, payload []byte) {
-	if role != wire.RoleNode {
-		_ = c.SendFrames(protocol.AppendCallReply(nil, id, nil, errors.New("node: only nodes reform a cluster")))
-		return
-	}
-	reply, begin, err := n.answerReform(payload)
-	_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // it shows nothing of the store
-	if begin != nil {
-		begin()
-	}
-}
-
-// answerReform decides what to answer. begin is called after the answer has been sent, if it is not nil.
-func (n *Node) answerReform(payload []byte) (reply []byte, begin func(), err error) {
+// AnswerReform decides what to answer to a MethodReform call. begin is called after the answer has been sent, if it is not nil.
+func (m *Membership) AnswerReform(payload []byte) (reply []byte, begin func(), err error) {
 	var request protocol.ReformRequest
 	if err := json.Unmarshal(payload, &request); err != nil {
 		return nil, nil, fmt.Errorf("node: reform: %w", err)
 	}
 	if len(request.Rings) == 0 {
-		reply, err = json.Marshal(n.reformState())
+		reply, err = json.Marshal(m.reformState())
 		return reply, nil, err
 	}
-	if err := n.giveUp(request); err != nil {
+	if err := m.giveUp(request); err != nil {
 		return nil, nil, err
 	}
-	return nil, func() { n.begin(request) }, nil
+	return nil, func() { m.begin(request) }, nil
 }
 
-// Reform implements admin.Reformer: it asks every node how it is, decides, and tells every node, itself last.
-func (n *Node) Reform(ctx context.Context, request admin.ReformRequest) (admin.ReformReport, error) {
+// Reform is what admin.Reformer says: it asks every node how it is, decides, and tells every node, itself last.
+func (m *Membership) Reform(ctx context.Context, request admin.ReformRequest) (admin.ReformReport, error) {
 	var report admin.ReformReport
-	states, err := n.reformStates(ctx)
+	states, err := m.reformStates(ctx)
 	if err != nil {
 		return report, err
 	}
@@ -139,55 +121,55 @@ func (n *Node) Reform(ctx context.Context, request admin.ReformRequest) (admin.R
 	for i, s := range states {
 		order.Epoch = max(order.Epoch, s.Epoch)
 		order.Rings = append(order.Rings, s.Rings...)
-		report.Nodes = append(report.Nodes, admin.ReformNode{Name: n.initial[i].Name, Voting: s.Voting, Lost: s.Lost, Keys: s.Keys, Bytes: s.Bytes})
+		report.Nodes = append(report.Nodes, admin.ReformNode{Name: m.opt.Initial[i].Name, Voting: s.Voting, Lost: s.Lost, Keys: s.Keys, Bytes: s.Bytes})
 	}
 	slices.Sort(order.Rings)
 	order.Rings = slices.Compact(order.Rings)
 	report.Epoch = order.Epoch + 1
-	if err := n.judgeReform(states, request.AcceptLoss); err != nil || request.DryRun {
+	if err := m.judgeReform(states, request.AcceptLoss); err != nil || request.DryRun {
 		return report, err
 	}
 	for _, voting := range []bool{false, true} { // who votes comes last: should one not obey, as little as possible is lost
 		for i, s := range states {
-			name := n.initial[i].Name
-			if s.Voting != voting || name == n.opt.Name {
+			name := m.opt.Initial[i].Name
+			if s.Voting != voting || name == m.opt.Name {
 				continue
 			}
 			order.Generation = s.Generation
-			if err := n.byID[i+1].tellReform(ctx, order); err != nil {
+			if err := tellReform(ctx, m.peer(name), order); err != nil {
 				return report, fmt.Errorf("node %s does not begin again: %w; some others may have: run this once more", name, err)
 			}
 		}
 	}
-	order.Generation = n.self.Generation
-	if err := n.giveUp(order); err != nil {
-		return report, fmt.Errorf("node %s does not begin again: %w; the others have: run this once more", n.opt.Name, err)
+	order.Generation = m.self.Generation
+	if err := m.giveUp(order); err != nil {
+		return report, fmt.Errorf("node %s does not begin again: %w; the others have: run this once more", m.opt.Name, err)
 	}
-	n.begin(order)
+	m.begin(order)
 	report.Done = true
 	return report, nil
 }
 
 // reformStates asks all nodes, in the order of the initial cluster. All have to answer: the new ring needs each of them.
-func (n *Node) reformStates(ctx context.Context) ([]protocol.ReformState, error) {
+func (m *Membership) reformStates(ctx context.Context) ([]protocol.ReformState, error) {
 	ctx, cancel := context.WithTimeout(ctx, reformTimeout)
 	defer cancel()
 	ask, err := json.Marshal(protocol.ReformRequest{})
 	if err != nil {
 		return nil, err
 	}
-	states, failed := make([]protocol.ReformState, len(n.initial)), make([]error, len(n.initial))
+	states, failed := make([]protocol.ReformState, len(m.opt.Initial)), make([]error, len(m.opt.Initial))
 	var wait sync.WaitGroup
-	for i := range n.initial {
-		p := n.byID[i+1]
-		if p == nil {
-			states[i] = n.reformState()
+	for i := range m.opt.Initial {
+		if m.opt.Initial[i].Name == m.opt.Name {
+			states[i] = m.reformState()
 			continue
 		}
+		p := m.peer(m.opt.Initial[i].Name)
 		wait.Go(func() {
-			await(ctx, func() bool { return p.link.State() == wire.Up }) // it may just have been started
-			if failed[i] = p.caller.CallJSON(ctx, protocol.MethodReform, ask, &states[i]); p.link.State() == wire.Down {
-				failed[i] = errors.New(p.unreachable())
+			clock.Await(ctx, p.Up) // it may just have been started
+			if states[i], failed[i] = askReform(ctx, p, ask); p.Down() {
+				failed[i] = errors.New(p.Unreachable())
 			}
 		})
 	}
@@ -195,7 +177,7 @@ func (n *Node) reformStates(ctx context.Context) ([]protocol.ReformState, error)
 	var faults []string
 	for i, err := range failed {
 		if err != nil {
-			faults = append(faults, fmt.Sprintf("node %s does not answer (%v)", n.initial[i].Name, err))
+			faults = append(faults, fmt.Sprintf("node %s does not answer (%v)", m.opt.Initial[i].Name, err))
 		}
 	}
 	if len(faults) > 0 {
@@ -205,11 +187,11 @@ func (n *Node) reformStates(ctx context.Context) ([]protocol.ReformState, error)
 }
 
 // judgeReform says why the nodes should not begin again.
-func (n *Node) judgeReform(states []protocol.ReformState, acceptLoss bool) error {
+func (m *Membership) judgeReform(states []protocol.ReformState, acceptLoss bool) error {
 	var voting, stuck []string
 	formed := false
 	for i, s := range states {
-		name := n.initial[i].Name
+		name := m.opt.Initial[i].Name
 		formed = formed || s.Voting || s.Lost
 		if s.Voting {
 			voting = append(voting, fmt.Sprintf("%s (%d keys, %d bytes)", name, s.Keys, s.Bytes))
@@ -218,7 +200,7 @@ func (n *Node) judgeReform(states []protocol.ReformState, acceptLoss bool) error
 			stuck = append(stuck, fmt.Sprintf("node %s: %s", name, s.Refusal))
 		}
 	}
-	_, reason := n.state()
+	_, reason := m.node.State()
 	switch {
 	case !formed:
 		return admin.Conflict("no node knows a ring that could be given up: the cluster forms by itself; " + reason)
@@ -231,14 +213,23 @@ func (n *Node) judgeReform(states []protocol.ReformState, acceptLoss bool) error
 	return nil
 }
 
+// askReform asks another node what it would give up.
+func askReform(ctx context.Context, p Peer, ask []byte) (state protocol.ReformState, err error) {
+	reply, err := p.Ask(ctx, protocol.MethodReform, ask)
+	if err != nil {
+		return state, err
+	}
+	return state, json.Unmarshal(reply, &state)
+}
+
 // tellReform tells another node to give up its ring.
-func (p *peer) tellReform(ctx context.Context, order protocol.ReformRequest) error {
+func tellReform(ctx context.Context, p Peer, order protocol.ReformRequest) error {
 	ctx, cancel := context.WithTimeout(ctx, reformTimeout)
 	defer cancel()
 	payload, err := json.Marshal(order)
 	if err != nil {
 		return err
 	}
-	_, err = p.caller.Call(ctx, protocol.MethodReform, payload)
+	_, err = p.Ask(ctx, protocol.MethodReform, payload)
 	return err
 }

@@ -1,4 +1,4 @@
-package node
+package membership
 
 import (
 	"cmp"
@@ -29,72 +29,71 @@ type Identity interface {
 	Present() error
 }
 
-// resume takes up the ring that the node was part of before it was restarted, if it
-// has it and the state that belongs to it. It has to hear from nobody for that.
-func (n *Node) resume() error {
-	id := n.opt.Identity
+// Resume takes up the ring that the node was part of before it was restarted, if it
+// has it and the state that belongs to it, and reports whether it has. It has to hear from nobody for that.
+func (m *Membership) Resume() (resumed bool, err error) {
+	id := m.opt.Identity
 	if id == nil {
-		return nil
+		return false, nil
 	}
-	n.self.Generation = id.Generation()
+	m.self.Generation = id.Generation()
 	saved := id.Ring()
 	if saved == nil { // it has never voted, and so has forgotten nothing, whatever was lost
-		return nil
+		return false, nil
 	}
-	cluster, err := n.patched(*saved)
+	cluster, err := m.patched(*saved)
 	if err != nil {
-		return err
+		return false, err
 	}
 	lost := id.LostState()
-	if me, _ := cluster.ByName(n.opt.Name); lost == "" && me.Generation != n.self.Generation {
-		lost = "it was started without the state of its former life: its data directory " + n.opt.Data + " is another one"
+	if me, _ := cluster.ByName(m.opt.Name); lost == "" && me.Generation != m.self.Generation {
+		lost = "it was started without the state of its former life: its data directory " + m.opt.Data + " is another one"
 	}
 	if lost != "" {
-		n.loseState(cluster, lost)
-		return nil
+		m.loseState(cluster, lost)
+		return false, nil
 	}
-	v, err := newView(cluster, n.opt.Name)
+	enter, err := m.node.Prepare(cluster)
 	if err != nil {
-		return err
+		return false, err
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.enter(v)
-	n.resumed = true
-	n.log.Info("part of the ring again", "epoch", cluster.Epoch, "nodes", len(cluster.Members), "replicas", cluster.Replicas)
-	return nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.enter(cluster, enter)
+	m.log.Info("part of the ring again", "epoch", cluster.Epoch, "nodes", len(cluster.Members), "replicas", cluster.Replicas)
+	return true, nil
 }
 
 // restored identifies the backups that this node's data began with.
-func (n *Node) restored() string {
-	if n.opt.Identity == nil {
+func (m *Membership) restored() string {
+	if m.opt.Identity == nil {
 		return ""
 	}
-	return n.opt.Identity.Restored()
+	return m.opt.Identity.Restored()
 }
 
 // patched returns a saved ring with the addresses of the initial cluster: machines may get
 // others. Everything else is as it was when the ring was formed.
-func (n *Node) patched(saved ring.Cluster) (ring.Cluster, error) {
-	given := n.initial.Cluster(n.opt.ClusterName, n.opt.Replicas)
+func (m *Membership) patched(saved ring.Cluster) (ring.Cluster, error) {
+	given := m.initial()
 	if saved.Name != given.Name || saved.Replicas != given.Replicas {
 		return saved, fmt.Errorf("node %s is part of cluster %q with %d replicas of each key, but is started for %q with %d: correct --cluster-name and --replicas, or --data",
-			n.opt.Name, saved.Name, saved.Replicas, given.Name, given.Replicas)
+			m.opt.Name, saved.Name, saved.Replicas, given.Name, given.Replicas)
 	}
 	cluster := saved
 	cluster.Members = slices.Clone(saved.Members)
 	var members ring.Initial
 	for i := range cluster.Members {
-		m := &cluster.Members[i]
-		if now, ok := given.ByName(m.Name); ok && now.ID == m.ID {
-			m.Peer = now.Peer
+		member := &cluster.Members[i]
+		if now, ok := given.ByName(member.Name); ok && now.ID == member.ID {
+			member.Peer = now.Peer
 		}
-		members = append(members, ring.InitialMember{Name: m.Name, Peer: m.Peer})
+		members = append(members, ring.InitialMember{Name: member.Name, Peer: member.Peer})
 	}
 	slices.SortFunc(members, func(a, b ring.InitialMember) int { return cmp.Compare(a.Name, b.Name) })
-	if diff := ring.Diff(n.initial, members); diff != "" {
+	if diff := ring.Diff(m.opt.Initial, members); diff != "" {
 		return saved, fmt.Errorf("--initial-cluster (here) and the ring that node %s is part of (there) differ: %s: correct --initial-cluster; only addresses may change",
-			n.opt.Name, diff)
+			m.opt.Name, diff)
 	}
 	return cluster, nil
 }

@@ -1,0 +1,124 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/quolldb/quoll/internal/admin"
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/membership"
+	"github.com/quolldb/quoll/ring"
+)
+
+// What package membership sees of a node, and what the node asks it.
+
+// A Node can be told to form again through its admin API.
+var _ admin.Reformer = (*Node)(nil)
+
+func newMembership(n *Node) (*membership.Membership, error) {
+	o := &n.opt
+	return membership.New(member{n}, membership.Options{Name: o.Name, ClusterName: o.ClusterName, Initial: o.Initial, Replicas: o.Replicas,
+		Rack: o.Rack, Weight: o.Weight, Version: o.Version, Identity: o.Identity, Data: o.Data, Forgotten: o.Forgotten, Reform: o.Reform, Logger: n.log})
+}
+
+// member is a node that is to be a member of a ring.
+type member struct{ node *Node }
+
+// Prepare implements membership.Node.
+func (m member) Prepare(cluster ring.Cluster) (enter func(), err error) {
+	v, err := newView(cluster, m.node.opt.Name)
+	return func() { m.node.enter(v) }, err
+}
+
+// Peers implements membership.Node.
+func (m member) Peers() []membership.Peer {
+	peers := make([]membership.Peer, len(m.node.peers))
+	for i, p := range m.node.peers {
+		peers[i] = publicPeer{p}
+	}
+	return peers
+}
+
+// State implements membership.Node.
+func (m member) State() (admin.State, string) { return m.node.state() }
+
+// Proxies implements membership.Node.
+func (m member) Proxies() int { return m.node.conns.count(wire.RoleProxy) }
+
+// Holds implements membership.Node.
+func (m member) Holds() (keys, bytes uint64) {
+	totals, err := m.node.engine.Totals()
+	if err != nil {
+		return 0, 0
+	}
+	return totals.Live, totals.Bytes
+}
+
+// StorageFailed implements membership.Node.
+func (m member) StorageFailed(err error) { m.node.storageFailed(err) }
+
+// Failed implements membership.Node.
+func (m member) Failed() bool { return m.node.failed.Load() }
+
+// Broken implements membership.Node.
+func (m member) Broken(err error) { m.node.broken(err) }
+
+// enter lets the node vote in a ring.
+func (n *Node) enter(v *view) {
+	n.entering.Lock()
+	defer n.entering.Unlock()
+	n.openHints(v)
+	n.view.Store(v)
+	for _, p := range n.peers {
+		p.member.Store(p.inRing())
+	}
+}
+
+// state says whether the node votes and, if not, why.
+func (n *Node) state() (admin.State, string) {
+	switch {
+	case n.end.Load() != nil:
+		return admin.Failed, (*n.end.Load()).Error()
+	case n.failed.Load():
+		return admin.Failed, fmt.Sprintf("its store failed: %v", *n.failure.Load())
+	}
+	return n.members.State()
+}
+
+// accept judges a peer that connects.
+func (n *Node) accept(h wire.Hello) (wire.Hello, error) {
+	props, err := protocol.DecodeProperties(h)
+	if err == nil {
+		err = n.members.Judge(h, props)
+	}
+	if err != nil {
+		return wire.Hello{}, err
+	}
+	if n.failed.Load() && h.Properties != nil {
+		h.Properties[toldOfFailure] = "true" // Open gets the same hello
+	}
+	return n.members.Hello(), nil
+}
+
+// toldOfFailure marks the hello of a peer that was told that the store has failed.
+const toldOfFailure = "told of failure"
+
+// Reform implements admin.Reformer: it lets all nodes give up their ring, and begin again, empty.
+func (n *Node) Reform(ctx context.Context, request admin.ReformRequest) (admin.ReformReport, error) {
+	return n.members.Reform(ctx, request)
+}
+
+// callReform answers another node, and begins again after that, if it was told to.
+func (n *Node) callReform(c *wire.ServerConn, role wire.Role, id uint64, payload []byte) {
+	if role != wire.RoleNode {
+		_ = c.SendFrames(protocol.AppendCallReply(nil, id, nil, errors.New("node: only nodes reform a cluster")))
+		return
+	}
+	reply, begin, err := n.members.AnswerReform(payload)
+	_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // it shows nothing of the store
+	if begin != nil {
+		begin()
+	}
+}
