@@ -9,10 +9,10 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// copyKey is COPY source destination [DB 0] [REPLACE],
+// runCopy is COPY source destination [DB 0] [REPLACE],
 // https://redis.io/commands/copy/. It reads the source and then writes the
 // destination; each is atomic, and a write to the source in between is not copied.
-func (s *Session) copyKey(dst []byte, args [][]byte) []byte {
+func runCopy(s *Session, dst []byte, args [][]byte) []byte {
 	replace, err := parseCopy(args)
 	if err != nil {
 		return route.AppendReply(dst, err)

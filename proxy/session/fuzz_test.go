@@ -179,7 +179,7 @@ func FuzzScan(f *testing.F) {
 		found := map[string]bool{}
 		for pages := 0; ; pages++ {
 			require.LessOrEqual(t, pages, len(cluster.Data), "an iteration that does not end")
-			reply := s.scan(nil, append([][]byte{[]byte("SCAN"), cursor}, rest...))
+			reply := runScan(s, nil, append([][]byte{[]byte("SCAN"), cursor}, rest...))
 			require.Equal(t, err != nil, reply[0] == '-')
 			if err != nil {
 				return

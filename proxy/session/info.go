@@ -29,8 +29,8 @@ type infoSection struct {
 // those that client libraries and monitoring read; all of them are of this proxy
 // alone, except the keyspace, which is the cluster's.
 var infoSections = []infoSection{
-	{"Server", false, (*Session).infoServer},
-	{"Clients", false, (*Session).infoClients},
+	{"Server", false, infoServer},
+	{"Clients", false, infoClients},
 	{"Memory", false, func(*Session) []parameter { return memoryFields() }},
 	{"Persistence", false, func(s *Session) []parameter {
 		loading := "0"
@@ -39,19 +39,19 @@ var infoSections = []infoSection{
 		}
 		return []parameter{{"loading", loading}, {"rdb_changes_since_last_save", "0"}, {"rdb_bgsave_in_progress", "0"}, {"aof_enabled", "0"}}
 	}},
-	{"Stats", false, (*Session).infoStats},
+	{"Stats", false, infoStats},
 	{"Replication", false, func(*Session) []parameter {
 		return []parameter{{"role", "master"}, {"connected_slaves", "0"}, {"master_repl_offset", "0"}}
 	}},
 	{"CPU", false, func(*Session) []parameter { return cpuFields() }},
-	{"Commandstats", true, (*Session).infoCommandStats},
-	{"Errorstats", false, (*Session).infoErrorStats},
+	{"Commandstats", true, infoCommandStats},
+	{"Errorstats", false, infoErrorStats},
 	{"Cluster", false, func(*Session) []parameter { return []parameter{{"cluster_enabled", "0"}} }},
-	{"Keyspace", false, (*Session).infoKeyspace},
+	{"Keyspace", false, infoKeyspace},
 }
 
-// infoCommand is INFO [section ...].
-func (s *Session) infoCommand(dst []byte, args [][]byte) []byte {
+// runInfo is INFO [section ...].
+func runInfo(s *Session, dst []byte, args [][]byte) []byte {
 	var text strings.Builder
 	for _, section := range infoSections {
 		if !section.wanted(args[1:]) {
@@ -77,7 +77,7 @@ func (i *infoSection) wanted(names [][]byte) bool {
 	})
 }
 
-func (s *Session) infoServer() []parameter {
+func infoServer(s *Session) []parameter {
 	uptime := time.Since(s.service.started)
 	_, port, _ := net.SplitHostPort(s.conn.LocalAddr().String())
 	return []parameter{
@@ -95,7 +95,7 @@ func (s *Session) infoServer() []parameter {
 	}
 }
 
-func (s *Session) infoClients() []parameter {
+func infoClients(s *Session) []parameter {
 	return []parameter{
 		{"connected_clients", strconv.FormatInt(s.conn.Server().Stats().Clients.Load(), 10)},
 		{"cluster_connections", "0"},
@@ -127,7 +127,7 @@ func memoryFields() []parameter {
 	}
 }
 
-func (s *Session) infoStats() []parameter {
+func infoStats(s *Session) []parameter {
 	stats, clients := &s.service.stats, s.conn.Server().Stats()
 	var failed uint64
 	for _, n := range stats.Errors() {
@@ -158,7 +158,7 @@ func cpuFields() []parameter {
 	}
 }
 
-func (s *Session) infoCommandStats() (fields []parameter) {
+func infoCommandStats(s *Session) (fields []parameter) {
 	for _, cmd := range command.Supported() {
 		stats := s.service.stats.Op(cmd.Op)
 		calls := stats.Calls.Load()
@@ -172,7 +172,7 @@ func (s *Session) infoCommandStats() (fields []parameter) {
 	return fields
 }
 
-func (s *Session) infoErrorStats() (fields []parameter) {
+func infoErrorStats(s *Session) (fields []parameter) {
 	words := s.service.stats.Errors()
 	for _, word := range slices.Sorted(maps.Keys(words)) {
 		fields = append(fields, parameter{"errorstat_" + word, fmt.Sprintf("count=%d", words[word])})
@@ -183,7 +183,7 @@ func (s *Session) infoErrorStats() (fields []parameter) {
 // infoKeyspace counts the cluster's keys. How many of them expire is not counted;
 // 0 is there because programs expect the field. When the cluster cannot be asked
 // the section is empty.
-func (s *Session) infoKeyspace() []parameter {
+func infoKeyspace(s *Session) []parameter {
 	keys, err := s.service.cluster.DBSize(s.conn.Server().Context())
 	if err != nil || keys == 0 {
 		return nil

@@ -10,42 +10,42 @@ import (
 
 // clientCommand is CLIENT, https://redis.io/commands/client/.
 var clientCommand = container{"CLIENT", []subcommand{
-	{"GETNAME", 2, (*Session).clientGetName, []string{"GETNAME", "Return the name of the current connection."}},
-	{"ID", 2, (*Session).clientID, []string{"ID", "Return the ID of the current connection."}},
-	{"INFO", 2, (*Session).clientInfoCommand, []string{"INFO", "Return information about the current client connection."}},
-	{"KILL", -3, (*Session).clientKill, []string{
+	{"GETNAME", 2, clientGetName, []string{"GETNAME", "Return the name of the current connection."}},
+	{"ID", 2, clientID, []string{"ID", "Return the ID of the current connection."}},
+	{"INFO", 2, clientInfoCommand, []string{"INFO", "Return information about the current client connection."}},
+	{"KILL", -3, clientKill, []string{
 		"KILL <ip:port> | <option> <value> [<option> <value> [...]]", "Kill connections. Options are:",
 		"* ID <client-id>", "* ADDR <ip:port>", "* LADDR <ip:port>", "* TYPE (NORMAL|MASTER|REPLICA|PUBSUB)", "* USER <username>",
 		"* SKIPME (YES|NO)", "  Skip killing current connection (default: yes).",
 	}},
-	{"LIST", -2, (*Session).clientList, []string{
+	{"LIST", -2, clientList, []string{
 		"LIST [options ...]", "Return information about client connections. Options:",
 		"* TYPE (NORMAL|MASTER|REPLICA|PUBSUB)", "* ID <client-id> [<client-id> ...]",
 	}},
-	{"NO-EVICT", 3, (*Session).clientNoEvict, []string{"NO-EVICT (ON|OFF)", "Accepted and shown in CLIENT LIST; Quoll evicts no clients."}},
-	{"NO-TOUCH", 3, (*Session).clientNoTouch, []string{"NO-TOUCH (ON|OFF)", "Accepted and shown in CLIENT LIST; Quoll keeps no access times."}},
-	{"REPLY", 3, (*Session).clientReply, []string{"REPLY (ON|OFF|SKIP)", "Control the replies sent to the current connection."}},
-	{"SETINFO", 4, (*Session).clientSetInfo, []string{"SETINFO (LIB-NAME|LIB-VER) <value>", "Say which library the current connection uses."}},
-	{"SETNAME", 3, (*Session).clientSetName, []string{"SETNAME <name>", "Assign the name <name> to the current connection."}},
+	{"NO-EVICT", 3, clientNoEvict, []string{"NO-EVICT (ON|OFF)", "Accepted and shown in CLIENT LIST; Quoll evicts no clients."}},
+	{"NO-TOUCH", 3, clientNoTouch, []string{"NO-TOUCH (ON|OFF)", "Accepted and shown in CLIENT LIST; Quoll keeps no access times."}},
+	{"REPLY", 3, clientReply, []string{"REPLY (ON|OFF|SKIP)", "Control the replies sent to the current connection."}},
+	{"SETINFO", 4, clientSetInfo, []string{"SETINFO (LIB-NAME|LIB-VER) <value>", "Say which library the current connection uses."}},
+	{"SETNAME", 3, clientSetName, []string{"SETNAME <name>", "Assign the name <name> to the current connection."}},
 	{"UNPAUSE", 2, always(resp.OK), []string{"UNPAUSE", "Accepted; clients are never paused."}},
 	{"PAUSE", -3, never(route.Refuse("ERR CLIENT PAUSE is not supported: it could pause the clients of one proxy only")), nil},
-	{"GETREDIR", 2, (*Session).clientGetRedir, nil},
-	{"TRACKING", -3, (*Session).clientTracking, []string{
+	{"GETREDIR", 2, clientGetRedir, nil},
+	{"TRACKING", -3, clientTracking, []string{
 		"TRACKING (ON OPTIN|OFF) [NOLOOP]", "Accepted; Quoll tracks no keys. Other modes, and CLIENT CACHING YES, are refused.",
 	}},
-	{"TRACKINGINFO", 2, (*Session).clientTrackingInfo, []string{"TRACKINGINFO", "Report tracking status for the current connection."}},
-	{"CACHING", 3, (*Session).clientCaching, nil},
-	{"UNBLOCK", -3, (*Session).clientUnblock, nil},
+	{"TRACKINGINFO", 2, clientTrackingInfo, []string{"TRACKINGINFO", "Report tracking status for the current connection."}},
+	{"CACHING", 3, clientCaching, nil},
+	{"UNBLOCK", -3, clientUnblock, nil},
 }}
 
-func (s *Session) clientGetName(dst []byte, _ [][]byte) []byte {
+func clientGetName(s *Session, dst []byte, _ [][]byte) []byte {
 	if name := s.info.clientName(); name != "" {
 		return resp.AppendBulk(dst, name)
 	}
 	return resp.AppendNull(dst, s.resp3)
 }
 
-func (s *Session) clientSetName(dst []byte, args [][]byte) []byte {
+func clientSetName(s *Session, dst []byte, args [][]byte) []byte {
 	if err := s.setName(args[2]); err != nil {
 		return route.AppendReply(dst, err)
 	}
@@ -62,7 +62,7 @@ func (s *Session) setName(name []byte) error {
 }
 
 // clientSetInfo is of Redis 7.2; libraries send it when they connect.
-func (s *Session) clientSetInfo(dst []byte, args [][]byte) []byte {
+func clientSetInfo(s *Session, dst []byte, args [][]byte) []byte {
 	name, value := args[2], args[3]
 	if !is(name, "LIB-NAME") && !is(name, "LIB-VER") {
 		return route.AppendReply(dst, route.Refuse(fmt.Sprintf("ERR Unrecognized option '%s'", shown(name))))
@@ -80,21 +80,21 @@ func (s *Session) clientSetInfo(dst []byte, args [][]byte) []byte {
 	return append(dst, resp.OK...)
 }
 
-func (s *Session) clientID(dst []byte, _ [][]byte) []byte { return resp.AppendInt(dst, s.conn.ID()) }
+func clientID(s *Session, dst []byte, _ [][]byte) []byte { return resp.AppendInt(dst, s.conn.ID()) }
 
-func (s *Session) clientInfoCommand(dst []byte, _ [][]byte) []byte {
+func clientInfoCommand(s *Session, dst []byte, _ [][]byte) []byte {
 	return resp.AppendVerbatim(dst, string(s.describe(nil, time.Now())), s.resp3)
 }
 
-func (s *Session) clientNoEvict(dst []byte, args [][]byte) []byte {
-	return s.setFlag(dst, args[2], func(c *clientInfo, on bool) { c.noEvict = on })
+func clientNoEvict(s *Session, dst []byte, args [][]byte) []byte {
+	return setClientFlag(s, dst, args[2], func(c *clientInfo, on bool) { c.noEvict = on })
 }
 
-func (s *Session) clientNoTouch(dst []byte, args [][]byte) []byte {
-	return s.setFlag(dst, args[2], func(c *clientInfo, on bool) { c.noTouchMode = on })
+func clientNoTouch(s *Session, dst []byte, args [][]byte) []byte {
+	return setClientFlag(s, dst, args[2], func(c *clientInfo, on bool) { c.noTouchMode = on })
 }
 
-func (s *Session) setFlag(dst, arg []byte, set func(c *clientInfo, on bool)) []byte {
+func setClientFlag(s *Session, dst, arg []byte, set func(c *clientInfo, on bool)) []byte {
 	on := is(arg, "ON")
 	if !on && !is(arg, "OFF") {
 		return route.AppendReply(dst, errSyntax)
@@ -104,7 +104,7 @@ func (s *Session) setFlag(dst, arg []byte, set func(c *clientInfo, on bool)) []b
 }
 
 // clientReply is CLIENT REPLY. OFF and SKIP are not answered themselves.
-func (s *Session) clientReply(dst []byte, args [][]byte) []byte {
+func clientReply(s *Session, dst []byte, args [][]byte) []byte {
 	switch {
 	case is(args[2], "ON"):
 		s.replies = replyOn
@@ -122,7 +122,7 @@ func (s *Session) clientReply(dst []byte, args [][]byte) []byte {
 }
 
 // clientUnblock is CLIENT UNBLOCK: no command blocks, so there is nobody to unblock.
-func (s *Session) clientUnblock(dst []byte, args [][]byte) []byte {
+func clientUnblock(s *Session, dst []byte, args [][]byte) []byte {
 	if len(args) > 4 || len(args) == 4 && !is(args[3], "TIMEOUT") && !is(args[3], "ERROR") {
 		return route.AppendReply(dst, route.Refuse("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"))
 	}

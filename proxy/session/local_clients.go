@@ -33,7 +33,7 @@ func (f *clientFilter) matches(s, me *Session) bool {
 }
 
 // clientList is CLIENT LIST [TYPE type] [ID id ...].
-func (s *Session) clientList(dst []byte, args [][]byte) []byte {
+func clientList(s *Session, dst []byte, args [][]byte) []byte {
 	var filter clientFilter
 	var err error
 	switch {
@@ -66,7 +66,7 @@ func (s *Session) clientList(dst []byte, args [][]byte) []byte {
 
 // clientKill is CLIENT KILL, in its old form (an address) and the new one (filters).
 // A client that kills itself gets the reply first.
-func (s *Session) clientKill(dst []byte, args [][]byte) []byte {
+func clientKill(s *Session, dst []byte, args [][]byte) []byte {
 	old := len(args) == 3
 	filter := clientFilter{addr: args[2]}
 	if !old {

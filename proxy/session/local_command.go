@@ -10,10 +10,10 @@ import (
 	"github.com/quolldb/quoll/proxy/route"
 )
 
-// command is COMMAND, with or without a subcommand.
-func (s *Session) command(dst []byte, args [][]byte) []byte {
+// runCommand is COMMAND, with or without a subcommand.
+func runCommand(s *Session, dst []byte, args [][]byte) []byte {
 	if len(args) == 1 {
-		return s.commandInfo(dst, args)
+		return commandInfo(s, dst, args)
 	}
 	return commandCommand.run(s, dst, args)
 }
@@ -21,21 +21,21 @@ func (s *Session) command(dst []byte, args [][]byte) []byte {
 // commandCommand is COMMAND's subcommands, https://redis.io/commands/command/. What
 // they say comes from the one table in internal/command.
 var commandCommand = container{"COMMAND", []subcommand{
-	{"COUNT", 2, (*Session).commandCount, []string{"COUNT", "Return the total number of commands."}},
-	{"DOCS", -2, (*Session).commandDocs, []string{"DOCS [<command-name> ...]", "Return documentation details about multiple commands, or all."}},
-	{"GETKEYS", -4, (*Session).commandGetKeys, []string{"GETKEYS <full-command>", "Return the keys from a full command."}},
+	{"COUNT", 2, commandCount, []string{"COUNT", "Return the total number of commands."}},
+	{"DOCS", -2, commandDocs, []string{"DOCS [<command-name> ...]", "Return documentation details about multiple commands, or all."}},
+	{"GETKEYS", -4, commandGetKeys, []string{"GETKEYS <full-command>", "Return the keys from a full command."}},
 	{"GETKEYSANDFLAGS", -4, never(route.Refuse("ERR COMMAND GETKEYSANDFLAGS is not supported yet by Quoll; see COMMAND GETKEYS")), nil},
-	{"INFO", -2, func(s *Session, dst []byte, args [][]byte) []byte { return s.commandInfo(dst, args[1:]) },
+	{"INFO", -2, func(s *Session, dst []byte, args [][]byte) []byte { return commandInfo(s, dst, args[1:]) },
 		[]string{"INFO [<command-name> ...]", "Return details about multiple commands, or all."}},
-	{"LIST", -2, (*Session).commandList, []string{"LIST [FILTERBY (MODULE|ACLCAT|PATTERN) <value>]", "Return a list of all commands."}},
+	{"LIST", -2, commandList, []string{"LIST [FILTERBY (MODULE|ACLCAT|PATTERN) <value>]", "Return a list of all commands."}},
 }}
 
-func (s *Session) commandCount(dst []byte, _ [][]byte) []byte {
+func commandCount(s *Session, dst []byte, _ [][]byte) []byte {
 	return resp.AppendInt(dst, int64(len(command.Supported())))
 }
 
 // commandInfo shows the commands named behind args[0], all if there are none.
-func (s *Session) commandInfo(dst []byte, args [][]byte) []byte {
+func commandInfo(s *Session, dst []byte, args [][]byte) []byte {
 	if len(args) == 1 {
 		dst = resp.AppendArray(dst, len(command.Supported()))
 		for _, cmd := range command.Supported() {
@@ -50,7 +50,7 @@ func (s *Session) commandInfo(dst []byte, args [][]byte) []byte {
 	return dst
 }
 
-func (s *Session) commandDocs(dst []byte, args [][]byte) []byte {
+func commandDocs(s *Session, dst []byte, args [][]byte) []byte {
 	list := command.Supported()
 	if len(args) > 2 {
 		list = nil
@@ -85,7 +85,7 @@ func called(cmd *command.Command, args [][]byte) *command.Command {
 	return cmd.Subcommand(args[1])
 }
 
-func (s *Session) commandGetKeys(dst []byte, args [][]byte) []byte {
+func commandGetKeys(s *Session, dst []byte, args [][]byte) []byte {
 	args = args[2:]
 	cmd := called(command.Lookup(args[0]), args)
 	switch {
@@ -108,7 +108,7 @@ func (s *Session) commandGetKeys(dst []byte, args [][]byte) []byte {
 
 // commandList is COMMAND LIST [FILTERBY MODULE name | ACLCAT category | PATTERN
 // pattern].
-func (s *Session) commandList(dst []byte, args [][]byte) []byte {
+func commandList(s *Session, dst []byte, args [][]byte) []byte {
 	keep := func(*command.Command) bool { return true }
 	switch {
 	case len(args) == 2:

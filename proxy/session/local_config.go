@@ -16,17 +16,17 @@ var errConfigSet = route.Refuse("ERR CONFIG SET is not supported: start quoll wi
 
 // configCommand is CONFIG, https://redis.io/commands/config/.
 var configCommand = container{"CONFIG", []subcommand{
-	{"GET", -3, (*Session).configGet, []string{"GET <pattern>", "Return parameters matching the glob-like <pattern> and their values."}},
+	{"GET", -3, configGet, []string{"GET <pattern>", "Return parameters matching the glob-like <pattern> and their values."}},
 	{"SET", -4, never(errConfigSet), nil},
-	{"RESETSTAT", 2, (*Session).configResetStat, []string{"RESETSTAT", "Reset statistics reported by the INFO command."}},
+	{"RESETSTAT", 2, configResetStat, []string{"RESETSTAT", "Reset statistics reported by the INFO command."}},
 	{"REWRITE", 2, never(route.Refuse("ERR The server is running without a config file")), nil},
 }}
 
 // parameter is one of Redis' configuration parameters.
 type parameter struct{ name, value string }
 
-// parameters are those of Redis' parameters that are true here, sorted by name.
-func (s *Session) parameters() []parameter {
+// parametersOf returns those of Redis' parameters that are true here, sorted by name.
+func parametersOf(s *Session) []parameter {
 	clients := s.conn.Server().Config()
 	limit := strconv.Itoa(s.service.cfg.OutputLimit)
 	bulk := s.service.cfg.Limits.MaxBulk
@@ -52,10 +52,10 @@ func (s *Session) parameters() []parameter {
 	}
 }
 
-func (s *Session) configGet(dst []byte, args [][]byte) []byte {
+func configGet(s *Session, dst []byte, args [][]byte) []byte {
 	var found []parameter
 	for _, pattern := range args[2:] {
-		for _, p := range s.parameters() {
+		for _, p := range parametersOf(s) {
 			if !bytes.ContainsAny(pattern, "[*?") { // a name, which is shown as it was written
 				if !is(pattern, p.name) {
 					continue
@@ -76,7 +76,7 @@ func (s *Session) configGet(dst []byte, args [][]byte) []byte {
 	return dst
 }
 
-func (s *Session) configResetStat(dst []byte, _ [][]byte) []byte {
+func configResetStat(s *Session, dst []byte, _ [][]byte) []byte {
 	s.service.stats.reset()
 	s.conn.Server().Stats().Reset()
 	return append(dst, resp.OK...)

@@ -14,8 +14,8 @@ import (
 // redisVersion is the version of Redis that Quoll's replies are those of.
 const redisVersion = "7.0.15"
 
-// auth is AUTH [user] password, https://redis.io/commands/auth/.
-func (s *Session) auth(dst []byte, args [][]byte) []byte {
+// runAuth is AUTH [user] password, https://redis.io/commands/auth/.
+func runAuth(s *Session, dst []byte, args [][]byte) []byte {
 	user, password := []byte(defaultUser), args[1]
 	switch {
 	case len(args) > 3:
@@ -50,8 +50,8 @@ func (s *Session) login(user, password []byte) error {
 	return nil
 }
 
-// ping is PING [message].
-func (s *Session) ping(dst []byte, args [][]byte) []byte {
+// runPing is PING [message].
+func runPing(s *Session, dst []byte, args [][]byte) []byte {
 	switch len(args) {
 	case 1:
 		return append(dst, "+PONG\r\n"...)
@@ -61,16 +61,16 @@ func (s *Session) ping(dst []byte, args [][]byte) []byte {
 	return route.AppendReply(dst, wrongArity("ping"))
 }
 
-func (s *Session) echo(dst []byte, args [][]byte) []byte { return resp.AppendBulk(dst, args[1]) }
+func runEcho(s *Session, dst []byte, args [][]byte) []byte { return resp.AppendBulk(dst, args[1]) }
 
-// close is QUIT.
-func (s *Session) close(dst []byte, _ [][]byte) []byte {
+// runQuit is QUIT.
+func runQuit(s *Session, dst []byte, _ [][]byte) []byte {
 	s.conn.Quit()
 	return append(dst, resp.OK...)
 }
 
-// reset is RESET: the connection is as new.
-func (s *Session) reset(dst []byte, _ [][]byte) []byte {
+// runReset is RESET: the connection is as new.
+func runReset(s *Session, dst []byte, _ [][]byte) []byte {
 	s.replies, s.barred = replyOn, 0
 	s.setRESP3(false)
 	s.info.set(func(c *clientInfo) {
@@ -80,8 +80,8 @@ func (s *Session) reset(dst []byte, _ [][]byte) []byte {
 	return append(dst, "+RESET\r\n"...)
 }
 
-// selectDB is SELECT: there is one database.
-func (s *Session) selectDB(dst []byte, args [][]byte) []byte {
+// runSelect is SELECT: there is one database.
+func runSelect(s *Session, dst []byte, args [][]byte) []byte {
 	err := checkDB(args[1])
 	if s.selected(err); err != nil {
 		return route.AppendReply(dst, err)
@@ -108,14 +108,14 @@ func (s *Session) setRESP3(on bool) {
 	s.info.set(func(c *clientInfo) { c.resp3 = on })
 }
 
-// hello is HELLO [protocol [AUTH user password] [SETNAME name]],
+// runHello is HELLO [protocol [AUTH user password] [SETNAME name]],
 // https://redis.io/commands/hello/. The protocol changes only if all of it can be done.
-func (s *Session) hello(dst []byte, args [][]byte) []byte {
+func runHello(s *Session, dst []byte, args [][]byte) []byte {
 	var protocol int64
 	if len(args) > 1 {
 		var err error
 		if protocol, err = parseProtocol(args[1]); err == nil {
-			err = s.helloOptions(args[2:])
+			err = helloOptions(s, args[2:])
 		}
 		if err != nil {
 			return route.AppendReply(dst, err)
@@ -127,7 +127,7 @@ func (s *Session) hello(dst []byte, args [][]byte) []byte {
 	if protocol != 0 {
 		s.setRESP3(protocol == 3)
 	}
-	return s.appendHello(dst)
+	return appendHello(s, dst)
 }
 
 func parseProtocol(arg []byte) (int64, error) {
@@ -143,7 +143,7 @@ func parseProtocol(arg []byte) (int64, error) {
 
 // helloOptions executes the options of HELLO in order. As in Redis those before a wrong
 // one have been executed.
-func (s *Session) helloOptions(options [][]byte) error {
+func helloOptions(s *Session, options [][]byte) error {
 	for len(options) > 0 {
 		switch {
 		case is(options[0], "AUTH") && len(options) >= 3:
@@ -163,7 +163,7 @@ func (s *Session) helloOptions(options [][]byte) error {
 	return nil
 }
 
-func (s *Session) appendHello(dst []byte) []byte {
+func appendHello(s *Session, dst []byte) []byte {
 	protocol := int64(2)
 	if s.resp3 {
 		protocol = 3
@@ -178,8 +178,8 @@ func (s *Session) appendHello(dst []byte) []byte {
 	return resp.AppendArray(resp.AppendBulk(dst, "modules"), 0)
 }
 
-// time is TIME: seconds and microseconds since 1970.
-func (s *Session) time(dst []byte, _ [][]byte) []byte {
+// runTime is TIME: seconds and microseconds since 1970.
+func runTime(s *Session, dst []byte, _ [][]byte) []byte {
 	micros := time.Now().UnixMicro()
 	dst = resp.AppendArray(dst, 2)
 	dst = resp.AppendBulk(dst, strconv.FormatInt(micros/1e6, 10))

@@ -5,8 +5,8 @@ import (
 	"github.com/quolldb/quoll/proxy/route"
 )
 
-// dbSize is DBSIZE.
-func (s *Session) dbSize(dst []byte, _ [][]byte) []byte {
+// runDBSize is DBSIZE.
+func runDBSize(s *Session, dst []byte, _ [][]byte) []byte {
 	n, err := s.service.cluster.DBSize(s.conn.Server().Context())
 	if err != nil {
 		return route.AppendReply(dst, err)
@@ -14,8 +14,8 @@ func (s *Session) dbSize(dst []byte, _ [][]byte) []byte {
 	return resp.AppendInt(dst, n)
 }
 
-// randomKey is RANDOMKEY.
-func (s *Session) randomKey(dst []byte, _ [][]byte) []byte {
+// runRandomKey is RANDOMKEY.
+func runRandomKey(s *Session, dst []byte, _ [][]byte) []byte {
 	key, err := s.service.cluster.RandomKey(s.conn.Server().Context())
 	switch {
 	case err != nil:
@@ -26,9 +26,9 @@ func (s *Session) randomKey(dst []byte, _ [][]byte) []byte {
 	return resp.AppendBulk(dst, key)
 }
 
-// flushAll is FLUSHALL and FLUSHDB [ASYNC|SYNC], which are the same with one
+// runFlushAll is FLUSHALL and FLUSHDB [ASYNC|SYNC], which are the same with one
 // database. It always waits until every slot is cleared.
-func (s *Session) flushAll(dst []byte, args [][]byte) []byte {
+func runFlushAll(s *Session, dst []byte, args [][]byte) []byte {
 	if len(args) > 2 || len(args) == 2 && !is(args[1], "ASYNC") && !is(args[1], "SYNC") {
 		return route.AppendReply(dst, errSyntax)
 	}

@@ -15,8 +15,8 @@ import (
 // no slow log; its metrics endpoint says more.
 var (
 	latencyCommand = container{"LATENCY", []subcommand{
-		{"DOCTOR", 2, (*Session).latencyDoctor, []string{"DOCTOR", "Return a human readable latency analysis report."}},
-		{"GRAPH", 3, (*Session).latencyGraph, []string{"GRAPH <event>", "Return an ASCII latency graph for the <event> class."}},
+		{"DOCTOR", 2, latencyDoctor, []string{"DOCTOR", "Return a human readable latency analysis report."}},
+		{"GRAPH", 3, latencyGraph, []string{"GRAPH <event>", "Return an ASCII latency graph for the <event> class."}},
 		{"HISTOGRAM", -2, func(s *Session, dst []byte, _ [][]byte) []byte { return resp.AppendMap(dst, 0, s.resp3) },
 			[]string{"HISTOGRAM [COMMAND ...]", "Return latency histograms of the commands: none are kept here."}},
 		{"HISTORY", 3, always("*0\r\n"), []string{"HISTORY <event>", "Return time-latency samples for the <event> class."}},
@@ -24,19 +24,19 @@ var (
 		{"RESET", -2, always(":0\r\n"), []string{"RESET [<event> ...]", "Reset latency data of one or more <event> classes."}},
 	}}
 	memoryCommand = container{"MEMORY", []subcommand{
-		{"DOCTOR", 2, (*Session).memoryDoctor, []string{"DOCTOR", "Return memory problems reports."}},
-		{"MALLOC-STATS", 2, (*Session).memoryMallocStats, []string{"MALLOC-STATS", "Return internal statistics report from the memory allocator."}},
-		{"PURGE", 2, (*Session).memoryPurge, []string{"PURGE", "Return free memory of this proxy to the operating system."}},
+		{"DOCTOR", 2, memoryDoctor, []string{"DOCTOR", "Return memory problems reports."}},
+		{"MALLOC-STATS", 2, memoryMallocStats, []string{"MALLOC-STATS", "Return internal statistics report from the memory allocator."}},
+		{"PURGE", 2, memoryPurge, []string{"PURGE", "Return free memory of this proxy to the operating system."}},
 		{"STATS", 2, never(route.Refuse("ERR MEMORY STATS is not supported by Quoll; see INFO memory and the metrics endpoint")), nil},
-		{"USAGE", -3, (*Session).memoryUsage, []string{"USAGE <key> [SAMPLES <count>]", "Return an estimate of the bytes that <key> and its value take on each replica."}},
+		{"USAGE", -3, memoryUsage, []string{"USAGE <key> [SAMPLES <count>]", "Return an estimate of the bytes that <key> and its value take on each replica."}},
 	}}
 	slowlogCommand = container{"SLOWLOG", []subcommand{
-		{"GET", -2, (*Session).slowlogGet, []string{"GET [<count>]", "Return top <count> entries from the slowlog: it is always empty."}},
+		{"GET", -2, slowlogGet, []string{"GET [<count>]", "Return top <count> entries from the slowlog: it is always empty."}},
 		{"LEN", 2, always(":0\r\n"), []string{"LEN", "Return the length of the slowlog."}},
 		{"RESET", 2, always(resp.OK), []string{"RESET", "Reset the slowlog."}},
 	}}
 	clusterCommand = container{"CLUSTER", append([]subcommand{
-		{"KEYSLOT", 3, (*Session).clusterKeySlot, []string{"KEYSLOT <key>", "Return the hash slot for <key>."}},
+		{"KEYSLOT", 3, clusterKeySlot, []string{"KEYSLOT <key>", "Return the hash slot for <key>."}},
 	}, withoutCluster()...)}
 )
 
@@ -53,19 +53,19 @@ func withoutCluster() (list []subcommand) {
 	return list
 }
 
-func (s *Session) latencyDoctor(dst []byte, _ [][]byte) []byte {
+func latencyDoctor(s *Session, dst []byte, _ [][]byte) []byte {
 	return resp.AppendVerbatim(dst, "This proxy keeps no latency events. Its metrics endpoint has the latency of batches.\n", s.resp3)
 }
 
-func (s *Session) latencyGraph(dst []byte, args [][]byte) []byte {
+func latencyGraph(s *Session, dst []byte, args [][]byte) []byte {
 	return route.AppendReply(dst, route.Refuse(fmt.Sprintf("ERR No samples available for event '%s'", shown(args[2]))))
 }
 
-func (s *Session) memoryDoctor(dst []byte, _ [][]byte) []byte {
+func memoryDoctor(s *Session, dst []byte, _ [][]byte) []byte {
 	return resp.AppendVerbatim(dst, "A proxy holds no data. See 'quoll ring status' for what the nodes hold.\n", s.resp3)
 }
 
-func (s *Session) memoryMallocStats(dst []byte, _ [][]byte) []byte {
+func memoryMallocStats(s *Session, dst []byte, _ [][]byte) []byte {
 	var text []byte
 	for _, field := range memoryFields() {
 		text = fmt.Appendf(text, "%s:%s\n", field.name, field.value)
@@ -73,7 +73,7 @@ func (s *Session) memoryMallocStats(dst []byte, _ [][]byte) []byte {
 	return resp.AppendVerbatim(dst, string(text), s.resp3)
 }
 
-func (s *Session) memoryPurge(dst []byte, _ [][]byte) []byte {
+func memoryPurge(s *Session, dst []byte, _ [][]byte) []byte {
 	debug.FreeOSMemory()
 	return append(dst, resp.OK...)
 }
@@ -82,7 +82,7 @@ func (s *Session) memoryPurge(dst []byte, _ [][]byte) []byte {
 const recordOverhead = 96
 
 // memoryUsage is MEMORY USAGE key [SAMPLES count]: an estimate.
-func (s *Session) memoryUsage(dst []byte, args [][]byte) []byte {
+func memoryUsage(s *Session, dst []byte, args [][]byte) []byte {
 	for rest := args[3:]; len(rest) > 0; rest = rest[2:] {
 		if len(rest) == 1 || !is(rest[0], "SAMPLES") {
 			return route.AppendReply(dst, errSyntax)
@@ -106,7 +106,7 @@ func (s *Session) memoryUsage(dst []byte, args [][]byte) []byte {
 	return resp.AppendInt(dst, sum([]route.Op{length})+int64(len(key))+recordOverhead)
 }
 
-func (s *Session) slowlogGet(dst []byte, args [][]byte) []byte {
+func slowlogGet(s *Session, dst []byte, args [][]byte) []byte {
 	if len(args) > 3 {
 		return route.AppendReply(dst, misused("SLOWLOG", args))
 	}
@@ -118,6 +118,6 @@ func (s *Session) slowlogGet(dst []byte, args [][]byte) []byte {
 	return resp.AppendArray(dst, 0)
 }
 
-func (s *Session) clusterKeySlot(dst []byte, args [][]byte) []byte {
+func clusterKeySlot(s *Session, dst []byte, args [][]byte) []byte {
 	return resp.AppendInt(dst, int64(ring.SlotOf(args[2])))
 }

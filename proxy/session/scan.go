@@ -11,9 +11,9 @@ import (
 // keysScanCount is how many keys KEYS asks for at a time.
 const keysScanCount = 4096
 
-// scan is SCAN cursor [MATCH pattern] [COUNT count] [TYPE type],
+// runScan is SCAN cursor [MATCH pattern] [COUNT count] [TYPE type],
 // https://redis.io/commands/scan/.
-func (s *Session) scan(dst []byte, args [][]byte) []byte {
+func runScan(s *Session, dst []byte, args [][]byte) []byte {
 	cursor, err := scan.ParseCursor(args[1])
 	if err != nil {
 		return route.AppendReply(dst, route.Refuse(err.Error()))
@@ -41,8 +41,8 @@ func (s *Session) scan(dst []byte, args [][]byte) []byte {
 	return dst
 }
 
-// keys is KEYS pattern. Its reply may not be larger than the output limit.
-func (s *Session) keys(dst []byte, args [][]byte) []byte {
+// runKeys is KEYS pattern. Its reply may not be larger than the output limit.
+func runKeys(s *Session, dst []byte, args [][]byte) []byte {
 	var list []byte
 	found := 0
 	for cursor := route.Cursor(0); ; {

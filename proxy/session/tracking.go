@@ -23,7 +23,7 @@ var (
 )
 
 // clientTracking is CLIENT TRACKING ON|OFF [OPTIN] [NOLOOP].
-func (s *Session) clientTracking(dst []byte, args [][]byte) []byte {
+func clientTracking(s *Session, dst []byte, args [][]byte) []byte {
 	on, optIn, noLoop := is(args[2], "ON"), false, false
 	for _, option := range args[3:] {
 		switch {
@@ -43,7 +43,7 @@ func (s *Session) clientTracking(dst []byte, args [][]byte) []byte {
 }
 
 // clientTrackingInfo is CLIENT TRACKINGINFO.
-func (s *Session) clientTrackingInfo(dst []byte, _ [][]byte) []byte {
+func clientTrackingInfo(s *Session, dst []byte, _ [][]byte) []byte {
 	t := s.info.tracks()
 	flags, redirect := []string{"off"}, int64(-1)
 	if t.on {
@@ -62,7 +62,7 @@ func (s *Session) clientTrackingInfo(dst []byte, _ [][]byte) []byte {
 }
 
 // clientGetRedir is CLIENT GETREDIR: to whom it is said that keys have changed.
-func (s *Session) clientGetRedir(dst []byte, _ [][]byte) []byte {
+func clientGetRedir(s *Session, dst []byte, _ [][]byte) []byte {
 	return resp.AppendInt(dst, s.info.tracks().redirect())
 }
 
@@ -75,7 +75,7 @@ func (t tracking) redirect() int64 {
 }
 
 // clientCaching is CLIENT CACHING YES|NO.
-func (s *Session) clientCaching(dst []byte, args [][]byte) []byte {
+func clientCaching(s *Session, dst []byte, args [][]byte) []byte {
 	switch {
 	case !s.info.tracks().on:
 		return route.AppendReply(dst, errCachingWithout)
