@@ -28,6 +28,8 @@ type measure struct {
 	P99        float64 `json:"p99_us"`
 	P999       float64 `json:"p99_9_us"`
 	CPU        float64 `json:"cpu_us_per_operation"`
+	// LastError is the text of the last answer that was an error.
+	LastError string `json:"last_error,omitempty"`
 }
 
 // measureAll does all rounds. What one system cannot do does not keep the others from being measured.
@@ -82,7 +84,7 @@ func (p *plan) at(ctx context.Context, s system, do func(*site, target) error) (
 func (p *plan) load(ctx context.Context, s system, to target, depth int, args ...string) error {
 	loaded, err := p.bench(ctx, to, append([]string{"--workload", "load", "--depth", strconv.Itoa(depth)}, args...)...)
 	if err == nil && loaded.Errors > 0 { // some keys may be missing
-		fmt.Fprintf(os.Stderr, "  %s: %d errors while the keys were written for the first time\n", s.name, loaded.Errors)
+		fmt.Fprintf(os.Stderr, "  %s: %d errors while the keys were written for the first time, the last one: %s\n", s.name, loaded.Errors, loaded.LastError)
 	}
 	return err
 }
@@ -144,11 +146,14 @@ func (p *plan) bench(ctx context.Context, to target, args ...string) (measure, e
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), p.environment()...), &out, &errs
 	failed := cmd.Run()
 	var report struct {
-		Rows []measure `json:"rows"`
+		Rows      []measure `json:"rows"`
+		LastError string    `json:"last_error"`
 	}
 	if err := json.Unmarshal(out.Bytes(), &report); err != nil || len(report.Rows) != 1 || ctx.Err() != nil {
 		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
 		return measure{}, fmt.Errorf("quoll bench: %w: %s", errors.Join(failed, err, ctx.Err()), lines[len(lines)-1])
 	}
-	return report.Rows[0], nil
+	m := report.Rows[0]
+	m.LastError = report.LastError
+	return m, nil
 }
