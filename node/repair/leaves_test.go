@@ -82,7 +82,7 @@ func TestOneKeyOfALargeSlot(t *testing.T) {
 
 // TestLeavesThatDifferInSeveralPlaces are all listed, and nothing between them, whatever the pages.
 func TestLeavesThatDifferInSeveralPlaces(t *testing.T) {
-	const keys = 10 * repairPage
+	const keys = 4 * repairPage
 	c, slot := newLarge(t, keys, nil)
 	leaves := map[int]bool{}
 	const lost = 20
