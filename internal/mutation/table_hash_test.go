@@ -93,6 +93,10 @@ var hashRules = []mutation{
 		caught: scenario(datatype, "TestHashesAreLimited", `(?s)expected: .*actual  : ":1`), edits: []edit{
 			{"node/datatype/hash_edit.go", `if size > longest {`, `if false {`},
 		}},
+	{name: "hash-form", rule: "Hashes", effect: "the home keeps a hash in parts until it is much smaller than one that is sent whole would have to be",
+		caught: scenario(datatype, "TestAReplicaHasTheFormOfTheHome", `replica since`), edits: []edit{
+			{"node/datatype/hash.go", `if h.count() <= packedFields && h.size() <= packedSize {`, `if h.count() <= packedFields && h.size() <= packedSize && (h.parts == nil || h.count() <= packedFields/2) {`},
+		}},
 	{name: "hash-random", rule: "Hashes", effect: "HRANDFIELD always chooses the same",
 		caught: scenario(node, "TestARandomFieldIsTheNodesChoice", `should have 4 item\(s\), but has 1`), edits: []edit{
 			{"node/env.go", `		req.Random = rand.Uint64()`, `		req.Random = 4`},

@@ -105,17 +105,16 @@ func (f *fields) next() (ok bool) {
 	return ok
 }
 
-// settled returns the hash in the form that suits its size. One in parts stays so until it is much smaller, or else a field that comes
-// and goes would change the form each time.
+// settled returns the hash in the form that suits its size. Nothing else decides about the form: a replica that is sent the whole hash
+// must have the one that the home has, or the next delta would leave them with the fields in different orders.
 func (h hash) settled() hash {
-	n, size := h.count(), h.size()
-	switch {
-	case h.parts == nil && (n > packedFields || size > packedSize):
+	if h.count() <= packedFields && h.size() <= packedSize {
+		return h.pack()
+	}
+	if h.parts == nil {
 		if m, ok := parts.Unpack(h.packed); ok {
 			return hash{parts: m}
 		}
-	case h.parts != nil && n <= packedFields/2 && size <= packedSize/2:
-		return h.pack()
 	}
 	return h
 }

@@ -56,6 +56,47 @@ func TestWhatSetsTheSameIsAWrite(t *testing.T) {
 	}
 }
 
+// TestAReplicaHasTheFormOfTheHome: a hash becomes long and short again, a replica gets it whole at any time, and deltas from then on. It
+// holds what the home does, to the byte: one version names one state.
+func TestAReplicaHasTheFormOfTheHome(t *testing.T) {
+	home, changes := record.State{}, 0
+	replicas := map[int]record.State{}
+	var fields []string
+	for step := range 7 * packedFields {
+		args := []string{"HSET", "k", fmt.Sprint("field", step), "value of a field"}
+		if step > 2*packedFields && step%3 > 0 { // one comes, two go
+			args = []string{"HDEL", "k", fields[0]}
+			fields = fields[1:]
+		} else {
+			fields = append(fields, args[2])
+		}
+		_, next, eff := execute(t, home, request(args...), testNow)
+		for i, replica := range replicas {
+			switch eff.Kind {
+			case record.Changed:
+				replica, _ = Apply(replica, eff.Delta)
+			case record.Replaced:
+				replica = arrived(next)
+			}
+			replicas[i] = replica
+			require.Equal(t, next.Packed(), replica.Packed(), "step %d, replica since %d", step, i)
+		}
+		if (next.Object != nil) != (home.Object != nil) {
+			changes++
+		}
+		if home = next; step%20 == 0 {
+			replicas[step] = arrived(home)
+		}
+	}
+	require.Greater(t, changes, 1, "the hash did not change its form and back")
+}
+
+// arrived is what a replica makes of a state that it is sent.
+func arrived(st record.State) record.State {
+	st, _ = Live(st.Packed())
+	return st
+}
+
 // TestACursorOutlivesWhatWasScanned: a cursor names a position that nothing else moves. Fields behind it go, so that all others have
 // other places in the hash, and none of them is missed; nor is the field at the cursor itself.
 func TestACursorOutlivesWhatWasScanned(t *testing.T) {

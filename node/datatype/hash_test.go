@@ -110,6 +110,7 @@ func TestHashesAsAMap(t *testing.T) {
 				args = append(args, strconv.Itoa(i), "v")
 			}
 			_, st, _ = execute(t, st, request(args...), testNow)
+			inParts = st.Object != nil
 		}
 		for range rapid.IntRange(1, 30).Draw(t, "commands") {
 			if rapid.Bool().Draw(t, "remove") {
