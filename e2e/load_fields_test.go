@@ -35,8 +35,8 @@ func (n *counted) require(t testing.TB, value int64, what string) {
 // fields is a hash of which each client increments a field of its own.
 func (l *load) fields() string { return l.name + ":fields" }
 
-// field has a long name: so the hash is long, and what changes in it travels as a delta.
-func (c *loadClient) field() string { return fmt.Sprint(c.id, strings.Repeat("-", 60)) }
+// field has a name so long that the hash becomes an object in memory. What changes in it travels as a delta.
+func (c *loadClient) field() string { return fmt.Sprint(c.id, strings.Repeat("-", 1100)) }
 
 func (c *loadClient) countField() {
 	c.do([][]any{{"hincrby", c.load.fields(), c.field(), 1}}, func(_ int, _ string, how outcome.Outcome) { c.fields.note(how) })

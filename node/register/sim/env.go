@@ -134,10 +134,11 @@ func (n *node) Answer(r *register.Request, a register.Answer) {
 	n.hold(func() { n.sim.sendAnswer(n.id, o, attempt, a, epoch) })
 }
 
+// copyMessage is what arrives of a message: objects travel as bytes.
 func copyMessage(m *register.Message) register.Message {
 	c := *m
 	c.Key = append([]byte(nil), m.Key...)
 	c.Delta = append([]byte(nil), m.Delta...)
-	c.State, c.Found = clone(m.State), clone(m.Found)
+	c.State, c.Found = clone(m.State.Packed()), clone(m.Found.Packed())
 	return c
 }

@@ -23,27 +23,40 @@ var hashOps = map[string]command.Op{
 
 func (c cmd) onHash() bool { return hashOps[c.Name] != 0 }
 
-// fieldNames are the fields of all hashes. The values of the last one are long.
-var fieldNames = []string{"f", "g", "h", "i", "wide"}
+// fieldNames are the fields of hashes. Values of the last three are long, and of them only every third history has the last two.
+var fieldNames = []string{"f", "g", "h", "i", "wide", "vast", "huge"}
 
-// A long value is written short everywhere but in the registers: a hash that has one is long enough for its changes
-// to travel as deltas.
-const long = "~"
+func (s *Sim) fieldNames() []string {
+	if s.options.Seed%3 == 0 {
+		return fieldNames
+	}
+	return fieldNames[:5]
+}
 
-var padding = strings.Repeat(long, 300)
+// Long values are written short everywhere but in the registers. A hash with a field that is wide is long enough for its changes
+// to travel as deltas, one with both a vast and a huge field to be an object.
+const long, longer = "~", "#"
+
+var lengthen = strings.NewReplacer(long, strings.Repeat(long, 300), longer, strings.Repeat(longer, 9000))
+
+var shorten = strings.NewReplacer(strings.Repeat(long, 300), long, strings.Repeat(longer, 9000), longer)
 
 // hashArg draws what follows the key, in which values are unique in the history.
 func (s *Sim) hashArg(name string) string {
-	field := func() string { return fieldNames[s.rand.IntN(len(fieldNames))] }
+	all := s.fieldNames()
+	field := func() string { return all[s.rand.IntN(len(all))] }
 	value := strconv.Itoa(s.token)
 	with := func(field string) string {
-		if field == "wide" {
+		switch field {
+		case "wide":
 			return field + " " + value + long
+		case "vast", "huge":
+			return field + " " + value + longer
 		}
 		return field + " " + value
 	}
 	several := func(most int) string {
-		names := slices.Clone(fieldNames)
+		names := slices.Clone(all)
 		s.rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		return strings.Join(names[:1+s.rand.IntN(most)], " ")
 	}
@@ -64,7 +77,7 @@ func (s *Sim) hashArg(name string) string {
 		return several(4)
 	case "hdel":
 		if s.chance(4) { // the last field, whichever that is
-			return strings.Join(fieldNames, " ")
+			return strings.Join(all, " ")
 		}
 		return several(2)
 	case "pexpire":
@@ -76,16 +89,21 @@ func (s *Sim) hashArg(name string) string {
 // hashRequest is the command as the product has it.
 func (c cmd) hashRequest() *command.Request {
 	req := &command.Request{Op: hashOps[c.Name], Args: [][]byte{[]byte(c.Name), []byte(c.Key)}}
-	for word := range strings.FieldsSeq(strings.ReplaceAll(c.Arg, long, padding)) {
+	for word := range strings.FieldsSeq(lengthen.Replace(c.Arg)) {
 		req.Args = append(req.Args, []byte(word))
 	}
 	return req
 }
 
-// executeHash runs a command in package datatype. Its reply is that of Redis, without the protocol: words, of an error the first one.
+// executeHash runs a command in package datatype. Its reply is that of Redis, without the protocol: words, of an error the first one, and all fields in
+// the order of their names. A hash that is an object has another order than one that is not.
 func executeHash(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
 	reply, effect := datatype.Execute(nil, st, req, now)
-	return append(dst, plain(reply)...), effect
+	text := plain(reply)
+	if req.Op == command.OpHGetAll && text != wrongType {
+		text = string(history.Hash(text).Sorted())
+	}
+	return append(dst, text...), effect
 }
 
 // countDelta counts what became of a change of a hash that travels as a delta, when a replica has it.
@@ -115,7 +133,7 @@ func plain(reply []byte) string {
 			words = append(words, line)
 		}
 	}
-	return strings.ReplaceAll(strings.Join(words, " "), padding, long)
+	return shorten.Replace(strings.Join(words, " "))
 }
 
 // What Redis says of a command on a value of another type, and of a number that is none.
@@ -149,7 +167,7 @@ func applyHash(st record.State, c cmd, now int64) (next record.State, reply stri
 	if hash == "" {
 		return record.State{}, reply
 	}
-	st.Type, st.Value = record.Hash, []byte(hash)
+	st.Type, st.Value = record.Hash, []byte(hash.Sorted())
 	return st, reply
 }
 

@@ -133,5 +133,5 @@ func (s *Sim) stateOf(at keyName, v record.Version) string {
 	if state, ok := s.states[stateName{at.slot, at.key, v}]; ok {
 		return state
 	}
-	return "nil until 0"
+	return nothing
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/register"
 )
 
@@ -129,7 +130,10 @@ func (s *store) Get(slot uint16, key []byte) (record.Record, bool, error) {
 // names one state wherever it is.
 func (s *store) Put(slot uint16, key []byte, rec record.Record) error {
 	name := string(key)
-	rec.State = clone(rec.State)
+	rec.State, _ = datatype.Live(clone(rec.State)) // as in the product
+	if rec.State.Object != nil {
+		s.sim.count("hash-object", 1)
+	}
 	if old := s.staged.slots[slot].records[name]; !old.Version.Less(rec.Version) {
 		s.sim.violated("slot %d, key %s: version %v is replaced by %v", slot, name, old.Version, rec.Version)
 	}
@@ -194,12 +198,23 @@ type stateName struct {
 }
 
 func (s *Sim) requireOneState(slot uint16, key string, rec record.Record) {
-	name, state := stateName{slot, key, rec.Version}, fmt.Sprintf("%s until %d", show(rec.State), rec.State.ExpireAt)
+	name, state := stateName{slot, key, rec.Version}, identity(rec.State)
 	if other, known := s.states[name]; known && other != state {
-		s.violated("slot %d, key %s: version %v names two states, %s and %s", slot, key, rec.Version, other, state)
+		s.violated("slot %d, key %s: version %v names two states, %s and %s", slot, key, rec.Version, shorten.Replace(other), shorten.Replace(state))
 	}
 	s.states[name] = state
 }
+
+// identity is what tells a state from any other: of a hash the bytes that are stored and sent, in which the fields have an order.
+func identity(st record.State) string {
+	if !st.Live() {
+		return nothing
+	}
+	return fmt.Sprintf("%s until %d", st.Packed().Value, st.ExpireAt)
+}
+
+// nothing is the identity of a deletion.
+const nothing = "nil until 0"
 
 // violated notes that an invariant does not hold.
 func (s *Sim) violated(format string, args ...any) {
