@@ -7,6 +7,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/table"
 )
 
 // batchSize is how much of what has changed is gathered before it is written.
@@ -18,6 +19,8 @@ type batch struct {
 	ctx    context.Context // with which haste begins
 	items  []item
 	size   int
+	waits  bool  // what of the large may wait,
+	waited int64 // and how many bytes of memory it takes
 }
 
 // item is a record on its way to the store. While it is, its entry is marked as flushing.
@@ -73,23 +76,30 @@ func (b *batch) collect(s *slot, limit int) (done int) {
 		return limit
 	}
 	limit = min(limit, len(s.changed))
+	var waiting []string
 	for done < limit && b.size < batchSize {
-		b.change(s, s.changed[done])
+		if name := s.changed[done]; b.change(s, name) {
+			waiting = append(waiting, name)
+		}
 		done++
 	}
-	if s.changed = s.changed[done:]; len(s.changed) == 0 {
+	if s.changed = append(s.changed[done:], waiting...); len(s.changed) == 0 {
 		s.changed = nil
 	}
 	return done
 }
 
-// change gathers one change.
-func (b *batch) change(s *slot, name string) {
+// change gathers one change, or reports that it waits.
+func (b *batch) change(s *slot, name string) (waits bool) {
 	key := view(name)
 	pos := engine.PositionOf(key)
 	ref, found := s.table.Find(pos, key)
 	if !found || ref.Marks()&dirty == 0 {
-		return
+		return false
+	}
+	if b.mayWait(ref) {
+		b.waited += memoryOf(ref)
+		return true
 	}
 	ref.Mark(ref.Marks()&^dirty | flushing)
 	i := item{slot: s, at: appendKey(nil, s.number, s.generation, pos, key), key: name}
@@ -100,7 +110,18 @@ func (b *batch) change(s *slot, name string) {
 		}
 	}
 	b.add(i)
+	return false
 }
+
+// mayWait reports whether an entry stays in the journal and in memory for now: the store takes a large object as a whole, and what has changed of it
+// since it was written there may be little.
+func (b *batch) mayWait(ref table.Ref) bool {
+	opt := &b.engine.opt
+	return b.waits && int64(ref.Size()) >= opt.LargeObject && b.waited+memoryOf(ref) <= opt.Cache/waitMost && ref.Record().State.Object != nil
+}
+
+// waitMost is which part of the cache may be large objects that wait.
+const waitMost = 4
 
 // encode makes of the record what the store keeps of it.
 func (i *item) encode(k *Kind) {

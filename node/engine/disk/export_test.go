@@ -3,6 +3,7 @@ package disk
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,6 +23,8 @@ func (e *Engine) WriteBack() error {
 		return err
 	}
 	until := e.journal.Last()
+	e.everything.Store(true)
+	defer e.everything.Store(false)
 	for e.journal.Checkpointed() < until || e.sweeping() {
 		e.wake(e.flushNow)
 		time.Sleep(time.Millisecond)
@@ -83,3 +86,35 @@ func (e *Engine) FlushOnly() error {
 	}
 	return e.sync()
 }
+
+// Flush does what the flusher does when its time has come.
+func (e *Engine) Flush() error { return e.flush(context.Background()) }
+
+// CountStore counts the bytes that the store is given from now on. It is for an engine that has nothing to write.
+func (e *Engine) CountStore() (given func() int64) {
+	counted := &countedStore{Store: e.store}
+	e.store = counted
+	return counted.given.Load
+}
+
+type countedStore struct {
+	Store
+	given atomic.Int64
+}
+
+func (s *countedStore) Write(fill func(Writer) error) error {
+	return s.Store.Write(func(w Writer) error { return fill(countedWriter{w, s}) })
+}
+
+type countedWriter struct {
+	Writer
+	store *countedStore
+}
+
+func (w countedWriter) Set(key, value []byte) error {
+	w.store.given.Add(int64(len(key) + len(value)))
+	return w.Writer.Set(key, value)
+}
+
+// Forgotten reports whether the journal has forgotten everything.
+func (e *Engine) Forgotten() bool { return e.journal.Checkpointed() == e.journal.Last() }

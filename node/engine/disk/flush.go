@@ -72,8 +72,8 @@ func (e *Engine) flushIfRoom(ctx context.Context) error {
 	return e.sweep(ctx)
 }
 
-// flush writes all that has changed to the store, and lets the journal forget it. It does not stop
-// when ctx ends, but hurries then.
+// flush writes what has changed to the store, and if that is everything, lets the journal forget it. Large objects wait until FlushSize of
+// changes have come together, since the store takes them as a whole. It does not stop when ctx ends, but hurries then, and nothing waits.
 func (e *Engine) flush(ctx context.Context) error {
 	if err := e.broken(); err != nil {
 		return err
@@ -82,16 +82,17 @@ func (e *Engine) flush(ctx context.Context) error {
 	if err := e.journal.Sync(context.Background()); err != nil { // before the store is said to have it
 		return err
 	}
-	e.unflushed.Store(0)
-	b := batch{engine: e, ctx: ctx}
+	e.held += e.unflushed.Swap(0)
+	b := batch{engine: e, ctx: ctx, waits: ctx.Err() == nil && e.held <= e.opt.FlushSize && !e.everything.Load()}
 	for i := range e.slots {
 		if err := b.slot(&e.slots[i]); err != nil {
 			return err
 		}
 	}
-	if err := b.write(); err != nil {
+	if err := b.write(); err != nil || b.waited > 0 {
 		return err
 	}
+	e.held = 0
 	if err := e.mark(markApplied, until); err != nil {
 		return err
 	}

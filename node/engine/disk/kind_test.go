@@ -1,6 +1,7 @@
 package disk_test
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,7 @@ type options struct {
 
 func (o options) open() (*disk.Engine, error) {
 	o.Apply, o.Live = enginetest.Apply, enginetest.Live
+	o.LargeObject = cmp.Or(o.LargeObject, 1100) // the suite's are not large
 	return o.kind.open(o)
 }
 

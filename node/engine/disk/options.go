@@ -29,7 +29,9 @@ type Options struct {
 	// Reserve is how much of the file system is to remain free: below it there is no Room.
 	// A store needs some space to get rid of what is obsolete.
 	Reserve int64
-	// FlushInterval is how long a change waits at most until it is written to the store: 10 s.
+	// LargeObject is the size from which on an object waits until FlushSize has changed: 1 MiB.
+	LargeObject int64
+	// FlushInterval is how long any other change waits at most until it is written to the store: 10 s.
 	FlushInterval time.Duration
 	// CollectInterval is how often it is looked for space that can be given back: 10 s. CollectRest is the
 	// pause after much of that: 4 s.
@@ -58,6 +60,7 @@ func (o *Options) setDefaults() error {
 	setDefault(&o.SegmentSize, min(max(total/256, 4*mib), 16*mib))
 	setDefault(&o.MemTable, min(max(total/64, 8*mib), 32*mib))
 	setDefault(&o.FlushSize, 2*o.MemTable)
+	setDefault(&o.LargeObject, mib)
 	// One compaction may write all tables of the first levels anew before it removes them.
 	setDefault(&o.Reserve, min(max(total/16, 8*o.MemTable), gib))
 	setDefault(&o.FlushInterval, 10*time.Second)

@@ -2,7 +2,6 @@ package disk_test
 
 import (
 	"bytes"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,7 +37,7 @@ func change(t *testing.T, k kind, from uint64) changed {
 	done := make(chan error, 1)
 	e.Commit(func(err error) { done <- err })
 	require.NoError(t, <-done)
-	require.NoError(t, os.CopyFS(c.dir, os.DirFS(dir)))
+	require.NoError(t, enginetest.Freeze(dir, c.dir))
 	require.NoError(t, e.Close())
 	return c
 }
@@ -55,7 +54,7 @@ func TestChangesAreRepeated(t *testing.T) {
 			require.Equal(t, c.after, got)
 			ahead := t.TempDir()
 			require.NoError(t, e.FlushOnly())
-			require.NoError(t, os.CopyFS(k.dir(ahead), os.DirFS(c.dir)))
+			require.NoError(t, enginetest.Freeze(c.dir, k.dir(ahead)))
 			require.NoError(t, e.Close())
 			c.dir = k.dir(ahead)
 		}
@@ -110,12 +109,46 @@ func TestADeletionSettlesChanges(t *testing.T) {
 		require.NoError(t, e.Delete(3, []byte("k")))
 		require.NoError(t, e.FlushOnly())
 		crashed := k.dir(t.TempDir())
-		require.NoError(t, os.CopyFS(crashed, os.DirFS(dir)))
+		require.NoError(t, enginetest.Freeze(dir, crashed))
 		require.NoError(t, e.Close())
 		e = openCalm(t, crashed)
 		_, found, err := e.Get(3, []byte("k"))
 		require.NoError(t, err)
 		require.False(t, found)
+		require.NoError(t, e.Close())
+	})
+}
+
+// TestLargeObjectsWait: the store is not given one for each few bytes that change of it, and a crash takes nothing. When enough has changed
+// it is, and the journal forgets.
+func TestLargeObjectsWait(t *testing.T) {
+	forEachKind(t, func(t *testing.T, k kind) {
+		const large = 1 << 20
+		opt := calm(k.dir(t.TempDir()))
+		opt.LargeObject, opt.FlushSize, opt.Cache = large, 8*large, 32*large
+		e, err := opt.open()
+		require.NoError(t, err)
+		rec := record.Record{Version: record.Version{Seq: 1}, State: record.State{Type: record.Hash, Value: make([]byte, large)}}
+		rec.State, _ = enginetest.Live(rec.State)
+		require.NoError(t, e.Put(3, []byte("k"), rec))
+		require.NoError(t, e.WriteBack())
+		given := e.CountStore()
+		for range 5 {
+			for range 100 {
+				base := rec.Version
+				rec.Version.Seq++
+				rec.State, _ = enginetest.Apply(rec.State, []byte{1})
+				require.NoError(t, e.Change(3, []byte("k"), rec, base, []byte{1}))
+			}
+			require.NoError(t, e.Flush())
+		}
+		require.Less(t, given(), int64(large/2), "the store is given the whole object again")
+		for i := range 5 {
+			require.NoError(t, e.Put(3, []byte{byte(i)}, record.Record{State: record.State{Type: record.String, Value: make([]byte, 2*large)}}))
+		}
+		require.NoError(t, e.Flush())
+		require.Greater(t, given(), int64(10*large), "it waits for ever")
+		require.True(t, e.Forgotten())
 		require.NoError(t, e.Close())
 	})
 }
