@@ -29,7 +29,7 @@ func TestMemoryThatIsFull(t *testing.T) {
 		kept++
 		require.Less(t, kept, 1500, "1 MiB have no room for them")
 	}
-	require.Equal(t, []any{protocol.StatusNotDone, uint8(register.StorageFull)}, []any{refused.Status, refused.Reason})
+	require.Equal(t, []any{protocol.StatusNotDone, register.StorageFull}, []any{refused.Status, refused.Reason})
 	require.Greater(t, kept, 500)
 	require.Equal(t, "$-1\r\n", get(kept), "nothing was done")
 	require.Equal(t, fmt.Sprintf("$1000\r\n%s\r\n", value), get(0))

@@ -73,11 +73,17 @@ func slotIs(key string) func(uint16) bool {
 // TestWhatCannotBeReadIsNeverAbsent: damaged data ends the vote of its slot, and of no
 // other one.
 func TestWhatCannotBeReadIsNeverAbsent(t *testing.T) {
-	for name, step := range map[string]func(*client) []uint8{
-		"read":    func(cl *client) []uint8 { return []uint8{cl.one(op(protocol.ReadValue, "get k")).Reason} },
-		"home":    func(cl *client) []uint8 { return []uint8{cl.one(op(protocol.Execute, "get k")).Reason} },
-		"opening": func(cl *client) []uint8 { return []uint8{cl.one(op(protocol.Execute, "get other")).Reason} },
-		"several at once": func(cl *client) (reasons []uint8) {
+	for name, step := range map[string]func(*client) []register.Reason{
+		"read": func(cl *client) []register.Reason {
+			return []register.Reason{cl.one(op(protocol.ReadValue, "get k")).Reason}
+		},
+		"home": func(cl *client) []register.Reason {
+			return []register.Reason{cl.one(op(protocol.Execute, "get k")).Reason}
+		},
+		"opening": func(cl *client) []register.Reason {
+			return []register.Reason{cl.one(op(protocol.Execute, "get other")).Reason}
+		},
+		"several at once": func(cl *client) (reasons []register.Reason) {
 			for _, ch := range cl.send(op(protocol.Execute, "get k"), op(protocol.Execute, "append k v"), op(protocol.ReadVersion, "get k")) {
 				reasons = append(reasons, cl.wait(ch).Reason)
 			}
@@ -156,7 +162,7 @@ func TestAHomeEndsWithItsReplica(t *testing.T) {
 	e.fail(errFlipped, slotIs(key))
 	require.EqualValues(t, register.StorageFailed, cl.one(op(protocol.ReadVersion, "get "+key)).Reason)
 	r := cl.wait(waits)
-	require.Equal(t, []any{protocol.StatusNotDone, uint8(register.StorageFailed)}, []any{r.Status, r.Reason})
+	require.Equal(t, []any{protocol.StatusNotDone, register.StorageFailed}, []any{r.Status, r.Reason})
 }
 
 func TestScansEndBeforeADamagedSlot(t *testing.T) {

@@ -202,7 +202,7 @@ func TestAFailedStoreStopsTheVoting(t *testing.T) {
 	}
 	for _, kind := range []protocol.OpKind{protocol.ReadValue, protocol.ReadVersion, protocol.Execute} {
 		r := proxy.one(op(kind, "get "+key))
-		require.Equal(t, []any{protocol.StatusNotDone, uint8(register.NotVoting)}, []any{r.Status, r.Reason})
+		require.Equal(t, []any{protocol.StatusNotDone, register.NotVoting}, []any{r.Status, r.Reason})
 	}
 	refused := n.Metrics.RefusedNoVote.Value()
 	peer.replicate(register.Message{Kind: register.Prepare, Slot: 9, Epoch: 1, Ballot: record.Ballot{Counter: 9}})

@@ -95,7 +95,7 @@ func (s *stripe) Answer(r *register.Request, a register.Answer) {
 			a = register.Answer{Outcome: register.NotDone, Reason: register.Overloaded} // a read had no effect: it can be asked for later
 		}
 		s.out.result(origin, &protocol.Result{ID: r.OriginID, Status: protocol.Status(a.Outcome),
-			Reason: uint8(a.Reason), Hint: a.Hint, Reply: a.Reply})
+			Reason: a.Reason, Hint: a.Hint, Reply: a.Reply})
 	case func(done bool): // an operation in the background
 		origin(a.Outcome == register.Done)
 	}

@@ -72,7 +72,7 @@ func TestHomeThatIsNotHeardRefusesAtOnce(t *testing.T) {
 	defer wire.InjectFaults(0, nil)
 	c.eventually(func() bool { return !a.peers[0].alive() && !a.peers[1].alive() })
 	r := proxy.do("set " + key + " w")
-	require.Equal(t, []any{protocol.StatusNotDone, uint8(register.NoQuorum)}, []any{r.Status, r.Reason})
+	require.Equal(t, []any{protocol.StatusNotDone, register.NoQuorum}, []any{r.Status, r.Reason})
 
 	wire.InjectFaults(0, nil)
 	c.connected()

@@ -206,7 +206,7 @@ func TestARestartedMemoryNodeNeverVotes(t *testing.T) {
 	c.stop("b")
 	c.eventually(func() bool { return !c.nodes["a"].byID[2].connected() })
 	r := a.do("set k x")
-	require.Equal(t, []any{protocol.StatusNotDone, uint8(register.NoQuorum)}, []any{r.Status, r.Reason}, "a and the restarted c are no majority")
+	require.Equal(t, []any{protocol.StatusNotDone, register.NoQuorum}, []any{r.Status, r.Reason}, "a and the restarted c are no majority")
 
 	t.Run("nor is its former life impersonated", func(t *testing.T) {
 		cl := c.connect(c.nodes["a"], again.members.Hello(), nil)

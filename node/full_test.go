@@ -112,7 +112,7 @@ func TestAFullNode(t *testing.T) {
 	writes := engines["a"].writes.Load()
 
 	r := cl.do("set " + key + " w")
-	require.Equal(t, []any{protocol.StatusNotDone, uint8(register.StorageFull)}, []any{r.Status, r.Reason})
+	require.Equal(t, []any{protocol.StatusNotDone, register.StorageFull}, []any{r.Status, r.Reason})
 	require.Equal(t, "v", string(c.held("b", slot, key)), "nothing was sent")
 	require.Equal(t, "$1\r\nv\r\n", string(cl.do("get "+key).Reply), "it leads, and reads")
 	require.Equal(t, protocol.StatusValue, cl.one(op(protocol.ReadValue, "get "+key)).Status)
@@ -187,7 +187,7 @@ func TestNobodyProposesWithoutAMajorityThatHasRoom(t *testing.T) {
 	cl := c.dial(c.nodes["c"])
 	writes := engines["c"].writes.Load()
 	r := cl.do("set " + key + " w")
-	require.Equal(t, []any{protocol.StatusNotDone, uint8(register.StorageFull)}, []any{r.Status, r.Reason})
+	require.Equal(t, []any{protocol.StatusNotDone, register.StorageFull}, []any{r.Status, r.Reason})
 	require.Equal(t, "$1\r\nv\r\n", string(cl.do("get "+key).Reply))
 	require.EqualValues(t, register.StorageFull, cl.do("get "+c.keyOf(c.nodes["b"])).Reason, "it would take a term")
 	require.Equal(t, writes, engines["c"].writes.Load())

@@ -212,14 +212,14 @@ func refuseAll(c *wire.ServerConn, d *wire.Decoder, reason register.Reason) erro
 		if protocol.DecodeOp(d, &op); d.Err() != nil {
 			break
 		}
-		frame = protocol.AppendResult(frame, &protocol.Result{ID: op.ID, Status: protocol.StatusNotDone, Reason: uint8(reason)})
+		frame = protocol.AppendResult(frame, &protocol.Result{ID: op.ID, Status: protocol.StatusNotDone, Reason: reason})
 	}
 	_ = c.SendFrames(wire.EndFrame(frame, 0)) // a lost connection is Closed's business
 	return d.Err()
 }
 
 func (s *session) refuse(c *wire.ServerConn, op *protocol.Op, reason register.Reason) {
-	s.out.result(c, &protocol.Result{ID: op.ID, Status: protocol.StatusNotDone, Reason: uint8(reason)})
+	s.out.result(c, &protocol.Result{ID: op.ID, Status: protocol.StatusNotDone, Reason: reason})
 }
 
 // maxInFlight bounds the requests that a node works on.

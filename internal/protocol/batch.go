@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 )
@@ -127,14 +128,14 @@ func DecodeOp(d *wire.Decoder, op *Op) {
 // Status is how a node answers an operation.
 type Status uint8
 
-// The statuses of a reply. Those of an Execute are register outcomes.
+// The statuses of a reply. Those of an Execute are its outcome.
 const (
-	StatusDone     Status = 0 // executed; Reply is valid
-	StatusNotDone  Status = 1 // never executed here, and never will be
-	StatusUnknown  Status = 2 // may have taken effect, or take effect yet
-	StatusVersion  Status = 3 // Version is valid (ReadVersion)
-	StatusValue    Status = 4 // Version and Reply are valid (ReadValue)
-	StatusAskHome  Status = 5 // the state has expired: only the home may say so
+	StatusDone            = Status(answer.Done)    // Reply is valid
+	StatusNotDone         = Status(answer.NotDone) // Reason and Hint are valid
+	StatusUnknown         = Status(answer.Unknown) // Reason is valid
+	StatusVersion  Status = 3                      // Version is valid (ReadVersion)
+	StatusValue    Status = 4                      // Version and Reply are valid (ReadValue)
+	StatusAskHome  Status = 5                      // the state has expired: only the home may say so
 	statusesNumber        = 6
 )
 
@@ -142,8 +143,8 @@ const (
 type Result struct {
 	ID      uint64
 	Status  Status
-	Reason  uint8  // of StatusNotDone and StatusUnknown: a register.Reason
-	Hint    uint16 // of StatusNotDone: the member to ask instead, 0 for none
+	Reason  answer.Reason // of StatusNotDone and StatusUnknown
+	Hint    uint16        // of StatusNotDone: the member to ask instead, 0 for none
 	Version record.Version
 	Reply   []byte // RESP; borrowed from the frame
 }
@@ -161,7 +162,7 @@ func AppendResult(dst []byte, r *Result) []byte {
 	case StatusDone:
 		return wire.AppendBytes(dst, r.Reply)
 	}
-	dst = append(dst, r.Reason)
+	dst = append(dst, byte(r.Reason))
 	return wire.AppendUvarint(dst, uint64(r.Hint))
 }
 
@@ -180,7 +181,7 @@ func DecodeResult(d *wire.Decoder, r *Result) {
 		if r.Status >= statusesNumber {
 			d.Fail("impossible status")
 		}
-		r.Reason = d.Byte()
+		r.Reason = answer.Reason(d.Byte())
 		hint := d.Uvarint()
 		if hint > math.MaxUint16 {
 			d.Fail("impossible member")

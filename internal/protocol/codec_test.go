@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/ring"
@@ -70,7 +71,7 @@ var results = rapid.Custom(func(t *rapid.T) Result {
 	case StatusValue, StatusDone:
 		r.Reply = bytes.Draw(t, "reply")
 	case StatusNotDone, StatusUnknown, StatusAskHome:
-		r.Reason, r.Hint = rapid.Uint8().Draw(t, "reason"), rapid.Uint16().Draw(t, "hint")
+		r.Reason, r.Hint = answer.Reason(rapid.Uint8().Draw(t, "reason")), rapid.Uint16().Draw(t, "hint")
 	}
 	return r
 })

@@ -6,39 +6,33 @@ import (
 	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/prefetch"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
 )
 
-// Outcome is how a home answers a request.
-type Outcome uint8
-
-// The outcomes. The numbers are part of the peer protocol.
-const (
-	// Done: executed exactly once, the reply is valid.
-	Done Outcome = 0
-	// NotDone: has not been executed and never will be: it may be retried anywhere.
-	NotDone Outcome = 1
-	// Unknown: it may or may not have taken effect, or take effect yet (R11).
-	Unknown Outcome = 2
+// Outcome and Reason are the words of an answer, which nodes and proxies share.
+type (
+	Outcome = answer.Outcome
+	Reason  = answer.Reason
 )
 
-// Reason explains a NotDone or Unknown answer.
-type Reason uint8
-
-// The reasons. The numbers are part of the peer protocol.
+// The outcomes and reasons, under the names that they have in this package's rules.
 const (
-	ReasonNone      Reason = 0
-	NotMember       Reason = 1 // this process is no replica of the slot
-	OtherHome       Reason = 2 // another member leads the slot: Answer.Hint
-	Expired         Reason = 3 // waited too long, never executed
-	LostTerm        Reason = 4 // another home took the term; Hint may name it
-	Overloaded      Reason = 5 // too many requests wait
-	NoQuorum        Reason = 6 // no majority of the slot's replicas answers
-	EpochChanged    Reason = 7 // the ring changed
-	StorageFailed   Reason = 8 // the replica's store failed; it does not vote any more
-	NotVoting       Reason = 9 // the cluster is forming, or the node has lost its state
-	ExecutionFailed Reason = 10
-	StorageFull     Reason = 11 // the replica has no room for writes
+	Done    = answer.Done
+	NotDone = answer.NotDone
+	Unknown = answer.Unknown
+
+	ReasonNone    = answer.ReasonNone
+	NotMember     = answer.NotMember
+	OtherHome     = answer.OtherHome
+	Expired       = answer.Expired
+	LostTerm      = answer.LostTerm
+	Overloaded    = answer.Overloaded
+	NoQuorum      = answer.NoQuorum
+	EpochChanged  = answer.EpochChanged
+	StorageFailed = answer.StorageFailed
+	NotVoting     = answer.NotVoting
+	StorageFull   = answer.StorageFull
 )
 
 // Request is a client command at a home. The channel from proxy to home delivers

@@ -3,6 +3,7 @@ package front
 import (
 	"time"
 
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/proxy/route"
 )
 
@@ -32,5 +33,5 @@ var _ Executor = route.Cluster(nil)
 // What the front itself refuses.
 var (
 	errMaxClients = route.Refuse("ERR max number of clients reached")
-	errInternal   = &route.ReplyError{Outcome: route.Unknown, Text: "UNKNOWN internal error; the connection is closed. The proxy's log has the details"}
+	errInternal   = &route.ReplyError{Outcome: answer.Unknown, Text: "UNKNOWN internal error; the connection is closed. The proxy's log has the details"}
 )

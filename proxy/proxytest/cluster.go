@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/route"
@@ -55,7 +56,7 @@ func (c *Cluster) execute(ops []route.Op) {
 	c.Batches++
 	for i := range ops {
 		if op := &ops[i]; c.Intercept == nil || !c.Intercept(op) {
-			op.Outcome, op.Reply = route.Done, c.run(op.Req)
+			op.Outcome, op.Reply = answer.Done, c.run(op.Req)
 		}
 	}
 }

@@ -2,23 +2,8 @@ package route
 
 import (
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/ring"
-)
-
-// Outcome says what became of an operation.
-type Outcome uint8
-
-// The outcomes. Only NoEffect may be answered with an error word on which client
-// libraries retry by themselves.
-const (
-	// Done: executed exactly once; Reply is what the command answered (which may
-	// be an error of the command, such as WRONGTYPE).
-	Done Outcome = iota
-	// NoEffect: not executed, and never will be. Reply is an error that says why.
-	NoEffect
-	// Unknown: it may or may not have taken effect, or take effect yet. Reply is an
-	// -UNKNOWN error.
-	Unknown
 )
 
 // Op is one command on one key on its way through the cluster.
@@ -29,9 +14,9 @@ type Op struct {
 	// tried first.
 	Write bool
 
-	// Outcome and Reply are set by Execute. Reply is a complete RESP reply; it
-	// belongs to the batch and is valid until the batch is Reset.
-	Outcome Outcome
+	// Outcome and Reply are set by Execute. Reply is a complete RESP reply: what the command answered, or an error that says
+	// why it was not done (NotDone), or that this is not known (Unknown). It belongs to the batch and is valid until the batch is Reset.
+	Outcome answer.Outcome
 	Reply   []byte
 
 	slot    uint16 // of an operation without a key (a slot-wide clear)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 )
 
 // chaos scripts nodes that answer late, refuse, point to each other, forget to answer
@@ -83,7 +84,7 @@ func (c *chaos) answer(r *request) {
 		c.writes[r.arg(2)] = append(c.writes[r.arg(2)], d)
 	}
 	if c.chance(20) {
-		reasons := []uint8{reasonOtherHome, reasonLostTerm, reasonEpochChanged, reasonNoQuorum, reasonNotVoting, reasonExpired, reasonOverloaded}
+		reasons := []answer.Reason{answer.OtherHome, answer.LostTerm, answer.EpochChanged, answer.NoQuorum, answer.NotVoting, answer.Expired, answer.Overloaded}
 		d.answer = protocol.StatusNotDone
 		r.notDone(reasons[c.random.IntN(len(reasons))], uint16(c.random.IntN(5)))
 		return
@@ -109,7 +110,7 @@ func (c *chaos) vote(r *request) {
 	case c.chance(5):
 		r.askHome()
 	case c.chance(5):
-		r.notDone(reasonEpochChanged, 0)
+		r.notDone(answer.EpochChanged, 0)
 	case c.chance(1): // no answer
 	default:
 		r.vote(c.random.Uint64N(20)/19+1, "+read\r\n")
@@ -119,7 +120,7 @@ func (c *chaos) vote(r *request) {
 // outcomes are what clients saw, by value.
 type outcomes struct {
 	mu   sync.Mutex
-	seen map[string]Outcome
+	seen map[string]answer.Outcome
 }
 
 // client executes random batches until the time is over.
@@ -146,17 +147,17 @@ func (o *outcomes) note(t *testing.T, b *Batch, id, n int) {
 	for i := range b.Ops {
 		op := &b.Ops[i]
 		if len(op.Req.Args) < 3 {
-			if op.Outcome == Unknown {
+			if op.Outcome == answer.Unknown {
 				t.Errorf("a read ended as %q", op.text())
 			}
-			if client, batch, at := origin(string(op.Reply[1:])); op.Outcome == Done && client == id && batch == n && at > i {
+			if client, batch, at := origin(string(op.Reply[1:])); op.Outcome == answer.Done && client == id && batch == n && at > i {
 				t.Errorf("operation %d of a batch read what operation %d wrote: %q", i, at, op.Reply)
 			}
 			continue
 		}
 		value := string(op.Req.Args[2])
 		o.seen[value] = op.Outcome
-		if op.Outcome == Done && string(op.Reply) != "+"+value+"\r\n" {
+		if op.Outcome == answer.Done && string(op.Reply) != "+"+value+"\r\n" {
 			t.Errorf("%s was answered %q", value, op.Reply)
 		}
 	}
@@ -173,7 +174,7 @@ func TestWritesAtMostOnceUnderChaos(t *testing.T) {
 			f.awaitUp(c, 3)
 			nodes := newChaos(seed)
 			f.play(nodes.play)
-			clients := outcomes{seen: map[string]Outcome{}}
+			clients := outcomes{seen: map[string]answer.Outcome{}}
 			until := time.Now().Add(2 * time.Second)
 			var wait sync.WaitGroup
 			for id := range 4 {
@@ -223,8 +224,8 @@ func (f *fakeRing) fail(random *rand.Rand, until time.Time) {
 }
 
 // check compares what was delivered with what the clients were told.
-func (c *chaos) check(t *testing.T, seen map[string]Outcome) {
-	counts := map[Outcome]int{}
+func (c *chaos) check(t *testing.T, seen map[string]answer.Outcome) {
+	counts := map[answer.Outcome]int{}
 	for value, outcome := range seen {
 		counts[outcome]++
 		var text []string
@@ -240,18 +241,18 @@ func (c *chaos) check(t *testing.T, seen map[string]Outcome) {
 		switch {
 		case doing > 1:
 			t.Errorf("%s reached two homes that did it: %s", value, text)
-		case outcome == Done && (doing == 0 || c.writes[value][len(text)-1].answer != protocol.StatusDone):
+		case outcome == answer.Done && (doing == 0 || c.writes[value][len(text)-1].answer != protocol.StatusDone):
 			t.Errorf("%s is said to be done: %s", value, text)
-		case outcome == NoEffect && doing > 0:
+		case outcome == answer.NotDone && doing > 0:
 			t.Errorf("%s is said to have had no effect: %s", value, text)
 		}
 	}
-	t.Log("done, no effect, unknown:", counts[Done], counts[NoEffect], counts[Unknown])
-	require.NotZero(t, counts[Done])
+	t.Log("done, no effect, unknown:", counts[answer.Done], counts[answer.NotDone], counts[answer.Unknown])
+	require.NotZero(t, counts[answer.Done])
 
 	last := map[string]int{} // by key, client and batch
 	for _, value := range c.order {
-		if seen[value] != Done {
+		if seen[value] != answer.Done {
 			continue // it may take effect at any time
 		}
 		client, batch, i := origin(value)

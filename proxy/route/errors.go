@@ -3,6 +3,7 @@ package route
 import (
 	"errors"
 
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/resp"
 )
 
@@ -12,8 +13,8 @@ import (
 // To add detail, wrap one of the sentinels with the detail behind it:
 // fmt.Errorf("%w (slot 77: 1 of 3 replicas answers)", ErrNoMajority).
 type ReplyError struct {
-	// Outcome is what the error says about the operation: NoEffect or Unknown.
-	Outcome Outcome
+	// Outcome is what the error says about the operation: NotDone or Unknown.
+	Outcome answer.Outcome
 	// Text is the reply, without its leading minus.
 	Text string
 }
@@ -22,7 +23,7 @@ type ReplyError struct {
 func (e *ReplyError) Error() string { return e.Text }
 
 // Refuse returns the error of a command that had no effect, and never will.
-func Refuse(text string) *ReplyError { return &ReplyError{Outcome: NoEffect, Text: text} }
+func Refuse(text string) *ReplyError { return &ReplyError{Outcome: answer.NotDone, Text: text} }
 
 // What can go wrong between the proxy and the nodes. Client libraries repeat a
 // command by themselves on CLUSTERDOWN, TRYAGAIN, LOADING, READONLY, MASTERDOWN and
@@ -37,8 +38,6 @@ var (
 	// ErrTimeout: the time was up before the operation could have had an effect.
 	ErrTimeout = Refuse("CLUSTERDOWN no majority of this key's replicas answered within the operation time-out; nothing was done. " +
 		"Try again, and see 'quoll ring status' if it stays so")
-	// ErrRingChanged: the ring changed under the operation before it could have had an effect.
-	ErrRingChanged = Refuse("TRYAGAIN the ring is changing; nothing was done. Try again")
 	// ErrOverloaded: too much waits for the node already.
 	ErrOverloaded = Refuse("TRYAGAIN too many operations are waiting for this key's node; nothing was done. Try again more slowly")
 	// ErrStorageFull: the replicas that answer have no room. Its word is the one that
@@ -46,7 +45,7 @@ var (
 	ErrStorageFull = Refuse("MISCONF no space left on the disks, or in the memory, of this key's nodes; nothing was done, and reads go on. " +
 		"Free space, delete keys, enlarge the disks or --memory; see 'quoll ring status'")
 	// ErrUnknownOutcome: a write was sent and nobody can say yet what becomes of it.
-	ErrUnknownOutcome = &ReplyError{Outcome: Unknown, Text: "UNKNOWN the write was sent but its outcome is not known: " +
+	ErrUnknownOutcome = &ReplyError{Outcome: answer.Unknown, Text: "UNKNOWN the write was sent but its outcome is not known: " +
 		"it may have taken effect, or not, or take effect yet. Read the key before repeating it"}
 )
 
@@ -61,7 +60,7 @@ func AppendReply(dst []byte, err error) []byte {
 }
 
 // errPartlyFlushed: some slots are cleared, others are or may be not.
-var errPartlyFlushed = &ReplyError{Outcome: Unknown, Text: "UNKNOWN not every slot could be cleared within the operation time-out. " +
+var errPartlyFlushed = &ReplyError{Outcome: answer.Unknown, Text: "UNKNOWN not every slot could be cleared within the operation time-out. " +
 	"Repeating FLUSHALL is safe"}
 
 // errOvertaken: a home refused the operation, or was lost with it, but has, or may

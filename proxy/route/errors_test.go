@@ -7,20 +7,22 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/protocol/answer"
 )
 
 // TestRetryWords: client libraries repeat commands on these words, so nothing that
 // may have had an effect may begin with one.
 func TestRetryWords(t *testing.T) {
-	for _, err := range []*ReplyError{ErrNotReady, ErrNoMajority, ErrTimeout, ErrRingChanged, ErrOverloaded, ErrUnknownOutcome,
+	for _, err := range []*ReplyError{ErrNotReady, ErrNoMajority, ErrTimeout, ErrOverloaded, ErrUnknownOutcome,
 		errPartlyFlushed} {
 		word, _, _ := strings.Cut(err.Error(), " ")
 		switch word {
 		case "CLUSTERDOWN", "TRYAGAIN", "LOADING", "READONLY", "MASTERDOWN", "NOREPLICAS":
-			require.Equal(t, NoEffect, err.Outcome, err)
+			require.Equal(t, answer.NotDone, err.Outcome, err)
 			require.Contains(t, err.Error(), "nothing was done")
 		default:
-			require.Equal(t, Unknown, err.Outcome, err)
+			require.Equal(t, answer.Unknown, err.Outcome, err)
 		}
 	}
 }
@@ -30,7 +32,7 @@ func TestRetryWords(t *testing.T) {
 func TestTheWordForAFullDisk(t *testing.T) {
 	require.True(t, strings.HasPrefix(ErrStorageFull.Error(), "MISCONF "))
 	require.Contains(t, ErrStorageFull.Error(), "nothing was done")
-	require.Equal(t, NoEffect, ErrStorageFull.Outcome)
+	require.Equal(t, answer.NotDone, ErrStorageFull.Outcome)
 }
 
 func TestAppendReply(t *testing.T) {

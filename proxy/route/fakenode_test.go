@@ -13,6 +13,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/ring"
@@ -155,7 +156,7 @@ func (r *request) done(reply string) {
 	r.conn.result(protocol.Result{ID: r.ID, Status: protocol.StatusDone, Reply: []byte(reply)})
 }
 
-func (r *request) notDone(reason uint8, hint uint16) {
+func (r *request) notDone(reason answer.Reason, hint uint16) {
 	r.conn.result(protocol.Result{ID: r.ID, Status: protocol.StatusNotDone, Reason: reason, Hint: hint})
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/ring"
@@ -245,14 +246,6 @@ func (f *fakeRing) hold(seq uint64, typ record.Type, keys []string, ids ...uint1
 	}
 }
 
-// What nodes say when another one leads, or the ring or the term has changed. The
-// coordinator treats them alike.
-const (
-	reasonOtherHome    = 2
-	reasonLostTerm     = 4
-	reasonEpochChanged = 7
-)
-
 func executeOp(key string) protocol.Op { return protocol.Op{Kind: protocol.Execute, Req: set(key, "")} }
 
 func slotOfKey(key string) uint16 { return ring.SlotOf([]byte(key)) }
@@ -329,9 +322,9 @@ func runLater(t testing.TB, c *Coordinator, requests ...command.Request) <-chan 
 // the error with what it says of the effect.
 func (o *Op) text() string {
 	switch o.Outcome {
-	case Done:
+	case answer.Done:
 		return string(o.Reply)
-	case NoEffect:
+	case answer.NotDone:
 		return "no effect: " + string(o.Reply)
 	}
 	return "unknown: " + string(o.Reply)

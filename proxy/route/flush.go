@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -41,7 +42,7 @@ func (c *Coordinator) clearSlots(b *Batch) error {
 	defer b.Reset()
 	c.Execute(b)
 	for i := range b.Ops {
-		if b.Ops[i].Outcome != Done {
+		if b.Ops[i].Outcome != answer.Done {
 			return errPartlyFlushed
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/proxy/quorum"
 )
@@ -75,7 +76,7 @@ func (c *Coordinator) decide(entries []ScanEntry, doubtful []protocol.ScanEntry)
 	c.Execute(b)
 	for i := range b.Ops {
 		op := &b.Ops[i]
-		if op.Outcome != Done {
+		if op.Outcome != answer.Done {
 			return nil, ErrTimeout
 		}
 		if typ := typeNamed(op.Reply); typ != record.None {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 )
 
 // executed returns what the homes were asked to execute: "node key value" or "node key".
@@ -76,7 +77,7 @@ func TestOrderAcrossRetries(t *testing.T) {
 			k := f.key(1)
 			f.play(func(r *request) {
 				if hint := test.refuse(r); hint != 0 {
-					r.notDone(reasonOtherHome, hint)
+					r.notDone(answer.OtherHome, hint)
 					return
 				}
 				f.answer(r)
@@ -99,9 +100,9 @@ func TestTurnedAwayWaitsForTheOneBefore(t *testing.T) {
 		case r.arg(1) == k && r.arg(2) == "1":
 			first <- r
 		case r.arg(1) == k && r.node.id == 1:
-			r.notDone(reasonOtherHome, 2)
+			r.notDone(answer.OtherHome, 2)
 		case r.arg(1) == other && r.node.id == 1:
-			r.notDone(reasonOtherHome, 3) // it needs not wait
+			r.notDone(answer.OtherHome, 3) // it needs not wait
 		case r.arg(1) == other:
 			r.done("+OK\r\n")
 			refused <- struct{}{}
@@ -127,7 +128,7 @@ func TestOvertaken(t *testing.T) {
 	k := f.key(1)
 	f.play(func(r *request) {
 		if r.node.id == 1 && r.arg(2) != "2" {
-			r.notDone(reasonOtherHome, 2)
+			r.notDone(answer.OtherHome, 2)
 			return
 		}
 		f.answer(r)
@@ -167,7 +168,7 @@ func TestOthersGoOnAfterAFailure(t *testing.T) {
 	k := f.key(1)
 	f.play(func(r *request) {
 		if r.isWrite() && r.arg(2) == "1" {
-			r.notDone(reasonOverloaded, 0)
+			r.notDone(answer.Overloaded, 0)
 			return
 		}
 		f.answer(r)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 )
 
 // inParts fills a batch with parts.
@@ -40,7 +41,7 @@ func TestPartsAreAnsweredWhenDone(t *testing.T) {
 	b.OnPart = func(part int) {
 		order = append(order, part)
 		for i := range b.Part(part) {
-			require.Equal(t, Done, b.Part(part)[i].Outcome)
+			require.Equal(t, answer.Done, b.Part(part)[i].Outcome)
 			require.NotEmpty(t, b.Part(part)[i].Reply)
 		}
 		if len(order) == 2 {
@@ -68,7 +69,7 @@ func TestPartsRestAlone(t *testing.T) {
 		refuse := refusing
 		f.mu.Unlock()
 		if refuse {
-			r.notDone(reasonLostTerm, 0)
+			r.notDone(answer.LostTerm, 0)
 			return
 		}
 		f.answer(r)

@@ -2,6 +2,7 @@ package route
 
 import (
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/proxy/quorum"
 )
 
@@ -67,7 +68,7 @@ func (c *Coordinator) vote(s *batchState, st *opState, value bool, r *protocol.R
 		decision = st.votes.Expire()
 	default:
 		decision = st.votes.Fail()
-		if r.Reason == reasonOverloaded {
+		if r.Reason == answer.Overloaded {
 			st.err = ErrOverloaded
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 )
 
 func TestReadIsAnsweredByAMajorityThatAgrees(t *testing.T) {
@@ -67,7 +68,7 @@ func TestReadAsksOthersWhenAVoterFails(t *testing.T) {
 	for failing := uint16(1); failing <= 3; failing++ {
 		f.play(func(r *request) {
 			if r.node.id == failing {
-				r.notDone(reasonStorageFailed, 0)
+				r.notDone(answer.StorageFailed, 0)
 				return
 			}
 			r.vote(3, "$1\r\nv\r\n")

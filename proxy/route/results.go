@@ -2,6 +2,7 @@ package route
 
 import (
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/wire"
 )
 
@@ -69,7 +70,7 @@ func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protoco
 		}
 		s.again(st)
 	case protocol.StatusNotDone:
-		if r.Reason == reasonOverloaded {
+		if r.Reason == answer.Overloaded {
 			s.later(st)
 			return
 		}
@@ -82,7 +83,7 @@ func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protoco
 		if unable(r.Reason) {
 			st.unable = from
 		}
-		if r.Reason == reasonStorageFull {
+		if r.Reason == answer.StorageFull {
 			st.full |= replicaBit(c.ring.Load().table.Replicas(st.slot), from)
 		}
 		s.again(st)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -225,7 +226,7 @@ func TestFlushAllClearsSlots(t *testing.T) {
 
 	f.play(func(r *request) {
 		if r.Slot%2 == 0 {
-			r.notDone(reasonOverloaded, 0)
+			r.notDone(answer.Overloaded, 0)
 			return
 		}
 		f.answer(r)

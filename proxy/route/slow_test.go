@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 )
 
 // awaitWorking waits until the coordinator knows whether nodes are behind.
@@ -96,7 +97,7 @@ func TestOverloadedIsTriedAgain(t *testing.T) {
 	var refusals atomic.Int32
 	f.play(func(r *request) {
 		if r.node.id == 1 && refusals.Add(1) <= 3*patience {
-			r.notDone(reasonOverloaded, 0)
+			r.notDone(answer.Overloaded, 0)
 			return
 		}
 		require.Zero(t, r.Except)
@@ -117,7 +118,7 @@ func TestWhatWasRefusedOnceHasAnEnd(t *testing.T) {
 		var refusals atomic.Int32
 		f.play(func(r *request) {
 			if refusals.Add(1) == 1 {
-				r.notDone(reasonOverloaded, 0)
+				r.notDone(answer.Overloaded, 0)
 			}
 		})
 		run(t, c, asked)

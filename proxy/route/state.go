@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/buffer"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 )
 
 // batchState is what the coordinator keeps with a batch while it is executed. The
@@ -117,7 +118,7 @@ func (b *Batch) deliver(part *partState) {
 	for i := part.first; i < part.end; i++ {
 		op, st := &b.Ops[i], &s.ops[i]
 		if st.reply != nil {
-			op.Outcome, op.Reply = Done, st.reply
+			op.Outcome, op.Reply = answer.Done, st.reply
 			continue
 		}
 		op.Outcome, op.Reply = st.err.Outcome, s.replies.fail(st.err)

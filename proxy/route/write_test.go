@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -31,7 +32,7 @@ func TestWriteFollowsAHint(t *testing.T) {
 	key := f.key(1)
 	f.play(func(r *request) {
 		if r.isWrite() && r.node.id != 3 {
-			r.notDone(reasonOtherHome, 3)
+			r.notDone(answer.OtherHome, 3)
 			return
 		}
 		f.answer(r)
@@ -60,7 +61,7 @@ func TestWriteWithAHintThatCannotBeFollowed(t *testing.T) {
 			f.answer(r)
 			return
 		}
-		r.notDone(reasonOtherHome, 3)
+		r.notDone(answer.OtherHome, 3)
 	})
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
 	require.Equal(t, []string{"1:execute " + key, "1:execute!3 " + key}, f.seen())
@@ -70,7 +71,7 @@ func TestWriteWithAHintThatCannotBeFollowed(t *testing.T) {
 			f.answer(r)
 			return
 		}
-		r.notDone(reasonOtherHome, 77) // a stranger
+		r.notDone(answer.OtherHome, 77) // a stranger
 	})
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
 }
@@ -86,7 +87,7 @@ func TestWriteThatIsSentInACircle(t *testing.T) {
 			f.answer(r)
 			return
 		}
-		r.notDone(reasonOtherHome, r.node.id%3+1)
+		r.notDone(answer.OtherHome, r.node.id%3+1)
 	})
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
 	require.Equal(t, []string{"1:execute " + key, "2:execute!1 " + key, "3:execute!2 " + key, "1:execute!3 " + key}, f.seen()[:4])
@@ -94,7 +95,7 @@ func TestWriteThatIsSentInACircle(t *testing.T) {
 
 func TestWriteIsRetriedUntilTheTimeOut(t *testing.T) {
 	t.Parallel()
-	for name, reason := range map[string]uint8{"epoch changed": reasonEpochChanged, "lost term": reasonLostTerm} {
+	for name, reason := range map[string]answer.Reason{"epoch changed": answer.EpochChanged, "lost term": answer.LostTerm} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := startRing(t, 3)
@@ -125,7 +126,7 @@ func TestWriteWithoutQuorumAtTheHome(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
 	c := f.coordinator(time.Second)
-	f.play(func(r *request) { r.notDone(reasonNoQuorum, 0) })
+	f.play(func(r *request) { r.notDone(answer.NoQuorum, 0) })
 	require.Equal(t, []string{refused(ErrNoMajority)}, texts(run(t, c, set("k", "v"))))
 }
 
@@ -140,7 +141,7 @@ func TestFullNodes(t *testing.T) {
 		f.forget()
 		f.play(func(r *request) {
 			if slices.Contains(replicas[:full], r.node.id) && r.isWrite() {
-				r.notDone(reasonStorageFull, 0)
+				r.notDone(answer.StorageFull, 0)
 				return
 			}
 			f.answer(r)
@@ -160,8 +161,8 @@ func TestFinalRefusals(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
 	c := f.coordinator(patient)
-	for reason, want := range map[uint8]error{
-		reasonExpired: ErrTimeout, reasonTooLarge: errTooLarge,
+	for reason, want := range map[answer.Reason]error{
+		answer.Expired: ErrTimeout,
 	} {
 		f.forget()
 		f.play(func(r *request) { r.notDone(reason, 0) })
@@ -178,7 +179,7 @@ func TestWriteAtAHomeThatIsUnable(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
 	c := f.coordinator(patient)
-	for _, reason := range []uint8{reasonNotMember, reasonStorageFailed, reasonNotVoting, reasonNoQuorum} {
+	for _, reason := range []answer.Reason{answer.NotMember, answer.StorageFailed, answer.NotVoting, answer.NoQuorum} {
 		f.forget()
 		c.ring.Load().homes[slotOfKey(f.key(1, 2, 3))].Store(0)
 		f.play(func(r *request) {
@@ -293,7 +294,7 @@ func TestHomeIsSticky(t *testing.T) {
 	f.forget()
 	f.play(func(r *request) {
 		if r.isWrite() && r.node.id == 2 {
-			r.notDone(reasonOtherHome, 1) // handed back
+			r.notDone(answer.OtherHome, 1) // handed back
 			return
 		}
 		f.answer(r)

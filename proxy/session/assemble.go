@@ -7,6 +7,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/lcs"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/route"
 )
@@ -120,9 +121,9 @@ func bulkValue(reply []byte) []byte {
 func failureOf(ops []route.Op, write bool) []byte {
 	done, unknown, first := 0, 0, -1
 	for i := range ops {
-		refused := ops[i].Outcome == route.NoEffect || len(ops[i].Reply) > 0 && ops[i].Reply[0] == '-'
+		refused := ops[i].Outcome == answer.NotDone || len(ops[i].Reply) > 0 && ops[i].Reply[0] == '-'
 		switch {
-		case ops[i].Outcome == route.Unknown:
+		case ops[i].Outcome == answer.Unknown:
 			unknown++
 		case !refused:
 			done++

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/route"
 	"github.com/quolldb/quoll/ring"
@@ -18,7 +19,7 @@ func runCopy(s *Session, dst []byte, args [][]byte) []byte {
 		return route.AppendReply(dst, err)
 	}
 	dumped := s.execute(command.Request{Op: command.OpDumpState, Args: [][]byte{[]byte("DUMPSTATE"), args[1]}}, false)
-	if dumped.Outcome != route.Done || dumped.Reply[0] == '-' {
+	if dumped.Outcome != answer.Done || dumped.Reply[0] == '-' {
 		return append(dst, dumped.Reply...)
 	}
 	state := bulkValue(dumped.Reply)

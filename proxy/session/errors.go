@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/proxy/route"
 )
 
@@ -25,7 +26,7 @@ var (
 	errHelloNoAuth    = route.Refuse("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
 	errNoProto        = route.Refuse("NOPROTO unsupported protocol version")
 	errClientName     = route.Refuse("ERR Client names cannot contain spaces, newlines or special characters.")
-	errPartly         = &route.ReplyError{Outcome: route.Unknown, Text: "UNKNOWN the command was executed on a part of its keys only"}
+	errPartly         = &route.ReplyError{Outcome: answer.Unknown, Text: "UNKNOWN the command was executed on a part of its keys only"}
 	errKeysTooLarge   = route.Refuse("ERR the reply of KEYS would be larger than the client output limit. Use SCAN, or a narrower pattern")
 	errNoCluster      = route.Refuse("ERR This instance has cluster support disabled")
 )

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/proxy/proxytest"
 	"github.com/quolldb/quoll/proxy/route"
 )
@@ -17,18 +18,18 @@ func TestRefusalsOfPipelinesAreNotRepeated(t *testing.T) {
 }
 
 func testRefusalsOfPipelinesAreNotRepeated(t *testing.T, w proxytest.Way) {
-	for _, refused := range []error{route.ErrNoMajority, route.ErrTimeout, route.ErrNotReady, route.ErrRingChanged, route.ErrOverloaded} {
+	for _, refused := range []error{route.ErrNoMajority, route.ErrTimeout, route.ErrNotReady, route.ErrOverloaded} {
 		cluster := proxytest.NewCluster()
 		arrived, release := make(chan struct{}), make(chan struct{})
 		cluster.Intercept = func(op *route.Op) bool {
 			switch string(op.Req.Args[1]) {
 			case "gone":
-				op.Outcome, op.Reply = route.NoEffect, route.AppendReply(nil, refused)
+				op.Outcome, op.Reply = answer.NotDone, route.AppendReply(nil, refused)
 				return true
 			case "slow":
 				arrived <- struct{}{}
 				<-release
-				op.Outcome, op.Reply = route.NoEffect, route.AppendReply(nil, refused)
+				op.Outcome, op.Reply = answer.NotDone, route.AppendReply(nil, refused)
 				return true
 			}
 			return false

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/proxytest"
 	"github.com/quolldb/quoll/proxy/route"
@@ -77,9 +78,9 @@ func testPartlyDone(t *testing.T, w proxytest.Way) {
 	cluster.Intercept = func(op *route.Op) bool {
 		switch key := string(op.Req.Args[1]); {
 		case strings.HasPrefix(key, "gone"):
-			op.Outcome, op.Reply = route.NoEffect, noMajority
+			op.Outcome, op.Reply = answer.NotDone, noMajority
 		case strings.HasPrefix(key, "maybe"):
-			op.Outcome, op.Reply = route.Unknown, unknown
+			op.Outcome, op.Reply = answer.Unknown, unknown
 		default:
 			return false
 		}
