@@ -310,7 +310,7 @@ func (cl *client) barrier() {
 	epoch := cl.epoch
 	cl.epoch = 1 << 40
 	defer func() { cl.epoch = epoch }()
-	require.Contains(cl.t, []register.Reason{register.EpochChanged, register.NotVoting}, register.Reason(cl.one(op(protocol.ReadVersion, "get any")).Reason))
+	require.Contains(cl.t, []register.Reason{register.EpochChanged, register.NotVoting}, cl.one(op(protocol.ReadVersion, "get any")).Reason)
 }
 
 // do executes a command at its home, as a proxy does it that finds it by trial.

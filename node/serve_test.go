@@ -68,7 +68,7 @@ func TestRefusals(t *testing.T) {
 	refused := func(o protocol.Op, want register.Reason) {
 		t.Helper()
 		r := cl.one(o)
-		require.Equal(t, []any{protocol.StatusNotDone, want}, []any{r.Status, register.Reason(r.Reason)})
+		require.Equal(t, []any{protocol.StatusNotDone, want}, []any{r.Status, r.Reason})
 	}
 	refused(foreign, register.NotMember)
 	foreign.Kind = protocol.ReadValue
@@ -87,7 +87,7 @@ func TestRefusals(t *testing.T) {
 		if name != "a" && other.view.Load().table.Contains(ring.SlotOf([]byte(key)), other.self.ID) {
 			c.eventually(func() bool { return c.held(name, ring.SlotOf([]byte(key)), key) != nil }) // it knows who leads
 			r := c.dial(other).one(op(protocol.Execute, "get "+key))
-			require.Equal(t, []any{register.OtherHome, n.self.ID}, []any{register.Reason(r.Reason), r.Hint})
+			require.Equal(t, []any{register.OtherHome, n.self.ID}, []any{r.Reason, r.Hint})
 		}
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 )
 
-// Outcome and Reason are the words of an answer, which nodes and proxies share.
-type (
-	Outcome = answer.Outcome
-	Reason  = answer.Reason
-)
+// Outcome says what became of a request.
+type Outcome = answer.Outcome
+
+// Reason explains NotDone and Unknown.
+type Reason = answer.Reason
 
 // The outcomes and reasons, under the names that they have in this package's rules.
 const (
