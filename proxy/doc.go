@@ -9,5 +9,7 @@
 // Imports point one way: session to front, both to route, route to quorum. A command enters each room once: the front has read it, the session
 // (front.Session) plans it, the cluster (route.Cluster) executes it, the session answers.
 //
+// The cluster is handed in: a proxy has a route.Coordinator, tests have one in memory.
+//
 // An error says whether the command had no effect or whether its outcome is unknown.
 package proxy

@@ -98,3 +98,32 @@ func BenchmarkSession(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFront is the way of commands through the front, for eight clients at once.
+func BenchmarkFront(b *testing.B) {
+	for _, depth := range []int{1, 16, 64} {
+		b.Run(fmt.Sprintf("depth=%d", depth), func(b *testing.B) {
+			_, addr := startServer(b, front.Config{}, instantCluster{})
+			conns := make([]net.Conn, 8)
+			for i := range conns {
+				conns[i] = proxytest.Dial(b, addr).Conn
+			}
+			request := []byte(strings.Repeat("*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$5\r\nvalue\r\n", depth))
+			reply := make([]byte, depth*len(instantReply))
+			b.ReportAllocs()
+			for i := 0; i < b.N; i += depth * len(conns) {
+				for _, c := range conns {
+					_ = c.SetDeadline(time.Now().Add(time.Minute))
+					if _, err := c.Write(request); err != nil {
+						b.Fatal(err)
+					}
+				}
+				for _, c := range conns {
+					if _, err := io.ReadFull(c, reply); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

@@ -9,7 +9,8 @@ import (
 )
 
 // Conn is the connection of one client. At any moment it belongs to one goroutine, or to none
-// while it waits for its client (see loop). Methods may be called by the owner only, but for those that say so.
+// while it waits for its client (see loop). Its owner calls the methods. Any goroutine may call ID, Server, Session, Created, Active, RemoteAddr,
+// LocalAddr and HangUp.
 type Conn struct {
 	server  *Server
 	session Session
@@ -51,7 +52,7 @@ func newConn(server *Server, conn net.Conn, id int64) *Conn {
 	return c
 }
 
-// ID tells the connection from all others of the server, before and after it. Any goroutine may call it, and what is below up to LocalAddr.
+// ID tells the connection from all others of the server, those that have ended too.
 func (c *Conn) ID() int64 { return c.id }
 
 // Server returns the server that the connection is one of.
@@ -82,11 +83,8 @@ func (c *Conn) More() bool { return c.next < c.input.Len() }
 // has answered.
 func (c *Conn) Peek() [][]byte { return c.input.Command(c.next) }
 
-// Next is Peek, and takes the command.
-func (c *Conn) Next() [][]byte {
-	c.next++
-	return c.input.Command(c.next - 1)
-}
+// Skip takes the next command: Peek has returned it.
+func (c *Conn) Skip() { c.next++ }
 
 // Quit ends the connection once its replies are flushed.
 func (c *Conn) Quit() { c.quit = true }

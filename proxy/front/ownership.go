@@ -54,7 +54,7 @@ func (c *Conn) wake() {
 	}
 }
 
-// HangUp ends a connection in the middle of whatever it does. Any goroutine may call it.
+// HangUp ends a connection in the middle of whatever it does.
 func (c *Conn) HangUp() {
 	c.killed.Store(true)
 	c.stream.Close()

@@ -7,7 +7,7 @@ import (
 	"github.com/quolldb/quoll/proxy/route"
 )
 
-// Session is what this package needs of one client's state: it knows the commands. It takes what the client has sent from its Conn (Next)
+// Session is what this package needs of one client's state: it knows the commands. It takes what the client has sent from its Conn (Peek, Skip)
 // and writes replies to it. Whoever owns the connection calls it, one at a time.
 type Session interface {
 	// Plan takes commands from the connection that can be executed together with those of other clients, as long as they have fewer

@@ -25,7 +25,7 @@ func (s *Session) Plan(limit int) (ops []route.Op, all bool) {
 		if !s.fitsRound(cmd, args) {
 			break
 		}
-		s.conn.Next()
+		s.conn.Skip()
 		s.dispatch(cmd, args)
 	}
 	return s.plan.batch.Ops, !s.conn.More()

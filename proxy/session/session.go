@@ -75,7 +75,8 @@ func (s *Session) Run() {
 		if s.plan.full() {
 			s.finish()
 		}
-		args := s.conn.Next()
+		args := s.conn.Peek()
+		s.conn.Skip()
 		s.dispatch(command.Lookup(args[0]), args)
 	}
 	s.finish()
