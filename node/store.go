@@ -39,7 +39,9 @@ func (s store) Put(slot uint16, key []byte, rec record.Record) error {
 	if s.stripe.Full() {
 		return register.ErrNoRoom
 	}
-	rec.State, _ = datatype.Live(rec.State) // from another node it comes as bytes
+	if rec.State.Type > record.String { // from another node it comes as bytes
+		rec.State, _ = datatype.Live(rec.State)
+	}
 	return noRoom(s.stripe.node.engine.Put(slot, key, rec))
 }
 

@@ -197,27 +197,28 @@ func (a *Acceptor) accept(m *Message, reply *Message) error {
 		reply.Result = BelowFloor
 		return nil
 	}
-	state := m.State
+	state := &m.State
 	if m.IsDelta {
 		if rec.Version != m.Base {
 			reply.Result = NeedFull
 			return nil
 		}
 		if !m.State.Live() { // the process' own home sends the state, too
-			if state, err = a.apply(rec.State, m.Delta); err != nil {
+			applied, err := a.apply(rec.State, m.Delta)
+			if err != nil {
 				return fmt.Errorf("slot %d: delta on version %v: %w", a.slot, m.Base, err)
 			}
+			state = &applied
 		}
 	}
 	if err := a.promise(m.Ballot); err != nil {
 		return err
 	}
 	reply.Held = m.Version
-	rec = record.Record{Version: m.Version, State: state}
 	if m.IsDelta && present { // what the slot's clear has left is no record
-		return a.store.Change(a.slot, m.Key, rec, m.Base, m.Delta)
+		return a.store.Change(a.slot, m.Key, record.Record{Version: m.Version, State: *state}, m.Base, m.Delta)
 	}
-	return a.store.Put(a.slot, m.Key, rec)
+	return a.store.Put(a.slot, m.Key, record.Record{Version: m.Version, State: *state})
 }
 
 // clear is an accept of a deletion of every key of the slot.

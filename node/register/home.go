@@ -436,8 +436,8 @@ func newExchange(kind Kind) *exchange {
 // end gives it back, without what it has borrowed.
 func (x *exchange) end() {
 	m := &x.request
-	m.Key, m.State, m.Delta = nil, record.State{}, nil
-	x.reply.Key, x.reply.Found = nil, record.State{}
+	m.Key, m.State.Value, m.State.Object, m.Delta = nil, nil, nil, nil
+	x.reply.Key, x.reply.Found.Value, x.reply.Found.Object = nil, nil, nil
 	exchanges.Put(x)
 }
 

@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
@@ -79,7 +80,7 @@ func (r Ref) Set(rec record.Record) {
 	*at = *at&^0xff | place(rec.State.Type)
 	e.version = rec.Version
 	e.expireAt = rec.State.ExpireAt
-	r.page.replace(e, rec.State)
+	r.page.replace(e, &rec.State)
 }
 
 // Marks returns the marks that Mark has put on the entry, zero at first.
@@ -95,11 +96,17 @@ func (r Ref) Mark(marks uint8) {
 // longer one is immutable.
 func (r Ref) Record() record.Record {
 	at, e := r.page.places[r.index], &r.page.entries[r.index]
-	st := record.State{Type: record.Type(at), ExpireAt: e.expireAt}
-	if st.Object = r.page.object(e.value); st.Object == nil {
-		st.Value = r.page.bytes(e.value)
+	if e.value.at&isFar != 0 {
+		far := &r.page.far.list[e.value.at&^isFar]
+		return record.Record{
+			Version: e.version,
+			State:   record.State{Type: record.Type(at), ExpireAt: e.expireAt, Value: slices.Clip(far.bytes), Object: far.object},
+		}
 	}
-	return record.Record{Version: e.version, State: st}
+	return record.Record{
+		Version: e.version,
+		State:   record.State{Type: record.Type(at), ExpireAt: e.expireAt, Value: r.page.bytes(e.value)},
+	}
 }
 
 // key returns the key of an entry. It is borrowed until the page changes.

@@ -209,7 +209,7 @@ func (p *page) move(room int, from func(i int) *heap) {
 }
 
 // replace makes the value of an entry another one.
-func (p *page) replace(e *entry, st record.State) {
+func (p *page) replace(e *entry, st *record.State) {
 	old, value := e.value, st.Value
 	if st.Object == nil && !arena.Spoils && old.nearSize() > 0 && old.nearSize() == rounded(len(value)) {
 		copy(p.near[old.at:], value)
