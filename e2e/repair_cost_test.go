@@ -92,6 +92,7 @@ func (g *repairClients) window(when string) {
 func (g *repairClients) run(opt bench.Options) bench.Report {
 	g.t.Helper()
 	opt.Addresses, opt.Keys, opt.KeySize, opt.ValueSize, opt.Trials, opt.Distribution = []string{g.address}, g.keys, 16, 64, 1, bench.Uniform
+	opt.Commands, opt.Fields, opt.FieldSize = []string{"set", "get"}, 1, 8 // a field of no hash
 	require.Empty(g.t, opt.Faults())
 	b, err := bench.Open(g.t.Context(), opt)
 	require.NoError(g.t, err)
