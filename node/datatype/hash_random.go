@@ -10,6 +10,7 @@ import (
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/node/datatype/parts"
 )
 
 // hRandField serves HRANDFIELD key [count [WITHVALUES]].
@@ -168,7 +169,7 @@ type dice uint64
 // below returns a number from 0 to n-1.
 func (d *dice) below(n int) int {
 	*d += 0x9e3779b97f4a7c15
-	high, _ := bits.Mul64(mix(uint64(*d)), uint64(n))
+	high, _ := bits.Mul64(parts.Mix(uint64(*d)), uint64(n))
 	return int(high)
 }
 
@@ -183,11 +184,4 @@ func (d *dice) ranks(count, n int) []int {
 		chosen[rank] = struct{}{}
 	}
 	return slices.Sorted(maps.Keys(chosen))
-}
-
-// mix is the last step of splitmix64: each bit of the result depends on every bit of h.
-func mix(h uint64) uint64 {
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return h ^ h>>31
 }

@@ -63,11 +63,11 @@ func decodeState(blob []byte) (record.State, error) {
 		return record.State{}, errDump
 	}
 	st := record.State{Type: record.Type(blob[1]), ExpireAt: int64(at), Value: blob[2+size:]}
+	if live, ok := Live(st); ok { // which a hash that is not valid has not
+		return live, nil
+	}
 	if st.Type != record.String && (st.Type != record.Hash || !validHash(st.Value)) {
 		return record.State{}, errDump
-	}
-	if live, ok := Live(st); ok {
-		return live, nil
 	}
 	st.Value = buffer.Clone(st.Value)
 	return st, nil

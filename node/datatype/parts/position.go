@@ -11,11 +11,11 @@ func Position(key []byte) uint64 {
 	for _, c := range key {
 		h = (h ^ uint64(c)) * 1099511628211
 	}
-	return mix(h) >> 16
+	return Mix(h) >> 16
 }
 
-// mix is the last step of splitmix64: each bit of the result depends on every bit of h.
-func mix(h uint64) uint64 {
+// Mix is the last step of splitmix64: each bit of the result depends on every bit of h.
+func Mix(h uint64) uint64 {
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
 	return h ^ h>>31

@@ -27,8 +27,7 @@ type Engine struct {
 
 	memory      atomic.Int64 // what is in the slots' tables,
 	unflushed   atomic.Int64 // what of it has changed since the last flush began
-	held        int64        // what has changed since the journal could forget anything; the flusher's
-	everything  atomic.Bool  // large objects do not wait, for tests
+	held        atomic.Int64 // what had changed, when the last flush began, since the journal could forget anything
 	large       atomic.Bool  // some values are apart from their records
 	orphansFrom []byte       // where sweepOrphans goes on; the flusher's
 	garbage     atomic.Int64 // slots with records of former generations

@@ -23,15 +23,15 @@ func (e *Engine) WriteBack() error {
 		return err
 	}
 	until := e.journal.Last()
-	e.everything.Store(true)
-	defer e.everything.Store(false)
 	for e.journal.Checkpointed() < until || e.sweeping() {
+		e.held.Store(e.opt.FlushSize + 1) // large objects do not wait
 		e.wake(e.flushNow)
 		time.Sleep(time.Millisecond)
 		if err := e.broken(); err != nil {
 			return err
 		}
 	}
+	e.held.Store(0)
 	return nil
 }
 

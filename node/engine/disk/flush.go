@@ -82,8 +82,8 @@ func (e *Engine) flush(ctx context.Context) error {
 	if err := e.journal.Sync(context.Background()); err != nil { // before the store is said to have it
 		return err
 	}
-	e.held += e.unflushed.Swap(0)
-	b := batch{engine: e, ctx: ctx, waits: ctx.Err() == nil && e.held <= e.opt.FlushSize && !e.everything.Load()}
+	held := e.held.Add(e.unflushed.Swap(0))
+	b := batch{engine: e, ctx: ctx, waits: ctx.Err() == nil && held <= e.opt.FlushSize}
 	for i := range e.slots {
 		if err := b.slot(&e.slots[i]); err != nil {
 			return err
@@ -92,7 +92,7 @@ func (e *Engine) flush(ctx context.Context) error {
 	if err := b.write(); err != nil || b.waited > 0 {
 		return err
 	}
-	e.held = 0
+	e.held.Store(0)
 	if err := e.mark(markApplied, until); err != nil {
 		return err
 	}

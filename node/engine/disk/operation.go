@@ -134,18 +134,19 @@ func (e *Engine) replay(seq uint64, op []byte) error {
 
 // replayMeta repeats what changes the state of a slot.
 func (e *Engine) replayMeta(s *slot, kind byte, meta record.SlotMeta) error {
+	if kind != opMeta {
+		e.unresolved.settleAll(s) // what survives a clear is there as a whole, see journalClear
+	}
 	switch kind {
 	case opMeta:
 		e.setMeta(s, meta)
 	case opReset:
-		e.unresolved.settleAll(s)
 		e.clear(s, meta, nil)
 	case opClear:
 		survivors, err := e.survivors(s, meta)
 		if err != nil {
 			return err
 		}
-		e.unresolved.settleAll(s) // what survives is there as a whole, see journalClear
 		e.clear(s, meta, survivors)
 	}
 	return nil
