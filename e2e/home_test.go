@@ -48,7 +48,10 @@ func TestHomeKilledBetweenAcceptAndAnswer(t *testing.T) {
 	for i, key := range keys { // the history begins with what is there
 		require.NoError(t, clients[0].Del(t.Context(), key).Err())
 		require.NoError(t, finish(t, clients[0], recorder.Client().Begin(of(key, lastWrites[i].before))))
-		before[key] = versions(witness, key)
+		cluster.Await(t, "all replicas hold "+key, func() bool {
+			before[key] = versions(witness, key)
+			return before[key][0] != "" && before[key][1] == before[key][0] && before[key][2] == before[key][0]
+		}) // one that lags might hold nothing, which is what a deletion leaves too
 	}
 
 	for _, proxy := range c.Proxies {
