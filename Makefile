@@ -1,5 +1,7 @@
 # What can be done with this tree: make help.
 
+# What runs tests: .ci/run takes .ci/gotest, which tells a test that is flaky from one that fails.
+GOTEST = go test
 GOLANGCI_VERSION = v2.15.0
 GOLANGCI = bin/golangci-lint-$(GOLANGCI_VERSION)
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null)
@@ -63,8 +65,8 @@ test: ## run the tests that take no longer than three minutes
 
 # Those that load clusters have the machine to themselves: beside others they would measure these.
 test-all: ## run all tests
-	go test -pgo=off -timeout 30m $$(go list ./... | grep -v quoll/e2e)
-	go test -pgo=off -timeout 30m -p 1 ./e2e/...
+	$(GOTEST) -pgo=off -timeout 30m $$(go list ./... | grep -v quoll/e2e)
+	$(GOTEST) -pgo=off -timeout 30m -p 1 ./e2e/...
 
 race: ## run all tests under the race detector, the end-to-end tests reduced
 	go test -race -short ./...
