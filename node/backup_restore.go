@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/backup"
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/engine"
@@ -117,7 +118,9 @@ func (r *restorer) put(slot uint16, e *backup.Entry) error {
 		}
 	}
 	rec := e.Record
-	rec.State.Value = own(rec.State.Value)
+	if len(rec.State.Value) > record.CopiedValue { // the engine shares it, and the archive's memory is used again
+		rec.State.Value = buffer.Clone(rec.State.Value)
+	}
 	rec.State, _ = datatype.Live(rec.State)
 	r.staged += len(e.Key) + rec.State.Size() + recordOverhead
 	return r.engine.Put(slot, e.Key, rec)

@@ -17,7 +17,6 @@
 //	background.go what the node has homes do that no client asked for
 //	expire.go     keys that expire without being read
 //	serve.go      frames from proxies and nodes
-//	replicate.go  register messages on the wire
 //	call.go       rare requests: scans, counts, status
 //	status.go     what the admin API shows
 //	return.go     a node that was restarted is found again; leave.go one ends without an error

@@ -18,44 +18,6 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// What decodes means the same when it is encoded and decoded again.
-
-func FuzzDecodeRequest(f *testing.F) {
-	seedMessages(f, appendRequest)
-	f.Add([]byte{byte(register.Accept), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 255, 255, 255, 255, 15}) // a value that is not there
-	f.Fuzz(func(t *testing.T, body []byte) {
-		d := wire.NewDecoder(body)
-		var m, same register.Message
-		decodeRequest(&d, &m)
-		require.LessOrEqual(t, cap(m.State.Value), len(body), "no memory for what is only declared")
-		if d.Err() != nil {
-			return
-		}
-		require.False(t, m.Reply)
-		again := wire.NewDecoder(appendRequest(nil, &m))
-		decodeRequest(&again, &same)
-		require.NoError(t, again.Done())
-		require.Equal(t, normal(m), normal(same))
-	})
-}
-
-func FuzzDecodeReply(f *testing.F) {
-	seedMessages(f, appendReply)
-	f.Fuzz(func(t *testing.T, body []byte) {
-		d := wire.NewDecoder(body)
-		var m, same register.Message
-		decodeReply(&d, &m)
-		if d.Err() != nil {
-			return
-		}
-		require.True(t, m.Reply)
-		again := wire.NewDecoder(appendReply(nil, &m))
-		decodeReply(&again, &same)
-		require.NoError(t, again.Done())
-		require.Equal(t, normal(m), normal(same))
-	})
-}
-
 // messages are messages of every kind and result.
 func messages() (list []register.Message) {
 	b := record.Ballot{Counter: 1, Incarnation: 2}
@@ -67,13 +29,6 @@ func messages() (list []register.Message) {
 		}
 	}
 	return list
-}
-
-func seedMessages(f *testing.F, encode func(dst []byte, m *register.Message) []byte) {
-	for _, m := range messages() {
-		f.Add(encode(nil, &m))
-	}
-	f.Add([]byte{})
 }
 
 // FuzzFrames sends two frames to a node that votes alone, from a proxy or from what says
@@ -93,7 +48,7 @@ func FuzzFrames(f *testing.F) {
 	}
 	var requests []byte
 	for _, m := range messages()[5:30] { // those that a home sends
-		requests = appendRequest(requests, &m)
+		requests = protocol.AppendRequest(requests, &m)
 	}
 	ring, err := json.Marshal(ring.Initial{{Name: "a", Peer: "h:1"}}.Cluster("test", 1))
 	require.NoError(f, err)
@@ -202,7 +157,7 @@ func (s *stranger) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 		var r protocol.Result
 		switch typ {
 		case protocol.FrameReplicateReply:
-			decodeReply(&d, &m)
+			protocol.DecodeReply(&d, &m)
 		case protocol.FrameBatchReply:
 			if protocol.DecodeResult(&d, &r); r.ID == barrierID {
 				s.settled <- struct{}{}

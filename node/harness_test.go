@@ -235,7 +235,7 @@ func (cl *client) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 	case protocol.FrameReplicateReply:
 		for d.More() {
 			var m register.Message
-			decodeReply(&d, &m)
+			protocol.DecodeReply(&d, &m)
 			cl.replies <- m
 		}
 	case protocol.FrameBatchReply:
@@ -323,7 +323,7 @@ func (cl *client) do(words string) protocol.Result {
 
 func (cl *client) replicate(m register.Message) {
 	cl.t.Helper()
-	frame := appendRequest(wire.BeginFrame(nil, protocol.FrameReplicate), &m)
+	frame := protocol.AppendRequest(wire.BeginFrame(nil, protocol.FrameReplicate), &m)
 	require.NoError(cl.t, cl.link.SendFrames(wire.EndFrame(frame, 0)))
 }
 

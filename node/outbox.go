@@ -106,7 +106,7 @@ func (f *frameBuffer) open(typ wire.FrameType) []byte {
 // replicate appends a home's request to the frame for a peer.
 func (o *outbox) replicate(peer int, m *register.Message) {
 	f := &o.peers[peer]
-	f.buf = appendRequest(buffer.Reserve(f.open(protocol.FrameReplicate), m.Size()), m)
+	f.buf = protocol.AppendRequest(buffer.Reserve(f.open(protocol.FrameReplicate), m.Size()), m)
 }
 
 // conn returns the frame of replies of a type to a connection.
@@ -147,7 +147,7 @@ func (o *outbox) result(c *wire.ServerConn, r *protocol.Result) {
 
 func (o *outbox) replicateReply(c *wire.ServerConn, m *register.Message) {
 	b := o.conn(c, protocol.FrameReplicateReply)
-	b.buf = appendReply(b.buf, m)
+	b.buf = protocol.AppendReply(b.buf, m)
 }
 
 // loopback keeps a reply of an own replica until what it tells of is durable.

@@ -173,7 +173,7 @@ func (p *peer) replies(body []byte) {
 	count := 0
 	for d.More() {
 		m := &p.messages[count]
-		decodeReply(&d, m)
+		protocol.DecodeReply(&d, m)
 		if err := d.Err(); err != nil {
 			n.log.Warn("a peer sent a reply that makes no sense", "peer", p.name, "err", err)
 			break

@@ -362,7 +362,7 @@ func (n *Node) replicate(c *wire.ServerConn, s *session, body []byte) error {
 	d := wire.NewDecoder(body)
 	for d.More() {
 		m := &s.messages[s.group.n]
-		decodeRequest(&d, m)
+		protocol.DecodeRequest(&d, m)
 		if d.Err() != nil {
 			break
 		}

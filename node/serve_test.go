@@ -177,7 +177,7 @@ func TestRepliesOfTwoTypesAreTwoFrames(t *testing.T) {
 	c := newFormed(t, 1, nil)
 	n := c.nodes["a"]
 	cl := c.dialAs(n, n)
-	frames := appendRequest(wire.BeginFrame(nil, protocol.FrameReplicate), &register.Message{Kind: register.Confirm, Slot: 1, Epoch: 1})
+	frames := protocol.AppendRequest(wire.BeginFrame(nil, protocol.FrameReplicate), &register.Message{Kind: register.Confirm, Slot: 1, Epoch: 1})
 	frames = wire.EndFrame(frames, 0)
 	start := len(frames)
 	read := op(protocol.ReadVersion, "get k")

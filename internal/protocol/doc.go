@@ -1,7 +1,7 @@
 // Package protocol is what proxies and nodes say to each other over package wire:
 // the frame types, the batches of operations that a proxy sends and the votes that
-// it gets back, what a node tells of itself in the handshake, and calls for everything that is
-// rare. What nodes say to each other about replication is in package node.
+// it gets back, what homes ask of replicas and what these answer, what a node tells of itself in the handshake, and calls for
+// everything that is rare.
 //
 // All messages are encoded by appending to a frame and decoded as views into it.
 package protocol

@@ -48,7 +48,7 @@ func FuzzForged(f *testing.F) {
 			case 5:
 				if field, by := next(), next(); len(c.mail) > 0 {
 					m := copyOf(&c.mail[int(by)%len(c.mail)])
-					m.forge(field, by)
+					forge(&m, field, by)
 					c.deliver(m)
 				}
 			}
@@ -61,7 +61,7 @@ func FuzzForged(f *testing.F) {
 }
 
 // forge changes one field of a message, in the way that by says.
-func (m *Message) forge(field, by byte) {
+func forge(m *Message, field, by byte) {
 	extreme := uint64(int64(int8(by))) // small, or as large as can be
 	ballot := record.Ballot{Counter: extreme, Incarnation: record.NewIncarnation(uint64(by), m.To)}
 	version := record.Version{Ballot: m.Ballot, Seq: extreme}

@@ -1,82 +1,28 @@
 package register
 
-import "github.com/quolldb/quoll/internal/record"
+import "github.com/quolldb/quoll/internal/protocol/replication"
+
+// Message is a request of a home to a replica, or the reply.
+type Message = replication.Message
 
 // Kind says what a message asks for.
-type Kind uint8
-
-// The kinds of messages. The numbers are part of the peer protocol.
-const (
-	Prepare  Kind = 1 // home -> replica: acquire a term of the slot (R3)
-	SyncRead Kind = 2 // home -> replica: read one key under the term (R5)
-	Accept   Kind = 3 // home -> replica: write one key under the term (R6)
-	Confirm  Kind = 4 // home -> replica: is the term still mine? (R9)
-	Purge    Kind = 5 // home -> replica: drop a tombstone that all hold (R13)
-	Clear    Kind = 6 // home -> replica: write a deletion of every key of the slot
-)
-
-// String names the kind.
-func (k Kind) String() string {
-	names := [...]string{"?", "prepare", "sync-read", "accept", "confirm", "purge", "clear"}
-	if int(k) >= len(names) {
-		k = 0
-	}
-	return names[k]
-}
+type Kind = replication.Kind
 
 // Result is a replica's answer to a request.
-type Result uint8
+type Result = replication.Result
 
-// The results. The numbers are part of the peer protocol.
+// The kinds and results, under the names that they have in this package's rules.
 const (
-	OK          Result = 0
-	StaleEpoch  Result = 1 // the request's epoch is older than the replica's (R1)
-	StaleBallot Result = 2 // the replica has promised a higher ballot
-	NeedFull    Result = 3 // the replica does not hold the base of the delta (R7)
-	BelowFloor  Result = 4 // the version is not above the floor and there is no record (R14)
+	Prepare  = replication.Prepare
+	SyncRead = replication.SyncRead
+	Accept   = replication.Accept
+	Confirm  = replication.Confirm
+	Purge    = replication.Purge
+	Clear    = replication.Clear
+
+	OK          = replication.OK
+	StaleEpoch  = replication.StaleEpoch
+	StaleBallot = replication.StaleBallot
+	NeedFull    = replication.NeedFull
+	BelowFloor  = replication.BelowFloor
 )
-
-// Message is a request of a home to a replica, or the reply, which repeats the
-// request's Kind, Slot, Ballot, Round and Key. Its slices are borrowed by whoever is given
-// one.
-type Message struct {
-	Kind     Kind
-	Reply    bool
-	Slot     uint16
-	From, To uint16 // ring member IDs
-	Epoch    uint64 // the sender's epoch (R1)
-	Ballot   record.Ballot
-	Round    uint64 // the home's broadcast number
-	Key      []byte
-
-	// Version is what an Accept or Clear writes, or which tombstone a Purge drops.
-	Version record.Version
-	// State is the full state that an Accept writes. With IsDelta it does not travel: the process' own replica is given it.
-	State record.State
-	// IsDelta: the Accept writes what Delta makes of the record of version Base, which is sent with a delta only.
-	IsDelta bool
-	Base    record.Version
-	Delta   []byte
-
-	// Result and what follows is set in replies only.
-	Result   Result
-	Promised record.Ballot
-	// Held is the version of the key (Clear: of the slot's clear) that the replica holds.
-	Held record.Version
-	// Present: there is a record of the key, and Held is not just the slot's clear (SyncRead).
-	Present bool
-	// Found is the state of version Held (SyncRead).
-	Found record.State
-	Floor record.Version
-}
-
-// Size is about how many bytes a message takes on its way: of a delta those that it has, and not those that it leads to.
-func (m *Message) Size() int {
-	if m.IsDelta {
-		return len(m.Key) + len(m.Delta) + fixedSize
-	}
-	return len(m.Key) + m.State.Size() + fixedSize
-}
-
-// fixedSize is for the fields of a message that are numbers.
-const fixedSize = 128

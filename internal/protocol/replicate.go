@@ -1,20 +1,20 @@
-package node
+package protocol
 
 import (
 	"github.com/quolldb/quoll/internal/buffer"
+	"github.com/quolldb/quoll/internal/protocol/replication"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
-	"github.com/quolldb/quoll/node/register"
 )
 
-// Register messages on the wire. Sender and receiver follow from the connection; a
-// version that is written is always of the message's ballot. A frame's body is a
-// sequence of messages.
+// The body of a FrameReplicate is a sequence of requests, that of a FrameReplicateReply one of replies. Sender and receiver follow from the
+// connection, and a version that is written is always of the message's ballot: they are not sent.
 
+// deltaBit marks the kind of an Accept that carries a delta.
 const deltaBit = 1 << 7
 
-// appendRequest appends a request of a home.
-func appendRequest(dst []byte, m *register.Message) []byte {
+// AppendRequest appends a request of a home to the body of a FrameReplicate.
+func AppendRequest(dst []byte, m *replication.Message) []byte {
 	kind := byte(m.Kind)
 	if m.IsDelta {
 		kind |= deltaBit
@@ -25,9 +25,9 @@ func appendRequest(dst []byte, m *register.Message) []byte {
 	dst = wire.AppendBallot(dst, m.Ballot)
 	dst = wire.AppendUvarint(dst, m.Round)
 	switch m.Kind {
-	case register.SyncRead:
+	case replication.SyncRead:
 		dst = wire.AppendBytes(dst, m.Key)
-	case register.Accept:
+	case replication.Accept:
 		dst = wire.AppendBytes(dst, m.Key)
 		dst = wire.AppendUvarint(dst, m.Version.Seq)
 		if m.IsDelta {
@@ -35,27 +35,27 @@ func appendRequest(dst []byte, m *register.Message) []byte {
 			return wire.AppendBytes(dst, m.Delta)
 		}
 		return wire.AppendState(dst, m.State)
-	case register.Clear:
+	case replication.Clear:
 		dst = wire.AppendUvarint(dst, m.Version.Seq)
-	case register.Purge:
+	case replication.Purge:
 		dst = wire.AppendBytes(dst, m.Key)
 		dst = wire.AppendVersion(dst, m.Version)
 	}
 	return dst
 }
 
-// decodeRequest decodes the next request. A value that the store would keep is copied;
-// everything else is a view.
-func decodeRequest(d *wire.Decoder, m *register.Message) {
-	*m = register.Message{}
+// DecodeRequest decodes the next request, except for sender and receiver. A value of more than record.CopiedValue bytes,
+// which a store would share, is copied; everything else is a view.
+func DecodeRequest(d *wire.Decoder, m *replication.Message) {
+	*m = replication.Message{}
 	kind := d.Byte()
-	m.Kind, m.IsDelta = register.Kind(kind&^deltaBit), kind&deltaBit != 0
+	m.Kind, m.IsDelta = replication.Kind(kind&^deltaBit), kind&deltaBit != 0
 	m.Slot, m.Epoch, m.Ballot, m.Round = d.Uint16(), d.Uvarint(), d.Ballot(), d.Uvarint()
 	switch m.Kind {
-	case register.Prepare, register.Confirm:
-	case register.SyncRead:
+	case replication.Prepare, replication.Confirm:
+	case replication.SyncRead:
 		m.Key = d.Bytes()
-	case register.Accept:
+	case replication.Accept:
 		m.Key = d.Bytes()
 		m.Version = record.Version{Ballot: m.Ballot, Seq: d.Uvarint()}
 		if m.IsDelta {
@@ -63,71 +63,65 @@ func decodeRequest(d *wire.Decoder, m *register.Message) {
 			return
 		}
 		m.State = d.State()
-		m.State.Value = own(m.State.Value)
-	case register.Clear:
+		if len(m.State.Value) > record.CopiedValue {
+			m.State.Value = buffer.Clone(m.State.Value)
+		}
+	case replication.Clear:
 		m.Version = record.Version{Ballot: m.Ballot, Seq: d.Uvarint()}
-	case register.Purge:
+	case replication.Purge:
 		m.Key, m.Version = d.Bytes(), d.Version()
 	default:
 		d.Fail("unknown kind of message")
 	}
 }
 
-// own copies a borrowed value, unless the store will: see record.CopiedValue.
-func own(value []byte) []byte {
-	if len(value) <= record.CopiedValue {
-		return value
-	}
-	return buffer.Clone(value)
-}
-
-// appendReply appends a replica's reply.
-func appendReply(dst []byte, m *register.Message) []byte {
+// AppendReply appends a replica's reply to the body of a FrameReplicateReply.
+func AppendReply(dst []byte, m *replication.Message) []byte {
 	dst = append(dst, byte(m.Kind), byte(m.Result))
 	dst = wire.AppendUint16(dst, m.Slot)
 	dst = wire.AppendUvarint(dst, m.Epoch)
 	dst = wire.AppendBallot(dst, m.Ballot)
 	dst = wire.AppendUvarint(dst, m.Round)
-	if m.Result == register.StaleBallot {
+	if m.Result == replication.StaleBallot {
 		return wire.AppendBallot(dst, m.Promised)
 	}
 	switch m.Kind {
-	case register.SyncRead:
+	case replication.SyncRead:
 		dst = wire.AppendBytes(dst, m.Key)
 		dst = wire.AppendVersion(dst, m.Held)
 		dst = wire.AppendBool(dst, m.Present)
 		dst = wire.AppendVersion(dst, m.Floor)
 		return wire.AppendState(dst, m.Found)
-	case register.Accept:
+	case replication.Accept:
 		dst = wire.AppendBytes(dst, m.Key)
 		dst = wire.AppendVersion(dst, m.Held)
-		if m.Result == register.BelowFloor {
+		if m.Result == replication.BelowFloor {
 			dst = wire.AppendVersion(dst, m.Floor)
 		}
-	case register.Clear:
+	case replication.Clear:
 		dst = wire.AppendVersion(dst, m.Held)
 	}
 	return dst
 }
 
-// decodeReply decodes the next reply, as views.
-func decodeReply(d *wire.Decoder, m *register.Message) {
-	*m = register.Message{Reply: true, Kind: register.Kind(d.Byte()), Result: register.Result(d.Byte())}
+// DecodeReply decodes the next reply, as views, except for sender and receiver.
+func DecodeReply(d *wire.Decoder, m *replication.Message) {
+	*m = replication.Message{Reply: true, Kind: replication.Kind(d.Byte()), Result: replication.Result(d.Byte())}
 	m.Slot, m.Epoch, m.Ballot, m.Round = d.Uint16(), d.Uvarint(), d.Ballot(), d.Uvarint()
-	if m.Result == register.StaleBallot {
+	if m.Result == replication.StaleBallot {
 		m.Promised = d.Ballot()
 		return
 	}
 	switch m.Kind {
-	case register.Prepare, register.Confirm, register.Purge:
-	case register.SyncRead:
+	case replication.Prepare, replication.Confirm, replication.Purge:
+	case replication.SyncRead:
 		m.Key, m.Held, m.Present, m.Floor, m.Found = d.Bytes(), d.Version(), d.Bool(), d.Version(), d.State()
-	case register.Accept:
+	case replication.Accept:
 		m.Key, m.Held = d.Bytes(), d.Version()
-		if m.Result == register.BelowFloor {
+		if m.Result == replication.BelowFloor {
 			m.Floor = d.Version()
 		}
-	case register.Clear:
+	case replication.Clear:
 		m.Held = d.Version()
 	default:
 		d.Fail("unknown kind of message")
