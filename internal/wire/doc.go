@@ -23,6 +23,13 @@
 // large one. What the transport itself has to say, pings, answers to them, and that it is working, goes before all else
 // that waits, and between the parts. So a large frame on its way makes nobody look hung. Users' frames keep their order.
 //
+// # Streams
+//
+// What is too much for a frame and for a queue is a stream (Source): its frames are made when the connection has room
+// for them. What is queued goes before the next piece of a stream. Behind each piece there is a mark, which the receiver
+// answers when it has handled what came before it, and no more than four are unanswered: so what is sent meanwhile is behind a MiB, and
+// not behind all that the system's buffers take.
+//
 // # Handshake
 //
 // A connection begins with a fixed exchange, each side waiting for the other:

@@ -98,6 +98,11 @@ func (l *faultLine) run(o *outbox, w io.Writer) error {
 		for _, frames := range pieces {
 			l.decide(frames, now)
 		}
+		piece, err := o.nextPiece()
+		if err != nil {
+			return err
+		}
+		l.decide(piece, now)
 		if due := l.queue.due(now); len(due) > 0 {
 			if err := o.writeParts(w, due); err != nil {
 				return err

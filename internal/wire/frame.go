@@ -21,6 +21,8 @@ const (
 	frameLeft
 	frameWorking
 	framePart
+	frameMark
+	frameTaken
 
 	// FirstFrameType is the lowest type that users of the transport may give a meaning.
 	FirstFrameType FrameType = 16

@@ -62,6 +62,7 @@ func (p *peer) start() {
 		if err := p.faults.run(p.out, p.conn); err != nil {
 			p.fail(fmt.Errorf("wire: writing to the peer: %w", err))
 		}
+		p.out.endStreams()
 	})
 }
 
@@ -158,6 +159,8 @@ func (p *peer) control(f frame, to receiver) error {
 		return to.pong(f.body)
 	case f.typ == frameLeaving || f.typ == frameLeft:
 		return to.goodbye(f.typ)
+	case f.typ == frameMark || f.typ == frameTaken:
+		return p.mark(f)
 	case f.typ == frameWorking && len(f.body) == 0:
 		return to.working()
 	}

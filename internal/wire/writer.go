@@ -42,6 +42,8 @@ type outbox struct {
 	size  int
 	limit int
 	mode  outboxMode
+	// streams make more to write when there is room.
+	streams streams
 	// urgent is what the transport itself has to say, which is not kept waiting by what users send; saying is what of it is being
 	// written.
 	urgent, saying []byte
@@ -221,6 +223,9 @@ func (o *outbox) run(w io.Writer) error {
 		if err := o.write(w, pieces); err != nil {
 			return err
 		}
+		if err := o.writePiece(w); err != nil {
+			return err
+		}
 	}
 }
 
@@ -239,7 +244,7 @@ func (o *outbox) await() int {
 }
 
 // waits reports whether there is something that the writer has not taken.
-func (o *outbox) waits() bool { return len(o.pieces)+len(o.last)+len(o.urgent) > 0 }
+func (o *outbox) waits() bool { return len(o.pieces)+len(o.last)+len(o.urgent) > 0 || o.canStream() }
 
 // take takes everything that waits. ended means that nothing is to be written any more.
 func (o *outbox) take() (pieces [][]byte, ended bool) {
