@@ -1,0 +1,61 @@
+package parts
+
+import (
+	"encoding/binary"
+	"io"
+)
+
+// Reader reads the packed form, from its beginning to io.EOF: what AppendTo appends. It takes no memory that depends on the map.
+func (m *Map) Reader() io.Reader {
+	r := &reader{rest: binary.AppendUvarint(nil, uint64(m.Len()))}
+	if m.root != nil {
+		r.path = append(r.path, step{node: m.root})
+	}
+	return r
+}
+
+// reader goes through the parts of a map.
+type reader struct {
+	rest []byte // of the part that is being read
+	path []step // from the root to where it goes on
+}
+
+// step is a node, and which of its children is next.
+type step struct {
+	node *node
+	next int
+}
+
+// Read implements io.Reader.
+func (r *reader) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if len(r.rest) == 0 && !r.advance() {
+			break
+		}
+		copied := copy(p[n:], r.rest)
+		n, r.rest = n+copied, r.rest[copied:]
+	}
+	if n == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// advance goes to the next part, and reports whether there is one.
+func (r *reader) advance() bool {
+	for len(r.path) > 0 {
+		last := &r.path[len(r.path)-1]
+		switch {
+		case last.node.kids == nil:
+			r.rest = last.node.packed
+			r.path = r.path[:len(r.path)-1]
+			return true
+		case last.next < len(last.node.kids):
+			last.next++
+			r.path = append(r.path, step{node: last.node.kids[last.next-1].node})
+		default:
+			r.path = r.path[:len(r.path)-1]
+		}
+	}
+	return false
+}
