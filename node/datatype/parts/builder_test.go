@@ -97,7 +97,7 @@ func TestBuilderWaitsForNothingImpossible(t *testing.T) {
 
 // TestBuilderTakesItsMapAndAPiece of memory, however many pieces there are.
 func TestBuilderTakesItsMapAndAPiece(t *testing.T) {
-	m := numbered(200_000)
+	m := numbered(50_000)
 	const piece = 64 << 10
 	r, b := m.Reader(), NewBuilder(m.Size())
 	buf := make([]byte, piece)
