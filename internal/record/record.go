@@ -3,6 +3,8 @@
 // behaviour beyond comparison and no dependency beyond the standard library.
 package record
 
+import "io"
+
 // Ballot identifies a term: the period in which one process is the home of a
 // slot. Ballots are ordered by Counter, then by Incarnation. The zero Ballot is
 // lower than any that a process uses.
@@ -102,6 +104,8 @@ type Object interface {
 	Size() int
 	// AppendTo appends the value as it is sent and stored.
 	AppendTo(dst []byte) []byte
+	// Reader reads what AppendTo appends, from its beginning to io.EOF, and takes next to no memory.
+	Reader() io.Reader
 	// Memory is about how many bytes of memory it takes. It takes constant time.
 	Memory() int
 }

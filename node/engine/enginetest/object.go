@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"bytes"
+	"io"
 	"slices"
 
 	"github.com/quolldb/quoll/internal/record"
@@ -33,3 +35,4 @@ type object []byte
 func (o object) Size() int                  { return len(o) }
 func (o object) AppendTo(dst []byte) []byte { return append(dst, o...) }
 func (o object) Memory() int                { return 2 * len(o) }
+func (o object) Reader() io.Reader          { return bytes.NewReader(o) }
