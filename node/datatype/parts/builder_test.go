@@ -3,6 +3,7 @@ package parts
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -103,7 +104,7 @@ func TestBuilderTakesItsMapAndAPiece(t *testing.T) {
 	buf := make([]byte, piece)
 	for {
 		n, err := r.Read(buf)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		_, err = b.Write(buf[:n])
