@@ -22,6 +22,8 @@ type stripe struct {
 	mu   sync.Mutex
 	out  *outbox
 
+	applier datatype.Applier // of what its replicas are sent
+
 	active uint64                      // the slots whose homes need ticks, slot k*stripes + i of stripe i as bit k,
 	busy   uint64                      // and those of them that lead and have been given something since the last tick
 	slots  [ring.Slots / stripes]*slot // by number / stripes, nil until used
@@ -72,7 +74,7 @@ func (s *stripe) slot(number uint16) (*slot, error) {
 	sl := new(slot)
 	s.slots[number/stripes] = sl
 	var err error
-	sl.acceptor, err = register.NewAcceptor(number, store{s}, datatype.Apply)
+	sl.acceptor, err = register.NewAcceptor(number, store{s}, s.applier.Apply)
 	sl.home = register.NewHome(s, &s.node.timing, number, v.self, s.node.incarnation(v.self), v.config(number), &sl.acceptor)
 	if err == nil && sl.acceptor.Meta().Rebuilding { // a former process began
 		err = register.ErrRebuilding

@@ -17,12 +17,10 @@ var hashRules = []mutation{
 		}},
 	{name: "hash-increment", rule: "Hashes", effect: "HINCRBY replicates the increment, not what came of it",
 		caught: search("hashes", 300), edits: []edit{
-			{"node/datatype/hash_write.go", `	return setField(resp.AppendInt(dst, n+by), len(dst), st, req, value)
-`, `	reply, eff := setField(resp.AppendInt(dst, n+by), len(dst), st, req, value)
+			{"node/datatype/hash_write.go", `	return setField(reply, len(dst), st, req, old, reply[len(dst)+len(":"):len(reply)-len("\r\n")])
+`, `	reply, eff := setField(reply, len(dst), st, req, old, reply[len(dst)+len(":"):len(reply)-len("\r\n")])
 	if eff.Kind == record.Changed {
-		var e edit
-		e.add(fieldChange{field: req.Args[2], value: req.Args[3]})
-		eff.Delta = e.delta(math.MaxInt)
+		eff.Delta = edit{list: []fieldChange{{field: req.Args[2], value: req.Args[3]}}}.appendDelta(nil)
 	}
 	return reply, eff
 `},
@@ -33,11 +31,11 @@ var hashRules = []mutation{
 		}},
 	{name: "hash-delta-keeps", rule: "Hashes", effect: "what a delta removes stays at the replicas",
 		caught: search("hashes", 300), edits: []edit{
-			{"node/datatype/hash_edit.go", `		e.add(c)
+			{"node/datatype/hash_edit.go", `		e = e.add(c)
 		body = body[end:]
 `, `		if !c.remove || len(e.list) == 0 {
 			c.remove = false
-			e.add(c)
+			e = e.add(c)
 		}
 		body = body[end:]
 `},
@@ -52,7 +50,7 @@ var hashRules = []mutation{
 	}
 `, ""},
 			{"node/datatype/hash_edit.go", `	if count == 0 {
-		return hash{}, len(hits)
+		return hash{}
 	}
 `, ""},
 		}},
@@ -70,7 +68,9 @@ var hashRules = []mutation{
 		}},
 	{name: "hash-setnx", rule: "Hashes", effect: "HSETNX replaces what is there",
 		caught: search("hashes", 300), edits: []edit{
-			{"node/datatype/hash_write.go", `if _, found := hashIn(st).get(req.Args[2]); found {`, `if _, found := hashIn(st).get(req.Args[2]); false && found {`},
+			{"node/datatype/hash_write.go", `	if old.found {
+		return appendBool(dst, false), noEffect`, `	if false {
+		return appendBool(dst, false), noEffect`},
 		}},
 	{name: "hash-nothing", rule: "Hashes", effect: "HDEL of what is not there is a write",
 		caught: scenario(datatype, "TestWhatSetsTheSameIsAWrite", `HDEL k b`), edits: []edit{

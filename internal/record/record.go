@@ -171,10 +171,10 @@ const (
 // already in it.
 type Effect struct {
 	Kind EffectKind
-	// State is the whole new state (Replaced and Changed). A Value of up to CopiedValue bytes may be an
-	// argument of the command, or that of the old state; a longer one may be kept.
+	// State is the whole new state (Replaced and Changed). A Value of up to CopiedValue bytes is borrowed: it may be an argument of the command,
+	// that of the old state, or behind the reply in the reply's buffer, where it is good until that is appended to. A longer one may be kept.
 	State State
-	// Delta (Changed only) is understood by the data type that made it.
+	// Delta (Changed only) is understood by the data type that made it. One of up to CopiedValue bytes is borrowed as a Value is.
 	Delta []byte
 }
 

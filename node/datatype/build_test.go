@@ -30,7 +30,7 @@ func TestABuiltObjectIsTheSame(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, m.AppendTo(nil), object.AppendTo(nil))
 	e := edit{list: []fieldChange{{field: []byte("field7"), value: []byte("new")}}}
-	delta := e.delta(1000)
+	delta := e.appendDelta(nil)
 	want, err := Apply(record.State{Type: record.Hash, Object: m}, delta)
 	require.NoError(t, err)
 	got, err := Apply(record.State{Type: record.Hash, Object: object}, delta)

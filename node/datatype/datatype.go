@@ -42,7 +42,7 @@ func longest(req *command.Request) int {
 // st is not expired at now: the caller passes the zero State for a key that is.
 // req and its Args are borrowed for the call. st.Value is never changed; the
 // Value of the effect's state is st.Value itself or a new slice without spare
-// capacity. An effect that replaces the state by the zero State deletes the key.
+// capacity; up to record.CopiedValue bytes may be behind the reply in its buffer, see record.Effect. An effect that replaces the state by the zero State deletes the key.
 // A command that is refused (the reply is an error) has no effect.
 func Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
 	if int(req.Op) >= len(operations) || operations[req.Op].run == nil {

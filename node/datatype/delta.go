@@ -22,7 +22,7 @@ const (
 	deltaSplice = 1
 	// deltaExpiry: the new expiry in Unix milliseconds, 0 for none.
 	deltaExpiry = 2
-	// deltaFields: fields of a hash that are set or removed; see edit.delta.
+	// deltaFields: fields of a hash that are set or removed; see edit.appendDelta.
 	deltaFields = 3
 )
 
@@ -48,7 +48,9 @@ func encodeExpiry(at int64) []byte {
 // except that a delta that leaves the value alone returns st.Value itself. The
 // result is never longer than MaxValueLen, whatever the delta says. Errors wrap
 // ErrDelta.
-func Apply(st record.State, delta []byte) (record.State, error) {
+func Apply(st record.State, delta []byte) (record.State, error) { return apply(st, delta, new(space)) }
+
+func apply(st record.State, delta []byte, s *space) (record.State, error) {
 	if len(delta) == 0 {
 		return record.State{}, fmt.Errorf("%w: it is empty", ErrDelta)
 	}
@@ -58,7 +60,7 @@ func Apply(st record.State, delta []byte) (record.State, error) {
 	case deltaExpiry:
 		return applyExpiry(st, body)
 	case deltaFields:
-		return applyFields(st, body)
+		return applyFields(st, body, s)
 	default:
 		return record.State{}, fmt.Errorf("%w: unknown tag %d", ErrDelta, tag)
 	}
@@ -99,15 +101,16 @@ func applyExpiry(st record.State, body []byte) (record.State, error) {
 	return st, nil
 }
 
-func applyFields(st record.State, body []byte) (record.State, error) {
+func applyFields(st record.State, body []byte, s *space) (record.State, error) {
 	if st.Type != record.Hash {
 		return record.State{}, fmt.Errorf("%w: fields for a %s", ErrDelta, st.Type)
 	}
-	e, ok := decodeEdit(body)
+	var room [usual]fieldChange
+	e, ok := decodeEdit(edit{list: room[:0]}, body)
 	if !ok {
 		return record.State{}, fmt.Errorf("%w: bad fields", ErrDelta)
 	}
-	next, _ := e.apply(hashIn(st))
+	next, _ := e.apply(hashIn(st), s)
 	if next.count() == 0 || next.size() > MaxValueLen {
 		return record.State{}, fmt.Errorf("%w: fields that leave a hash of %d bytes", ErrDelta, next.size())
 	}

@@ -73,7 +73,7 @@ func FuzzApplyFields(f *testing.F) {
 			return
 		}
 		want := mapOf(record.State{Value: value})
-		e, _ := decodeEdit(body)
+		e, _ := decodeEdit(edit{}, body)
 		for _, c := range e.list {
 			if c.remove {
 				delete(want, string(c.field))

@@ -61,12 +61,25 @@ func (h hash) get(field []byte) (value []byte, found bool) {
 	if h.parts != nil {
 		return h.parts.Get(field)
 	}
-	for f := fieldsOf(h.packed); f.next(); {
-		if string(f.field) == string(field) {
-			return f.value, true
-		}
+	at := h.locate(field)
+	return at.value, at.found
+}
+
+// located is a field that was looked up: its value, and where a packed hash has it.
+type located struct {
+	value      []byte
+	start, end int
+	found      bool
+}
+
+// locate looks a field up.
+func (h hash) locate(field []byte) (at located) {
+	if h.parts != nil {
+		at.value, at.found = h.parts.Get(field)
+		return at
 	}
-	return nil, false
+	at.value, at.start, at.end, at.found = parts.Find(h.packed, fieldsOf(h.packed).end, field)
+	return at
 }
 
 // all goes through the fields and their values.

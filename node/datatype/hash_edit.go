@@ -8,7 +8,8 @@ import (
 	"github.com/quolldb/quoll/node/datatype/parts"
 )
 
-// edit is what a command does to the fields of a hash: at most one thing to each. What it is given is borrowed.
+// edit is what a command does to the fields of a hash: at most one thing to each. What it is given is borrowed. It is a value, whose list
+// begins with memory of its maker, so that the usual edit allocates nothing.
 type edit struct {
 	list []fieldChange
 	// places says where a field is in the list, once that is longer than it is quick to search.
@@ -19,20 +20,25 @@ type edit struct {
 type fieldChange struct {
 	field, value []byte
 	remove       bool
+	there        bool // the hash has the field: set by hits
 }
 
-// searched is up to how many changes are searched one by one.
-const searched = 8
+const (
+	// searched is up to how many changes are searched one by one.
+	searched = 8
+	// usual is up to how many changes take no memory of their own.
+	usual = 4
+)
 
-// add adds a change. An earlier one of the same field is replaced.
-func (e *edit) add(c fieldChange) {
+// add returns the edit with one more change. An earlier one of the same field is replaced.
+func (e edit) add(c fieldChange) edit {
 	if i := e.find(c.field); i >= 0 {
 		e.list[i] = c
-		return
+		return e
 	}
 	e.list = append(e.list, c)
 	if len(e.list) <= searched {
-		return
+		return e
 	}
 	if e.places == nil {
 		e.places = make(map[string]int)
@@ -41,10 +47,11 @@ func (e *edit) add(c fieldChange) {
 		}
 	}
 	e.places[string(c.field)] = len(e.list) - 1
+	return e
 }
 
 // find returns where a field is in the list, -1 if it is not.
-func (e *edit) find(field []byte) int {
+func (e edit) find(field []byte) int {
 	if e.places != nil {
 		if i, found := e.places[string(field)]; found {
 			return i
@@ -62,9 +69,14 @@ func (e *edit) find(field []byte) int {
 // hit is a field of a hash that is changed: where it is, and by which change.
 type hit struct{ start, end, change int }
 
-// hits looks up the fields in a packed hash and returns those that are there, in the hash's order.
-func (e *edit) hits(hash []byte) []hit {
-	var found []hit
+// hits looks up the fields in a packed hash, and appends those that are there, in the hash's order.
+func (e edit) hits(found []hit, hash []byte) []hit {
+	if len(e.list) == 1 {
+		if _, start, end, ok := parts.Find(hash, fieldsOf(hash).end, e.list[0].field); ok {
+			found = append(found, hit{start, end, 0})
+		}
+		return found
+	}
 	for f := fieldsOf(hash); len(found) < len(e.list) && f.next(); {
 		if i := e.find(f.field); i >= 0 {
 			found = append(found, hit{f.start, f.end, i})
@@ -73,19 +85,31 @@ func (e *edit) hits(hash []byte) []hit {
 	return found
 }
 
+// space returns space behind a reply for what the changes of a hash make of it, if that is short.
+func (e edit) space(reply []byte, h hash) ([]byte, space) {
+	n := len(h.packed) + parts.UvarintSize(len(e.list)) // the number of fields may take more bytes than before
+	for i := range e.list {
+		n += parts.ItemSize(e.list[i].field, e.list[i].value)
+	}
+	return behind(reply, min(n, record.CopiedValue)+min(e.deltaSize(), record.CopiedValue))
+}
+
 // apply returns a hash with the changes, without any field if none is left, and how many of the fields that are changed were there.
 // Changed fields of a packed hash keep their places, and new ones are last.
-func (e *edit) apply(h hash) (next hash, found int) {
+func (e edit) apply(h hash, s *space) (next hash, found int) {
 	const most = 8 // part of the fields that are changed one after the other
 	if h.parts == nil || len(e.list) > h.count()/most {
-		next, found = e.applyPacked(h.pack().packed)
+		var room [usual]hit
+		packed := h.pack().packed
+		hits := e.hits(room[:0], packed)
+		next, found = e.applyPacked(packed, hits, s), len(hits)
 	} else {
 		next, found = e.applyToParts(h.parts)
 	}
 	return next.settled(), found
 }
 
-func (e *edit) applyToParts(m *parts.Map) (next hash, found int) {
+func (e edit) applyToParts(m *parts.Map) (next hash, found int) {
 	for _, c := range e.list {
 		var there bool
 		if c.remove {
@@ -100,41 +124,40 @@ func (e *edit) applyToParts(m *parts.Map) (next hash, found int) {
 	return hash{parts: m}, found
 }
 
-func (e *edit) applyPacked(packed []byte) (next hash, found int) {
-	hits := e.hits(packed)
-	there := make([]bool, len(e.list))
+// applyPacked is apply for a packed hash, and what hits has found in it.
+func (e edit) applyPacked(packed []byte, hits []hit, s *space) hash {
 	count, size := hash{packed: packed}.count(), 0
 	for _, h := range hits {
-		there[h.change] = true
+		e.list[h.change].there = true
 		size -= h.end - h.start
 	}
-	for i, c := range e.list {
-		switch {
+	for i := range e.list {
+		switch c := &e.list[i]; {
 		case !c.remove:
 			size += parts.ItemSize(c.field, c.value)
-			if !there[i] {
+			if !c.there {
 				count++
 			}
-		case there[i]:
+		case c.there:
 			count--
 		}
 	}
 	if count == 0 {
-		return hash{}, len(hits)
+		return hash{}
 	}
 	at := fieldsOf(packed).end
-	value := binary.AppendUvarint(make([]byte, 0, parts.UvarintSize(count)+len(packed)-at+size), uint64(count))
+	value := binary.AppendUvarint(s.take(parts.UvarintSize(count)+len(packed)-at+size), uint64(count))
 	for _, h := range hits {
 		value = e.list[h.change].append(buffer.Append(value, packed[at:h.start]))
 		at = h.end
 	}
 	value = buffer.Append(value, packed[at:])
-	for i, c := range e.list {
-		if !there[i] {
+	for i := range e.list {
+		if c := &e.list[i]; !c.there {
 			value = c.append(value)
 		}
 	}
-	return hash{packed: value}, len(hits)
+	return hash{packed: value}
 }
 
 // append appends what a packed hash has of the field then.
@@ -146,7 +169,7 @@ func (c *fieldChange) append(dst []byte) []byte {
 }
 
 // effect is the effect of the changes, after which a key has the hash next. fits is false if that is longer than longest.
-func (e *edit) effect(old record.State, next hash, longest int) (eff record.Effect, fits bool) {
+func (e edit) effect(old record.State, next hash, longest int, s *space) (eff record.Effect, fits bool) {
 	size := next.size()
 	if next.count() == 0 {
 		if !old.Live() {
@@ -158,29 +181,31 @@ func (e *edit) effect(old record.State, next hash, longest int) (eff record.Effe
 		return noEffect, false
 	}
 	eff = record.Effect{Kind: record.Replaced, State: next.state(old.ExpireAt)}
-	if old.Live() && size > minSpliceValue {
-		if delta := e.delta(size / minSpliceGain); delta != nil {
-			eff.Kind, eff.Delta = record.Changed, delta
-		}
+	if old.Live() && size > minSpliceValue && e.deltaSize() < size/minSpliceGain {
+		eff.Kind, eff.Delta = record.Changed, e.appendDelta(s.take(e.deltaSize()))
 	}
 	return eff, true
 }
 
-// delta encodes the changes: of each the length of the field, twice, and one more if it is removed, the field, and
-// the value with its length. It is nil if it would be as long as most.
-func (e *edit) delta(most int) []byte {
+// deltaSize is how many bytes appendDelta appends.
+func (e edit) deltaSize() int {
 	size := 1
-	for _, c := range e.list {
+	for i := range e.list {
+		c := &e.list[i]
 		size += parts.UvarintSize(len(c.field)<<1|1) + len(c.field)
 		if !c.remove {
 			size += parts.LengthenedSize(len(c.value))
 		}
 	}
-	if size >= most {
-		return nil
-	}
-	delta := append(make([]byte, 0, size), deltaFields)
-	for _, c := range e.list {
+	return size
+}
+
+// appendDelta encodes the changes: of each the length of the field, twice, and one more if it is removed, the field, and
+// the value with its length.
+func (e edit) appendDelta(delta []byte) []byte {
+	delta = append(delta, deltaFields)
+	for i := range e.list {
+		c := &e.list[i]
 		head := uint64(len(c.field)) << 1
 		if c.remove {
 			head |= 1
@@ -193,8 +218,8 @@ func (e *edit) delta(most int) []byte {
 	return delta
 }
 
-// decodeEdit reads what delta wrote, without its tag. The edit borrows it.
-func decodeEdit(body []byte) (e edit, ok bool) {
+// decodeEdit reads what appendDelta wrote, without its tag, into an edit that is empty. The edit borrows it.
+func decodeEdit(e edit, body []byte) (_ edit, ok bool) {
 	for len(body) > 0 {
 		head, size := binary.Uvarint(body)
 		if size <= 0 || head>>1 > uint64(len(body)-size) {
@@ -207,7 +232,7 @@ func decodeEdit(body []byte) (e edit, ok bool) {
 				return e, false
 			}
 		}
-		e.add(c)
+		e = e.add(c)
 		body = body[end:]
 	}
 	return e, len(e.list) > 0

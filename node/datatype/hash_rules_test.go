@@ -40,7 +40,7 @@ func TestTheLastFieldIsNoDelta(t *testing.T) {
 	require.Equal(t, record.Effect{Kind: record.Replaced}, eff)
 	require.False(t, gone.Live())
 	e := edit{list: []fieldChange{{field: []byte("a"), remove: true}}}
-	_, err := Apply(less, e.delta(1000))
+	_, err := Apply(less, e.appendDelta(nil))
 	require.ErrorIs(t, err, ErrDelta)
 }
 

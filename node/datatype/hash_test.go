@@ -22,9 +22,9 @@ import (
 func hashOf(pairs ...string) record.State {
 	var e edit
 	for i := 0; i < len(pairs); i += 2 {
-		e.add(fieldChange{field: []byte(pairs[i]), value: []byte(pairs[i+1])})
+		e = e.add(fieldChange{field: []byte(pairs[i]), value: []byte(pairs[i+1])})
 	}
-	next, _ := e.apply(hash{})
+	next, _ := e.apply(hash{}, new(space))
 	return next.state(0)
 }
 

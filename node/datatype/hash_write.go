@@ -3,7 +3,6 @@ package datatype
 import (
 	"math"
 	"math/big"
-	"strconv"
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
@@ -28,17 +27,19 @@ func setFields(dst []byte, st record.State, req *command.Request, reply func(dst
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	var e edit
+	var room [usual]fieldChange
+	e := edit{list: room[:0]}
 	for i := 2; i < len(req.Args); i += 2 {
-		e.add(fieldChange{field: req.Args[i], value: req.Args[i+1]})
+		e = e.add(fieldChange{field: req.Args[i], value: req.Args[i+1]})
 	}
-	next, found := e.apply(hashIn(st))
-	return e.run(reply(dst, len(e.list)-found), len(dst), st, next, req)
+	dst, s := e.space(dst, hashIn(st))
+	next, found := e.apply(hashIn(st), &s)
+	return e.run(reply(dst, len(e.list)-found), len(dst), st, next, req, &s)
 }
 
 // run returns a reply, which begins at start in dst, and the effect of the changes, which make the hash next; or an error.
-func (e *edit) run(dst []byte, start int, st record.State, next hash, req *command.Request) ([]byte, record.Effect) {
-	eff, fits := e.effect(st, next, longest(req))
+func (e edit) run(dst []byte, start int, st record.State, next hash, req *command.Request, s *space) ([]byte, record.Effect) {
+	eff, fits := e.effect(st, next, longest(req), s)
 	if !fits {
 		return refuse(dst[:start], errHashTooLong)
 	}
@@ -50,18 +51,28 @@ func hSetNX(dst []byte, st record.State, req *command.Request, _ int64) ([]byte,
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	if _, found := hashIn(st).get(req.Args[2]); found {
+	old := hashIn(st).locate(req.Args[2])
+	if old.found {
 		return appendBool(dst, false), noEffect
 	}
-	return setField(appendBool(dst, true), len(dst), st, req, req.Args[3])
+	return setField(appendBool(dst, true), len(dst), st, req, old, req.Args[3])
 }
 
-// setField sets the field that a command names to a value. The reply begins at start in dst.
-func setField(dst []byte, start int, st record.State, req *command.Request, value []byte) ([]byte, record.Effect) {
-	var e edit
-	e.add(fieldChange{field: req.Args[2], value: value})
-	next, _ := e.apply(hashIn(st))
-	return e.run(dst, start, st, next, req)
+// setField sets the field that a command names, which was located, to a value. The reply begins at start in dst.
+func setField(dst []byte, start int, st record.State, req *command.Request, old located, value []byte) ([]byte, record.Effect) {
+	h, changes := hashIn(st), [1]fieldChange{{field: req.Args[2], value: value}}
+	e := edit{list: changes[:]}
+	dst, s := e.space(dst, h)
+	if h.parts != nil {
+		next, _ := e.apply(h, &s)
+		return e.run(dst, start, st, next, req, &s)
+	}
+	hits := [1]hit{{start: old.start, end: old.end}}
+	n := 0
+	if old.found {
+		n = 1
+	}
+	return e.run(dst, start, st, e.applyPacked(h.packed, hits[:n], &s).settled(), req, &s)
 }
 
 // hDel serves HDEL: how many of the fields were there.
@@ -69,16 +80,18 @@ func hDel(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, r
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	var e edit
+	var room [usual]fieldChange
+	e := edit{list: room[:0]}
 	for _, field := range req.Args[2:] {
-		e.add(fieldChange{field: field, remove: true})
+		e = e.add(fieldChange{field: field, remove: true})
 	}
-	next, found := e.apply(hashIn(st))
+	dst, s := e.space(dst, hashIn(st))
+	next, found := e.apply(hashIn(st), &s)
 	reply := resp.AppendInt(dst, int64(found))
 	if found == 0 {
 		return reply, noEffect
 	}
-	return e.run(reply, len(dst), st, next, req)
+	return e.run(reply, len(dst), st, next, req, &s)
 }
 
 // hIncrBy serves HINCRBY, for which an absent field is 0.
@@ -91,17 +104,17 @@ func hIncrBy(dst []byte, st record.State, req *command.Request, _ int64) ([]byte
 		return refuse(dst, errWrongType)
 	}
 	var n int64
-	if value, found := hashIn(st).get(req.Args[2]); found {
-		if n, ok = parseInt(value); !ok {
+	old := hashIn(st).locate(req.Args[2])
+	if old.found {
+		if n, ok = parseInt(old.value); !ok {
 			return refuse(dst, errFieldNotInteger)
 		}
 	}
 	if by > 0 && n > math.MaxInt64-by || by < 0 && n < math.MinInt64-by {
 		return refuse(dst, errOverflow)
 	}
-	var room [maxIntDigits + 1]byte
-	value := strconv.AppendInt(room[:0], n+by, 10)
-	return setField(resp.AppendInt(dst, n+by), len(dst), st, req, value)
+	reply := resp.AppendInt(dst, n+by)
+	return setField(reply, len(dst), st, req, old, reply[len(dst)+len(":"):len(reply)-len("\r\n")])
 }
 
 // hIncrByFloat serves HINCRBYFLOAT, for which an absent field is 0. See incrByFloat.
@@ -115,9 +128,9 @@ func hIncrByFloat(dst []byte, st record.State, req *command.Request, _ int64) ([
 	case holdsOther(st, record.Hash):
 		return refuse(dst, errWrongType)
 	}
-	n := new(big.Float)
-	if value, found := hashIn(st).get(req.Args[2]); found {
-		if n, ok = parseLongDouble(value); !ok {
+	n, old := new(big.Float), hashIn(st).locate(req.Args[2])
+	if old.found {
+		if n, ok = parseLongDouble(old.value); !ok {
 			return refuse(dst, errFieldNotFloat)
 		}
 	}
@@ -129,5 +142,5 @@ func hIncrByFloat(dst []byte, st record.State, req *command.Request, _ int64) ([
 		return refuse(dst, errFloatRange)
 	}
 	value := formatLongDouble(sum)
-	return setField(resp.AppendBulk(dst, value), len(dst), st, req, value)
+	return setField(resp.AppendBulk(dst, value), len(dst), st, req, old, value)
 }

@@ -49,7 +49,7 @@ func (m *Map) Get(key []byte) (value []byte, found bool) {
 	for n.kids != nil {
 		n = n.kids[n.index(pos)].node
 	}
-	value, _, _, found = n.find(key)
+	value, _, _, found = Find(n.packed, 0, key)
 	return value, found
 }
 

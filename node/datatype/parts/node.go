@@ -68,18 +68,6 @@ func (n *node) index(pos uint64) int {
 	return i
 }
 
-// find looks a key up in a part, and returns where its item begins and ends.
-func (n *node) find(key []byte) (value []byte, start, end int, found bool) {
-	for end < len(n.packed) {
-		start = end
-		var k []byte
-		if k, value, end, _ = Next(n.packed, start); string(k) == string(key) {
-			return value, start, end, true
-		}
-	}
-	return nil, 0, 0, false
-}
-
 // place returns where in a part a key belongs that is not there.
 func (n *node) place(c *change) int {
 	for at := 0; at < len(n.packed); {
@@ -120,7 +108,7 @@ func (n *node) with(c *change) (left, right *node) {
 
 // withItem is with for a part.
 func (n *node) withItem(c *change) (left, right *node) {
-	_, start, end, found := n.find(c.key)
+	_, start, end, found := Find(n.packed, 0, c.key)
 	c.found = found
 	count := n.count
 	switch {

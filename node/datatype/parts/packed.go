@@ -9,10 +9,32 @@ import (
 // Next reads the item of packed items that begins at a place. end is where the next one begins. It reports false at the end, and
 // for what is damaged. key and value are parts of packed.
 func Next(packed []byte, at int) (key, value []byte, end int, ok bool) {
+	// Most lengths are one byte: this is what searching a part or a packed hash is.
+	if at < len(packed) && packed[at] < 0x80 {
+		if mid := at + 1 + int(packed[at]); mid < len(packed) && packed[mid] < 0x80 {
+			if end = mid + 1 + int(packed[mid]); end <= len(packed) {
+				return packed[at+1 : mid : mid], packed[mid+1 : end : end], end, true
+			}
+		}
+	}
 	if key, end, ok = Lengthened(packed, at); ok {
 		value, end, ok = Lengthened(packed, end)
 	}
 	return key, value, end, ok
+}
+
+// Find looks a key up in packed items, from the one on that begins at a place, and returns its value, and where its item begins and ends.
+func Find(packed []byte, at int, key []byte) (value []byte, start, end int, found bool) {
+	for at < len(packed) {
+		k, v, next, ok := Next(packed, at)
+		if ok && string(k) == string(key) {
+			return v, at, next, true
+		}
+		if at = next; !ok {
+			break
+		}
+	}
+	return nil, 0, 0, false
 }
 
 // Lengthened returns the bytes at a place that have their length before them, and where they end.
