@@ -21,7 +21,7 @@ ROUNDS = 3
 OUT = bin/bench-compare
 
 .DEFAULT_GOAL := build
-.PHONY: help build image release up down logs status env dev cluster test test-all race lint fuzz sim mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-hash bench-disk bench-repair libraries cover clean
+.PHONY: help build image release up down logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-hash bench-disk bench-repair libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -87,6 +87,9 @@ fuzz: | bin ## run every fuzz target for FUZZTIME (30s)
 
 sim: ## check SEEDS (20000) simulated histories of the protocol under faults (SEED=n: those from seed n on)
 	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) $(if $(SEED),-seed $(SEED)) -timeout 0 -v
+
+world: ## let SEEDS (20000) clusters live under virtual time, on a network that misbehaves (SEED=n: those from seed n on; ONLY=schedule)
+	go test ./e2e/world -run TestWorlds -seeds $(SEEDS) $(if $(SEED),-seed $(SEED)) $(if $(ONLY),-schedule $(ONLY)) -timeout 0 -v
 
 mutants: ## take each rule of the protocol out (ONLY=name: one; SAMPLE=n SEED=n: some) and show what notices
 	go test ./internal/mutation -run TestMutants -mutants -timeout 0 -v $(if $(ONLY),-only $(ONLY)) $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-sample-seed $(SEED))

@@ -35,6 +35,8 @@ type Options struct {
 	Weight   int
 	// Listener accepts peers; the node closes it. Its address as others reach it is in Initial.
 	Listener net.Listener
+	// Dial connects to a peer at its address in Initial, nil for TCP.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// GossipListen is where to gossip, host:port; GossipAdvertise where others reach
 	// it, empty for the real address of GossipListen.
 	GossipListen, GossipAdvertise string

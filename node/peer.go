@@ -55,6 +55,7 @@ func (n *Node) newPeer(index int, m ring.Member) *peer {
 	p.link = wire.NewLink(wire.LinkConfig{
 		Options: n.wireOptions(),
 		Address: m.Peer,
+		Dial:    n.opt.Dial,
 		Hello:   n.members.Hello,
 		Check:   p.check,
 		OnUp: func(_ uint64, h wire.Hello) {

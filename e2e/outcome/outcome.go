@@ -35,10 +35,19 @@ func Of(err error) Outcome {
 		return Answered
 	case errors.As(err, &network) && network.Op == "dial":
 		return NoEffect
-	case !errors.As(err, &reply), strings.HasPrefix(err.Error(), "UNKNOWN "):
+	case !errors.As(err, &reply):
 		return Unknown
-	case slices.Contains([]string{"CLUSTERDOWN", "TRYAGAIN", "LOADING", "NOTDONE", "MISCONF"}, Word(err)),
-		strings.HasSuffix(err.Error(), "; nothing was done"):
+	}
+	return OfReply(err.Error())
+}
+
+// OfReply says what a reply that is an error means, of which this is the text.
+func OfReply(text string) Outcome {
+	word, _, _ := strings.Cut(text, " ")
+	switch {
+	case word == "UNKNOWN":
+		return Unknown
+	case slices.Contains([]string{"CLUSTERDOWN", "TRYAGAIN", "LOADING", "NOTDONE", "MISCONF"}, word), strings.HasSuffix(text, "; nothing was done"):
 		return NoEffect
 	}
 	return Answered

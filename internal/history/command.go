@@ -126,7 +126,7 @@ func (o Operation) opened() Operation {
 // noEffect reports whether the operation is known to have changed nothing.
 func (o Operation) noEffect() bool {
 	switch {
-	case o.Kind.reads():
+	case o.Kind.Reads():
 		return true
 	case o.Unknown:
 		return false
@@ -146,8 +146,8 @@ func (o Operation) noEffect() bool {
 	return false
 }
 
-// reads reports whether the command never changes anything.
-func (k Kind) reads() bool {
+// Reads reports whether the command never changes anything.
+func (k Kind) Reads() bool {
 	switch k {
 	case Get, HGet, HMGet, HGetAll:
 		return true

@@ -1,6 +1,8 @@
 package history
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -94,7 +96,7 @@ func (c Call) Done(reply string) {
 // Unknown notes that nobody knows whether the command took effect, or will yet. An
 // unanswered read says nothing and is dropped.
 func (c Call) Unknown() {
-	if !c.op.Kind.reads() {
+	if !c.op.Kind.Reads() {
 		c.recorder.add(c.op.opened())
 	}
 }
@@ -107,4 +109,11 @@ func (r *Recorder) add(op Operation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ops[op.Key] = append(r.ops[op.Key], op)
+}
+
+// Keys returns the keys of the history, sorted.
+func (r *Recorder) Keys() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.ops))
 }

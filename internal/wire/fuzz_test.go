@@ -159,7 +159,7 @@ func FuzzServerBytes(f *testing.F) {
 	f.Add(true, appendFrame(nil, frameHello, []byte("late")))
 	f.Add(true, appendFrame(nil, typePanic, nil))
 	f.Fuzz(func(t *testing.T, greeted bool, stream []byte) {
-		conn, err := listener.dial(t.Context())
+		conn, err := listener.dial(t.Context(), "")
 		require.NoError(t, err)
 		if greeted {
 			_ = client(t, conn)

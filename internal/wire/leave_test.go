@@ -49,7 +49,7 @@ func TestLeaveWaitsForNobodyForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener := newPipes()
 		server := serve(t, listener, ServerConfig{})
-		conn, err := listener.dial(t.Context())
+		conn, err := listener.dial(t.Context(), "")
 		require.NoError(t, err)
 		p := client(t, conn)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -61,7 +61,7 @@ func TestLeaveWaitsForNobodyForEver(t *testing.T) {
 		require.Equal(t, frameLeaving, f.typ)
 		server.Leave(ctx)
 		require.Equal(t, time.Second, time.Since(began))
-		_, err = listener.dial(t.Context())
+		_, err = listener.dial(t.Context(), "")
 		require.Error(t, err, "nobody is let in any more")
 	})
 }

@@ -21,8 +21,8 @@ type LinkConfig struct {
 	Options
 	// Address is the peer's TCP address.
 	Address string
-	// Dial replaces the TCP dialer, for tests.
-	Dial func(ctx context.Context) (net.Conn, error)
+	// Dial connects to a peer at its address, nil for TCP.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Hello returns what this side says of itself on each new connection.
 	Hello func() Hello
 	// Check judges what the peer says of itself. Its error is sent to the peer.
@@ -70,9 +70,9 @@ func (c LinkConfig) withDefaults() LinkConfig {
 		c.Hello = func() Hello { return Hello{} }
 	}
 	if c.Dial == nil {
-		c.Dial = func(ctx context.Context) (net.Conn, error) {
+		c.Dial = func(ctx context.Context, address string) (net.Conn, error) {
 			// net sets TCP_NODELAY by itself.
-			return new(net.Dialer).DialContext(ctx, "tcp", c.Address)
+			return new(net.Dialer).DialContext(ctx, "tcp", address)
 		}
 	}
 	return c

@@ -44,8 +44,8 @@ func TestLinkConnectsAgain(t *testing.T) {
 		var mu sync.Mutex
 		var conns []net.Conn
 		listener := newPipes()
-		link := connect(t, LinkConfig{Dial: func(ctx context.Context) (net.Conn, error) {
-			conn, err := listener.dial(ctx)
+		link := connect(t, LinkConfig{Dial: func(ctx context.Context, _ string) (net.Conn, error) {
+			conn, err := listener.dial(ctx, "")
 			mu.Lock()
 			defer mu.Unlock()
 			conns = append(conns, conn)
@@ -272,7 +272,7 @@ func TestLinkGoesWithItsContext(t *testing.T) {
 		near, far := net.Pipe()
 		link := NewLink(LinkConfig{
 			Options: Options{Logger: quiet},
-			Dial:    func(context.Context) (net.Conn, error) { return near, nil },
+			Dial:    func(context.Context, string) (net.Conn, error) { return near, nil },
 		})
 		link.Start(ctx)
 		synctest.Wait()

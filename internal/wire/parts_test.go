@@ -143,8 +143,8 @@ func TestLargeFrameMakesNobodySuspect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener := newPipes()
 		serve(t, listener, ServerConfig{Handler: newEcho()})
-		link := connect(t, LinkConfig{Dial: func(ctx context.Context) (net.Conn, error) {
-			conn, err := listener.dial(ctx)
+		link := connect(t, LinkConfig{Dial: func(ctx context.Context, _ string) (net.Conn, error) {
+			conn, err := listener.dial(ctx, "")
 			return narrow{conn}, err
 		}})
 		require.Equal(t, Up, <-link.states)

@@ -53,7 +53,7 @@ func TestOffenderIsDisconnected(t *testing.T) {
 				innocent := connect(t, LinkConfig{Dial: listener.dial})
 				<-innocent.up
 
-				conn, err := listener.dial(t.Context())
+				conn, err := listener.dial(t.Context(), "")
 				require.NoError(t, err)
 				_ = client(t, conn)
 				_, _ = conn.Write(bytes)
@@ -73,7 +73,7 @@ func TestPeerThatDoesNotReadIsDisconnected(t *testing.T) {
 		listener := newPipes()
 		handler := newEcho()
 		serve(t, listener, ServerConfig{Handler: handler, Options: Options{MaxPending: 1 << 20}})
-		conn, err := listener.dial(t.Context())
+		conn, err := listener.dial(t.Context(), "")
 		require.NoError(t, err)
 		_ = client(t, conn)
 		for err == nil {
@@ -88,14 +88,14 @@ func TestSilentPeersAreDisconnected(t *testing.T) {
 		listener := newPipes()
 		handler := newEcho()
 		serve(t, listener, ServerConfig{Handler: handler})
-		mute, err := listener.dial(t.Context())
+		mute, err := listener.dial(t.Context(), "")
 		require.NoError(t, err)
 		began := time.Now()
 		_, err = io.Copy(io.Discard, mute)
 		require.NoError(t, err)
 		require.Equal(t, 5*time.Second, time.Since(began), "no handshake")
 
-		conn, err := listener.dial(t.Context())
+		conn, err := listener.dial(t.Context(), "")
 		require.NoError(t, err)
 		_ = client(t, conn)
 		began = time.Now()
@@ -109,7 +109,7 @@ func TestShutdownWritesWhatIsQueued(t *testing.T) {
 		listener := newPipes()
 		handler := newEcho()
 		server := serve(t, listener, ServerConfig{Handler: handler})
-		conn, err := listener.dial(t.Context())
+		conn, err := listener.dial(t.Context(), "")
 		require.NoError(t, err)
 		p := client(t, conn)
 		for range 10 {
@@ -139,7 +139,7 @@ func TestShutdownDoesNotWaitForeverForAPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener := newPipes()
 		server := serve(t, listener, ServerConfig{})
-		conn, err := listener.dial(t.Context())
+		conn, err := listener.dial(t.Context(), "")
 		require.NoError(t, err)
 		_ = client(t, conn)
 		_, err = conn.Write(appendFrame(nil, typeEcho, []byte("reply")))

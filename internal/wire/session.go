@@ -24,7 +24,7 @@ type session struct {
 // ended, or why there was none.
 func (l *Link) connect(ctx context.Context) error {
 	dialing, cancel := context.WithTimeout(ctx, l.cfg.DialTimeout)
-	conn, err := l.cfg.Dial(dialing)
+	conn, err := l.cfg.Dial(dialing, l.cfg.Address)
 	cancel()
 	if err != nil {
 		return fmt.Errorf("wire: connecting: %w", err)

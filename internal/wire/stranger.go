@@ -80,7 +80,7 @@ var errQuestion = errors.New("wire: a dialer asked what is spoken here")
 func (l *Link) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	conn, err := l.cfg.Dial(ctx)
+	conn, err := l.cfg.Dial(ctx, l.cfg.Address)
 	if err != nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,8 @@ type Config struct {
 	ClusterName string
 	// Seeds are the peer addresses of some nodes; the rest is learned from them.
 	Seeds []string
+	// Dial connects to a node at its peer address, nil for TCP.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Initial is compared with the nodes' if it is not empty.
 	Initial string
 	// Secret is the cluster's, empty for none.

@@ -36,6 +36,7 @@ func (c *Coordinator) newLink(id uint16, address string, cluster *ring.Cluster) 
 	l.link = wire.NewLink(wire.LinkConfig{
 		Options: wire.Options{Secret: c.cfg.Secret, Logger: c.log},
 		Address: address,
+		Dial:    c.cfg.Dial,
 		Hello:   c.hello,
 		Check:   l.check,
 		OnFrame: l.frame,

@@ -1,0 +1,87 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing/synctest"
+	"time"
+
+	"github.com/quolldb/quoll/internal/history"
+	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/ring"
+)
+
+// Stats count what happened in a world.
+type Stats struct {
+	// Operations of clients, and what became of them.
+	Operations, Answered, Refused, Unknown atomic.Int64
+	// Simulated is how long the world has lived, by its own clock; Converged how long it took until all replicas were equal.
+	Simulated, Converged time.Duration
+}
+
+// ErrDiverged is returned (wrapped) for a world whose replicas do not become equal.
+var ErrDiverged = errors.New("the replicas do not become equal")
+
+// converge waits until all replicas hold the same.
+func (w *World) converge() error {
+	began := time.Now()
+	for {
+		difference, err := w.difference()
+		switch {
+		case err != nil:
+			return err
+		case difference == "":
+			w.stats.Converged = time.Since(began)
+			w.note("all replicas are equal")
+			return nil
+		case time.Since(began) > patience:
+			return fmt.Errorf("%w within %s: %s", ErrDiverged, patience, difference)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// difference says where replicas differ, "" if they do not. It looks at all engines at one moment, in which nothing moves.
+func (w *World) difference() (string, error) {
+	synctest.Wait()
+	table, err := w.table()
+	if err != nil {
+		return "", err
+	}
+	for slot := range uint16(engine.Slots) {
+		var first engine.SlotStats
+		for i, id := range table.Replicas(slot) {
+			stats, err := w.machines[id-1].store.reader().Stats(slot)
+			if err != nil {
+				return "", err
+			}
+			if i == 0 {
+				first = stats
+			} else if stats.Live != first.Live || stats.Digest != first.Digest {
+				return fmt.Sprintf("slot %d: %+v at %s, %+v at %s", slot, first, w.machines[table.Replicas(slot)[0]-1].name, stats, w.machines[id-1].name), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// table says which nodes hold which slots.
+func (w *World) table() (*ring.Table, error) {
+	cluster := w.machines[0].store.ring()
+	if cluster == nil {
+		return nil, errors.New("there is no ring")
+	}
+	return ring.Plan(*cluster)
+}
+
+// readAll has a client read all keys once more: what was acknowledged is there.
+func (w *World) readAll() {
+	for _, key := range w.recorder.Keys() {
+		kind := history.Get
+		if history.IsHash(key) {
+			kind = history.HGetAll
+		}
+		w.clients[0].send([]history.Command{{Kind: kind, Key: key}})
+	}
+}

@@ -1,0 +1,140 @@
+package world
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"github.com/quolldb/quoll/e2e/outcome"
+	"github.com/quolldb/quoll/internal/history"
+	"github.com/quolldb/quoll/internal/resp"
+)
+
+// client is a host with a client that waits for each answer, or sends some commands together.
+type client struct {
+	world    *World
+	name     string
+	host     *host
+	random   *rand.Rand
+	recorded *history.Client
+
+	conn net.Conn // nil while it is not connected
+	in   *bufio.Reader
+}
+
+const (
+	// clientPatience is how long a client waits for an answer, which is longer than a proxy takes for one.
+	clientPatience = 8 * time.Second
+	// mostThinking bounds the pause between two commands.
+	mostThinking = 40 * time.Millisecond
+)
+
+// work sends commands until the world has seen enough.
+func (c *client) work() {
+	for !c.world.stopped.Load() {
+		time.Sleep(time.Duration(c.random.Int64N(int64(mostThinking))))
+		together := 1
+		if c.random.IntN(8) == 0 {
+			together = 2 + c.random.IntN(3)
+		}
+		c.turn(together)
+	}
+}
+
+// turn sends some commands on one key together.
+func (c *client) turn(together int) {
+	key, serial := c.world.keys.Next(together)
+	var commands []history.Command
+	for place := range together {
+		commands = append(commands, history.DrawBy(c.random, key, serial, place))
+	}
+	c.send(commands)
+}
+
+// send sends commands and notes what becomes of them.
+func (c *client) send(commands []history.Command) {
+	if c.conn == nil && !c.connect() {
+		for _, command := range commands {
+			c.world.keys.Ended(command.Key)
+		}
+		return
+	}
+	var calls []history.Call
+	if len(commands) == 1 {
+		calls = append(calls, c.recorded.Begin(commands[0]))
+	} else {
+		calls = c.recorded.Pipeline(commands)
+	}
+	var out []byte
+	for _, command := range commands {
+		args := command.Args()
+		out = resp.AppendArray(out, len(args))
+		for _, arg := range args {
+			out = resp.AppendBulk(out, arg.(string))
+		}
+	}
+	_ = c.conn.SetDeadline(time.Now().Add(clientPatience))
+	_, err := c.conn.Write(out)
+	for _, call := range calls {
+		var text string
+		var isError bool
+		if err == nil {
+			text, isError, err = readReply(c.in, call.Command().Kind)
+		}
+		c.conclude(call, text, isError, err)
+	}
+	if err != nil {
+		c.hangUp()
+	}
+}
+
+// conclude notes the outcome of a command.
+func (c *client) conclude(call history.Call, text string, isError bool, err error) {
+	w := c.world
+	w.stats.Operations.Add(1)
+	known := outcome.Answered
+	switch {
+	case err != nil:
+		known, text = outcome.Unknown, err.Error()
+	case isError:
+		known = outcome.OfReply(text)
+	}
+	switch known {
+	case outcome.Answered:
+		w.stats.Answered.Add(1)
+		call.Done(text)
+	case outcome.NoEffect:
+		w.stats.Refused.Add(1)
+		call.NoEffect()
+	case outcome.Unknown:
+		w.stats.Unknown.Add(1)
+		call.Unknown()
+	}
+	if known != outcome.Unknown || call.Command().Kind.Reads() {
+		w.keys.Ended(call.Command().Key)
+	}
+	w.trace.add(time.Since(w.began), fmt.Sprintf("%s %v -> %s", c.name, call.Command(), text))
+}
+
+// connect connects with one of the proxies.
+func (c *client) connect() bool {
+	p := c.world.proxies[c.random.IntN(len(c.world.proxies))]
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	conn, err := c.host.Dial(ctx, p.host.at(clientPort))
+	if err != nil {
+		return false
+	}
+	c.conn, c.in = conn, bufio.NewReader(conn)
+	return true
+}
+
+func (c *client) hangUp() {
+	if c.conn != nil {
+		c.conn.Close()
+		c.conn = nil
+	}
+}

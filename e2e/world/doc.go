@@ -1,0 +1,37 @@
+// Package world runs whole clusters in one process, under virtual time: the real code of proxies and nodes, in a bubble of
+// testing/synctest, on a network in memory that misbehaves by a seed. A second of a cluster that has little to do takes some milliseconds, and what
+// takes minutes on machines, an outage and the repair after it, can be tried some thousand times in an hour.
+//
+//	world.go      a world: from the first node's start to the last one's end
+//	schedule.go   what happens to it
+//	net.go        the network: paths between hosts, which are slow, lossy, or cut in one direction
+//	host.go       a machine on it: its listeners, how its process ends
+//	conn.go       a connection: bytes in order, each after a while; what is cut off arrives later, or never
+//	deadline.go   when an operation on a connection is given up
+//	machine.go    a host with a node, and how nodes are stopped, killed, and left without power
+//	store.go      what is left of a node while it does not run
+//	proxies.go    a host with a proxy
+//	clients.go    clients: RESP bytes in, RESP bytes out, each command noted for the history
+//	reply.go      the replies
+//	check.go      what has to be so in the end
+//	trace.go      what happened
+//
+// What is real: node.Node, with its register, repair, rebuilding, hints, membership and forming; the peer protocol with its frames, handshakes and pings
+// (internal/wire); the proxy with its sessions and its coordinator. Each command goes from bytes of a client to bytes for it.
+//
+// What is not: gossip does not run, which says in the product who is alive to operators only. Clients are served by a goroutine each, not by epoll, and
+// sockets are not. A node's engine is the one in memory, which outlives the node, as a disk does for which writing takes no time; so its identity.
+//
+// What has to be so: every history is linearizable (internal/history; a checker that runs out of time fails, too). When all faults have ended, all replicas become equal
+// within two minutes. Everything is closed in order; no connection is left, and no goroutine, or synctest ends the test.
+//
+// # What a seed decides, and what not
+//
+// The schedule, the shape of the cluster, delays, what is lost, and what each client asks for follow from the seed. What does not: the order in which Go
+// runs goroutines that are ready at one moment, the choice of select and the order of maps, and the random numbers of the product itself (pauses before dialing again, generations
+// of processes). So two runs of a seed begin with the same events, and are not the same to the end: see TestHowOftenASeedRepeats. A seed that failed is worth repeating
+// a hundred times, and what it has found wants a test of its own.
+//
+// A goroutine that waits for a mutex keeps time from going on, since synctest cannot know who will unlock it. Who sleeps, or waits for a
+// connection, while it holds one that others want, therefore stops the world: the test says so after two minutes, with all stacks.
+package world

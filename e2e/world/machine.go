@@ -1,0 +1,90 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/quolldb/quoll/node"
+)
+
+const (
+	peerPort   = 7000
+	clientPort = 6379
+)
+
+// machine is a host with a node, and what is kept there while the node does not run. The schedule has it: one goroutine.
+type machine struct {
+	world *World
+	name  string
+	host  *host
+	store store
+	node  *node.Node // nil while it does not run
+	lives int
+}
+
+// start starts the node, if it does not run.
+func (m *machine) start() error {
+	if m.node != nil {
+		return nil
+	}
+	m.host.revive()
+	listener, err := m.host.listen(peerPort)
+	if err != nil {
+		return err
+	}
+	w := m.world
+	opt := node.Options{Name: m.name, ClusterName: clusterName, Initial: w.initial, Replicas: 3, Weight: 1, Listener: listener, Dial: m.host.Dial,
+		RepairInterval: 3 * time.Second, Version: "world", Logger: w.log.With("node", m.name)}
+	if err := m.store.open(&opt); err != nil {
+		return fmt.Errorf("node %s: %w", m.name, err)
+	}
+	if m.node, err = node.Start(opt); err != nil {
+		return fmt.Errorf("node %s: %w", m.name, err)
+	}
+	m.lives++
+	w.note("node %s runs, life %d", m.name, m.lives)
+	return nil
+}
+
+// stop ends the node in order, if it runs.
+func (m *machine) stop() error {
+	if m.node == nil {
+		return nil
+	}
+	m.world.note("node %s is stopped", m.name)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	err := m.node.Close(ctx)
+	m.node = nil
+	m.host.die(killed)
+	if err != nil {
+		return fmt.Errorf("node %s: %w", m.name, err)
+	}
+	return nil
+}
+
+// crash ends the node in the middle of whatever it does: how says what the others see of that.
+func (m *machine) crash(how hostState) {
+	if m.node == nil {
+		return
+	}
+	m.world.note("node %s is %s", m.name, map[hostState]string{killed: "killed", silent: "without power"}[how])
+	m.host.die(how)
+	m.store.crash(how)
+	m.bury()
+}
+
+// bury waits for the goroutines of a node that has crashed: whatever they do reaches nobody.
+func (m *machine) bury() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := m.node.Close(ctx); err != nil {
+		m.world.log.Debug("closing a node that has crashed", "err", err)
+	}
+	m.node = nil
+}
+
+// logger is that of a process.
+func (w *World) logger(name string) *slog.Logger { return w.log.With("process", name) }

@@ -1,0 +1,211 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/quolldb/quoll/internal/history"
+	"github.com/quolldb/quoll/ring"
+)
+
+// Config says what a world is made of. What is zero follows from the seed.
+type Config struct {
+	Seed     uint64
+	Schedule string // of Schedules
+	Nodes    int
+	Proxies  int
+	Clients  int
+	// Duration is for how long clients work while things happen to them, 20 s if it is 0.
+	Duration time.Duration
+	// Log gets what the product logs, nil for nobody.
+	Log slog.Handler
+}
+
+const clusterName = "world"
+
+// patience is how long what must happen may take once all faults have ended.
+const patience = 2 * time.Minute
+
+// World is a cluster with its clients.
+type World struct {
+	cfg      Config
+	random   *rand.Rand // of the schedule
+	net      *network
+	initial  ring.Initial
+	machines []*machine
+	proxies  []*proxyHost
+	clients  []*client
+	recorder *history.Recorder
+	keys     *history.Keys
+	log      *slog.Logger
+	trace    trace
+	began    time.Time
+	stopped  atomic.Bool // clients begin nothing more
+	working  sync.WaitGroup
+	stats    Stats
+	failures []error // of the schedule
+}
+
+// build makes a world in which nothing runs.
+func build(cfg Config) *World {
+	shape := randomOf(cfg.Seed, "shape")
+	if cfg.Nodes == 0 {
+		cfg.Nodes = 3 + 2*shape.IntN(2)
+	}
+	if cfg.Proxies == 0 {
+		cfg.Proxies = 2
+	}
+	if cfg.Clients == 0 {
+		cfg.Clients = 3 + shape.IntN(4)
+	}
+	if cfg.Duration == 0 {
+		cfg.Duration = 20 * time.Second
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.DiscardHandler
+	}
+	w := &World{cfg: cfg, random: randomOf(cfg.Seed, "schedule", cfg.Schedule), net: newNetwork(cfg.Seed), recorder: history.NewRecorder(),
+		keys: history.NewKeys("k"), log: slog.New(cfg.Log), began: time.Now()}
+	for i := range cfg.Nodes {
+		name := string(rune('a' + i))
+		m := &machine{world: w, name: name, host: w.net.host(name), store: newMemoryStore(shape.Uint64())}
+		w.machines = append(w.machines, m)
+		w.initial = append(w.initial, ring.InitialMember{Name: name, Peer: m.host.at(peerPort)})
+	}
+	for i := range cfg.Proxies {
+		name := fmt.Sprint("proxy", i+1)
+		w.proxies = append(w.proxies, &proxyHost{world: w, name: name, host: w.net.host(name)})
+	}
+	for i := range cfg.Clients {
+		name := fmt.Sprint("client", i+1)
+		w.clients = append(w.clients, &client{world: w, name: name, host: w.net.host(name), random: randomOf(cfg.Seed, name), recorded: w.recorder.Client()})
+	}
+	return w
+}
+
+// Live is the whole life of a world. It is called in a bubble of testing/synctest, and Check outside of it. The error says what is wrong
+// even without looking at the histories. The world is never nil.
+func Live(cfg Config) (*World, error) {
+	w := build(cfg)
+	return w, w.live()
+}
+
+// Check judges the histories of a world that has lived, with so much time for each key.
+func (w *World) Check(perKey time.Duration) history.Result { return w.recorder.Check(perKey) }
+
+// Trace is what happened, one event a line, with the times since the world began.
+func (w *World) Trace() string { return w.trace.String() }
+
+// String says how the world was.
+func (w *World) String() string {
+	s := &w.stats
+	return fmt.Sprintf("trace %016x; %v simulated, replicas equal after %v; %d operations: %d answered, %d refused, %d of unknown outcome",
+		w.trace.hash(), s.Simulated, s.Converged, s.Operations.Load(), s.Answered.Load(), s.Refused.Load(), s.Unknown.Load())
+}
+
+// live goes from the first node's start to the last one's end.
+func (w *World) live() error {
+	if schedules[w.cfg.Schedule] == nil {
+		return fmt.Errorf("there is no schedule %q; there are %v", w.cfg.Schedule, Schedules())
+	}
+	if err := w.start(); err != nil {
+		return err
+	}
+	for _, c := range w.clients {
+		w.working.Go(c.work)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), w.cfg.Duration)
+	schedules[w.cfg.Schedule](ctx, w)
+	<-ctx.Done()
+	cancel()
+	if err := w.settle(); err != nil {
+		return err
+	}
+	if err := w.converge(); err != nil {
+		return err
+	}
+	w.readAll()
+	return w.end()
+}
+
+// start starts all machines, and waits until they have formed a cluster.
+func (w *World) start() error {
+	for _, m := range w.machines {
+		if err := m.start(); err != nil {
+			return err
+		}
+	}
+	for _, p := range w.proxies {
+		if err := p.start(); err != nil {
+			return err
+		}
+	}
+	for _, m := range w.machines {
+		select {
+		case <-m.node.Formed():
+		case <-time.After(patience):
+			return fmt.Errorf("node %s has not formed: %w", m.name, m.node.Ready(context.Background()))
+		}
+	}
+	return nil
+}
+
+// settle ends all faults, starts what does not run, and lets the clients finish.
+func (w *World) settle() error {
+	w.note("all faults end")
+	w.net.heal()
+	for _, m := range w.machines {
+		if err := m.start(); err != nil {
+			return err
+		}
+	}
+	for _, p := range w.proxies {
+		if err := p.start(); err != nil {
+			return err
+		}
+	}
+	w.stopped.Store(true)
+	w.working.Wait()
+	return nil
+}
+
+// end closes everything in order: nothing may be left.
+func (w *World) end() error {
+	errs := w.failures
+	for _, c := range w.clients {
+		c.hangUp()
+	}
+	for _, p := range w.proxies {
+		errs = append(errs, p.stop())
+	}
+	for _, m := range w.machines {
+		errs = append(errs, m.stop())
+	}
+	for _, m := range w.machines {
+		errs = append(errs, m.store.end())
+	}
+	if n := w.net.left(); n > 0 {
+		errs = append(errs, fmt.Errorf("%d ends of connections were not closed", n))
+	}
+	w.stats.Simulated = time.Since(w.began)
+	return errors.Join(errs...)
+}
+
+// note adds an event to the trace, and to the history.
+func (w *World) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	w.trace.add(time.Since(w.began), text)
+	w.recorder.Note(text)
+}
+
+// up are the machines that run.
+func (w *World) up() []*machine {
+	return slices.DeleteFunc(slices.Clone(w.machines), func(m *machine) bool { return m.node == nil })
+}

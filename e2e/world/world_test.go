@@ -1,0 +1,185 @@
+package world
+
+import (
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var (
+	seeds     = flag.Int("seeds", 0, "worlds, spread over the schedules (0: one of each)")
+	firstSeed = flag.Uint64("seed", 1, "first seed of every schedule")
+	only      = flag.String("schedule", "", "only these schedules, separated by commas")
+	length    = flag.Duration("for", 0, "for how long clients work in each world, by its clock")
+	show      = flag.Bool("trace", false, "print what happened in each world")
+	logs      = flag.Bool("logs", false, "print what the product logs")
+	hung      = flag.Duration("hung", 2*time.Minute, "after what real time a world is taken for hung")
+)
+
+// TestMain has a panic show the goroutines of the worlds that are alive: the seed is the first number that one is called with.
+func TestMain(m *testing.M) {
+	debug.SetTraceback("all")
+	os.Exit(m.Run())
+}
+
+// checkFor bounds how long the checker works on one key.
+const checkFor = 5 * time.Second
+
+// TestWorlds lets worlds live, each by its seed. One that fails is printed with the command that repeats it.
+func TestWorlds(t *testing.T) {
+	if testing.Short() && *length == 0 {
+		*length = 8 * time.Second
+	}
+	names := Schedules()
+	if *only != "" {
+		names = strings.Split(*only, ",")
+	}
+	each := max(1, *seeds/len(names))
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			runAll(t, name, each)
+			t.Logf("%v", &sum)
+		})
+	}
+}
+
+// runAll lets worlds of one schedule live, as many at a time as there are processors.
+func runAll(t *testing.T, schedule string, worlds int) {
+	turns := make(chan uint64)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for seed := range turns {
+				sum.add(one(t, Config{Seed: seed, Schedule: schedule, Duration: *length}))
+			}
+		})
+	}
+	for i := range worlds {
+		if t.Failed() {
+			break
+		}
+		turns <- *firstSeed + uint64(i)
+	}
+	close(turns)
+	workers.Wait()
+}
+
+// one is the life of one world, and its judgement.
+func one(t *testing.T, cfg Config) *World {
+	if *logs {
+		cfg.Log = slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})
+	}
+	ended := watch(cfg)
+	var w *World
+	var failure error
+	synctest.Test(t, func(*testing.T) { w, failure = Live(cfg) })
+	close(ended)
+	result := w.Check(checkFor)
+	if failure == nil {
+		failure = result.Err()
+	}
+	if *show || failure != nil {
+		t.Logf("%s", w.Trace())
+	}
+	if *show {
+		t.Logf("%s %d: %v; %v", cfg.Schedule, cfg.Seed, w, result)
+	}
+	if failure != nil {
+		t.Errorf("%v; again: go test ./e2e/world -run TestWorlds -schedule %s -seed %d -seeds 1 -trace -v", failure, cfg.Schedule, cfg.Seed)
+	}
+	return w
+}
+
+// watch ends the process when a world stands still: its time does not go on while something runs, or waits for a lock.
+func watch(cfg Config) (ended chan struct{}) {
+	ended = make(chan struct{})
+	go func() {
+		select {
+		case <-ended:
+		case <-time.After(*hung):
+			fmt.Fprintf(os.Stderr, "the world of schedule %s with seed %d hangs\n", cfg.Schedule, cfg.Seed)
+			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 2)
+			os.Exit(2)
+		}
+	}()
+	return ended
+}
+
+// sum is the sum over all worlds.
+var sum = tally{began: time.Now()}
+
+type tally struct {
+	mu                                     sync.Mutex
+	began                                  time.Time
+	worlds                                 int
+	simulated                              time.Duration
+	operations, answered, refused, unknown int64
+}
+
+func (y *tally) add(w *World) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.worlds++
+	y.simulated += w.stats.Simulated
+	y.operations += w.stats.Operations.Load()
+	y.answered += w.stats.Answered.Load()
+	y.refused += w.stats.Refused.Load()
+	y.unknown += w.stats.Unknown.Load()
+}
+
+func (y *tally) String() string {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	took := time.Since(y.began)
+	return fmt.Sprintf("%d worlds so far, %.0f a minute, %.0f simulated seconds in a real one; %d operations: %d answered, %d refused, %d of unknown outcome",
+		y.worlds, float64(y.worlds)/took.Minutes(), y.simulated.Seconds()/took.Seconds(), y.operations, y.answered, y.refused, y.unknown)
+}
+
+// TestHowOftenASeedRepeats lets each of some worlds live twice, and counts how many of the pairs have one trace. Go's scheduler is not ours, so
+// that it is no fault when few do: the number is for the package's comment.
+func TestHowOftenASeedRepeats(t *testing.T) {
+	if *seeds == 0 {
+		t.Skip("only with -seeds")
+	}
+	for _, name := range Schedules() {
+		same, common := 0, 0.0
+		for i := range *seeds {
+			cfg := Config{Seed: *firstSeed + uint64(i), Schedule: name, Duration: *length}
+			a, b := one(t, cfg), one(t, cfg)
+			if a.trace.hash() == b.trace.hash() {
+				same++
+			}
+			common += commonPrefix(a, b)
+		}
+		t.Logf("%s: %d of %d seeds gave the same trace twice; the same events began %.1f %% of the time", name, same, *seeds, 100*common/float64(*seeds))
+	}
+}
+
+// commonPrefix returns the part of the traces' time until which they are the same.
+func commonPrefix(a, b *World) float64 {
+	left, right := a.trace.sorted(), b.trace.sorted()
+	n := 0
+	for n < min(len(left), len(right)) && left[n] == right[n] {
+		n++
+	}
+	if n == len(left) {
+		return 1
+	}
+	return float64(left[n].at) / float64(left[len(left)-1].at)
+}
+
+func TestSchedulesHaveNames(t *testing.T) {
+	if names := Schedules(); !slices.IsSorted(names) || len(names) < 4 {
+		t.Errorf("%v", names)
+	}
+}
