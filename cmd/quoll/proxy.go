@@ -100,7 +100,7 @@ func startProxy(listener net.Listener, cfg config.Proxy, failed failures, log *s
 	server := proxy.NewServer(proxy.ServerConfig{
 		Clients: front.Config{
 			MaxClients: fitFiles("max-clients", cfg.MaxClients, keptFiles, openFiles(), log), ClientMemory: int64(cfg.ClientMemory),
-			IdleTimeout: cfg.IdleTimeout, Logger: log,
+			OutputLimit: front.OutputLimit{Hard: int64(cfg.ClientOutputLimit)}, IdleTimeout: cfg.IdleTimeout, Logger: log,
 		},
 		Sessions: session.Config{
 			Limits:   resp.Limits{MaxBulk: int(cfg.MaxBulk), MaxArgs: cfg.MaxArgs, MaxInline: int(cfg.MaxInline)},

@@ -28,7 +28,7 @@ func number(n uint64) func() uint64 { return func() uint64 { return n } }
 func testProxy() Proxy {
 	return Proxy{
 		Clients:  func() int64 { return 1 },
-		Accepted: number(2), Rejected: number(3), SlowReaders: number(4), ProtocolErrors: number(5), Panics: number(6), Evicted: number(27),
+		Accepted: number(2), Rejected: number(3), SlowReaders: number(4), OutputExceeded: number(28), ProtocolErrors: number(5), Panics: number(6), Evicted: number(27),
 		WrongPasswords: number(25), Unheard: number(26),
 		Commands: func(emit func(string, uint64, uint64)) {
 			emit("get", 7, 1)
@@ -98,6 +98,7 @@ func TestScrapeShowsWhatWasCounted(t *testing.T) {
 		`quoll_proxy_connections_total 2`,
 		`quoll_proxy_rejected_connections_total 3`,
 		`quoll_proxy_closed_connections_total{reason="slow_reader"} 4`,
+		`quoll_proxy_closed_connections_total{reason="output_limit"} 28`,
 		`quoll_proxy_closed_connections_total{reason="protocol_error"} 5`,
 		`quoll_proxy_closed_connections_total{reason="panic"} 6`,
 		`quoll_proxy_closed_connections_total{reason="memory"} 27`,

@@ -8,9 +8,9 @@ import "github.com/prometheus/client_golang/prometheus"
 type Proxy struct {
 	// Clients is the number of connected clients.
 	Clients func() int64
-	// Accepted counts client connections, Rejected those beyond the limit. SlowReaders,
+	// Accepted counts client connections, Rejected those beyond the limit. SlowReaders, OutputExceeded,
 	// ProtocolErrors, Panics and Evicted count those that the proxy closed for it.
-	Accepted, Rejected, SlowReaders, ProtocolErrors, Panics, Evicted func() uint64
+	Accepted, Rejected, SlowReaders, OutputExceeded, ProtocolErrors, Panics, Evicted func() uint64
 	// WrongPasswords counts those that clients gave, Unheard those that were not looked at since their address had been wrong
 	// too often.
 	WrongPasswords, Unheard func() uint64
@@ -62,6 +62,7 @@ func (p Proxy) Register(r *Registry) {
 	c.values(prometheus.CounterValue, "quoll_proxy_closed_connections_total", "Client connections that the proxy closed, by reason.", "reason",
 		func(emit emit) {
 			emit(float64(p.SlowReaders()), "slow_reader")
+			emit(float64(p.OutputExceeded()), "output_limit")
 			emit(float64(p.ProtocolErrors()), "protocol_error")
 			emit(float64(p.Panics()), "panic")
 			emit(float64(p.Evicted()), "memory")

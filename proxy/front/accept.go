@@ -61,6 +61,7 @@ func (s *Server) accept(conn net.Conn) {
 	if err == nil {
 		s.stats.Accepted.Add(1)
 		if !s.loop.adopt(c) {
+			c.dedicated.Store(true)
 			s.running.Go(c.serve)
 		}
 		return
@@ -93,6 +94,7 @@ func (s *Server) admit(conn net.Conn) (*Conn, error) {
 
 // leave is the end of a connection.
 func (s *Server) leave(c *Conn) {
+	c.outbox.close(c)
 	c.holds.end(s)
 	s.mu.Lock()
 	delete(s.conns, c.id)

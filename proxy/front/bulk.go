@@ -35,7 +35,7 @@ func newBulkReads() *bulkReads {
 
 // read reads what has come from a client, in its turn if that is much.
 func (b *bulkReads) read(c *Conn) error {
-	if c.stream.socket == nil || c.reader.Expected() <= ordinary { // without a socket the read may wait for the client
+	if c.reader.Expected() <= ordinary {
 		return c.reader.ReadBatch(&c.input)
 	}
 	b.turns <- struct{}{}

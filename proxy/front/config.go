@@ -13,6 +13,8 @@ type Config struct {
 	// ClientMemory bounds what all clients together make the server hold: of commands that are sent by halves, and of replies
 	// that are not taken (default 1 GiB). Beyond it the client with the most is disconnected, as by Redis' maxmemory-clients.
 	ClientMemory int64
+	// OutputLimit bounds what waits of what is pushed to a client, unless its session says otherwise (default 256 MiB).
+	OutputLimit OutputLimit
 	// WriteTimeout is how long a client may take to accept 256 KiB of replies
 	// before it is disconnected (default 30 s).
 	WriteTimeout time.Duration
@@ -31,6 +33,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.ClientMemory <= 0 {
 		c.ClientMemory = 1 << 30
+	}
+	if c.OutputLimit == (OutputLimit{}) {
+		c.OutputLimit.Hard = 256 << 20
 	}
 	if c.WriteTimeout <= 0 {
 		c.WriteTimeout = 30 * time.Second

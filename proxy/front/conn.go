@@ -2,6 +2,7 @@ package front
 
 import (
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 
 // Conn is the connection of one client. At any moment it belongs to one goroutine, or to none
 // while it waits for its client (see loop). Its owner calls the methods. Any goroutine may call ID, Server, Session, Created, Active, RemoteAddr,
-// LocalAddr and HangUp.
+// LocalAddr, HangUp, Push, LimitOutput and Waiting.
 type Conn struct {
 	server  *Server
 	session Session
@@ -28,9 +29,15 @@ type Conn struct {
 	// quit ends the connection once its replies are flushed; broken ends it at once.
 	quit, broken bool
 
-	holds holding
-	pass  pass   // at the gate, of what a goroutine executes
-	out   []byte // replies that are not sent
+	holds  holding
+	pass   pass   // at the gate, of what a goroutine executes
+	out    []byte // replies, and what was pushed between them, that are not sent
+	outbox outbox
+
+	// dedicated: the connection has a goroutine for good, which waits for its client. Then, and only then, others may write
+	// meanwhile: whoever does has the lock.
+	dedicated atomic.Bool
+	writing   sync.Mutex
 }
 
 func newConn(server *Server, conn net.Conn, id int64) *Conn {
@@ -48,6 +55,7 @@ func newConn(server *Server, conn net.Conn, id int64) *Conn {
 	c.active.Store(c.created.UnixMilli())
 	c.reader = resp.NewReader(&c.stream, resp.Limits{})
 	c.reader.OnResize(func(bytes int) { c.holds.input(c, bytes) })
+	c.outbox.queue.limit = server.cfg.OutputLimit
 	c.session = server.open(c)
 	return c
 }

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"io"
 	"net"
 	"time"
 )
@@ -54,3 +55,14 @@ func (c *Conn) ServeOnce() bool {
 	c.received(c.reader.ReadBatch(&c.input))
 	return !c.Ending()
 }
+
+// memoryConn is a connection whose bytes are in memory. Nothing else of it can be used.
+type memoryConn struct {
+	net.Conn
+	in  io.Reader
+	out io.Writer
+}
+
+func (c *memoryConn) Read(p []byte) (int, error)       { return c.in.Read(p) }
+func (c *memoryConn) Write(p []byte) (int, error)      { return c.out.Write(p) }
+func (c *memoryConn) SetWriteDeadline(time.Time) error { return nil }

@@ -6,15 +6,15 @@ import (
 )
 
 // holding is what one client makes the server hold for as long as it likes: a command of which it has sent a part, and replies
-// that it does not take. Buffers of ordinary size are not counted.
+// and pushes that it does not take. Buffers of ordinary size are not counted.
 //
 // All clients together are bounded by Config.ClientMemory. Who goes beyond it does not wait, since it might be for ever: the
 // client that holds the most is disconnected, as by Redis' maxmemory-clients.
 // See https://redis.io/docs/latest/develop/reference/clients/#client-eviction.
 type holding struct {
-	mu      sync.Mutex
-	in, out int64
-	ended   bool // what it holds does not count any more
+	mu              sync.Mutex
+	in, out, pushed int64
+	ended           bool // what it holds does not count any more
 }
 
 // ordinary is the size up to which buffers are not counted.
@@ -25,20 +25,23 @@ func (h *holding) input(c *Conn, bytes int)   { h.change(c.server, &h.in, bytes)
 func (h *holding) replies(c *Conn, bytes int) { h.change(c.server, &h.out, bytes) }
 
 func (h *holding) change(server *Server, part *int64, bytes int) {
-	now := int64(bytes)
+	if h.set(server, part, int64(bytes)) {
+		server.evict()
+	}
+}
+
+// set notes one of the parts, and reports whether clients have to be disconnected for it: evict does that.
+func (h *holding) set(server *Server, part *int64, now int64) (full bool) {
 	if now <= ordinary {
 		now = 0
 	}
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	change := now - *part
-	if *part = now; h.ended {
-		change = 0
+	if *part = now; h.ended || change == 0 {
+		return false
 	}
-	together := server.held.Add(change)
-	h.mu.Unlock()
-	if change > 0 && together > server.cfg.ClientMemory {
-		server.evict()
-	}
+	return server.held.Add(change) > server.cfg.ClientMemory && change > 0
 }
 
 // sum is what the client makes the server hold.
@@ -48,7 +51,7 @@ func (h *holding) sum() int64 {
 	if h.ended {
 		return 0
 	}
-	return h.in + h.out
+	return h.in + h.out + h.pushed
 }
 
 // end gives back what was held, and returns how much that was. Only the first call does something.
@@ -59,7 +62,7 @@ func (h *holding) end(server *Server) (bytes int64) {
 		return 0
 	}
 	h.ended = true
-	bytes = h.in + h.out
+	bytes = h.in + h.out + h.pushed
 	server.held.Add(-bytes)
 	server.abandon(bytes)
 	return bytes

@@ -42,6 +42,9 @@ func (c *Conn) release() bool {
 	if c.killed.Load() || c.server.closing.Load() {
 		c.wake()
 	}
+	if c.outbox.waiting.Load() {
+		c.outbox.recall(c)
+	}
 	return true
 }
 

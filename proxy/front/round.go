@@ -60,13 +60,17 @@ func (r *round) take(c *Conn, now time.Time) {
 	}
 	c.active.Store(now.UnixMilli())
 	c.next = 0
+	if !c.deliver() {
+		c.detach()
+		return
+	}
 	ops, all := c.session.Plan(partOps)
 	switch {
 	case !all:
 		c.detach()
 		return
 	case len(ops) == 0:
-		c.flush()
+		c.finish()
 		c.settle()
 		return
 	}
@@ -104,7 +108,7 @@ func (r *round) answer(part int) {
 	r.server.loop.gate.end(&r.pass, len(ops))
 	defer c.guard()
 	c.session.Executed(ops, time.Since(r.begun))
-	c.flush()
+	c.finish()
 	c.settle()
 }
 

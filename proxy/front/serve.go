@@ -15,16 +15,19 @@ import (
 // serve serves the connection to its end, or until it can be left to the loop. It begins with
 // what a round has left.
 func (c *Conn) serve() {
+	c.writing.Lock()
+	defer c.writing.Unlock()
 	defer func() {
 		if cause := recover(); cause != nil {
 			c.crashed(cause)
 		}
 	}()
 	c.stream.nonblocking, c.stream.congested = false, false
+	c.deliver()
 	c.session.Run()
-	c.flush()
+	c.finish()
 	for !c.quit && !c.broken {
-		err := c.server.bulk.read(c)
+		err := c.read()
 		if errors.Is(err, errNotNow) && c.release() {
 			return
 		}
@@ -33,17 +36,38 @@ func (c *Conn) serve() {
 	c.end()
 }
 
+// read reads what the client has sent. If that means to wait for the client others may write meanwhile: see speak.
+func (c *Conn) read() error {
+	if !c.dedicated.Load() {
+		return c.server.bulk.read(c)
+	}
+	c.writing.Unlock()
+	defer c.writing.Lock()
+	return c.reader.ReadBatch(&c.input)
+}
+
+// speak writes what was pushed to a client whose own goroutine waits for it to send something.
+func (c *Conn) speak() {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	c.outbox.answered()
+	if c.finish(); c.broken {
+		c.stream.Close() // the goroutine ends the connection
+	}
+}
+
 // received answers what one read delivered, with one write.
 func (c *Conn) received(err error) {
 	switch {
 	case err == nil:
 		c.next = 0
 		c.active.Store(time.Now().UnixMilli())
+		c.deliver()
 		c.session.Run()
 	case !errors.Is(err, errNotNow):
 		c.readFailed(err)
 	}
-	c.flush()
+	c.finish()
 }
 
 // readFailed decides how the connection ends when nothing more can be read.
@@ -91,7 +115,10 @@ const portionOps = gateOps / 2
 // Execute executes a batch when there is room for it, and returns how long that took. One of very many operations is
 // executed in portions, one after the other: all at once would keep the nodes from everybody else, and take longer than an
 // operation may.
+//
+// It is called between replies: what was pushed to the client until then is sent before.
 func (c *Conn) Execute(b *route.Batch) (took time.Duration) {
+	c.deliver()
 	if len(b.Ops) <= portionOps {
 		took = c.executePortion(b)
 	} else {

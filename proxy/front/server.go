@@ -34,8 +34,9 @@ type Server struct {
 	abandoned  atomic.Int64 // by connections that ended, since it was collected last
 	collecting atomic.Bool
 
-	loop loop
-	gate *gate // of connections in goroutines: many small commands of the loop do not wait behind few long pipelines
+	loop    loop
+	writers writers
+	gate    *gate // of connections in goroutines: many small commands of the loop do not wait behind few long pipelines
 
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
@@ -57,6 +58,7 @@ func New(cfg Config, cluster Executor, open func(*Conn) Session) *Server {
 		bulk:      newBulkReads(),
 	}
 	server.loop.server = server
+	server.writers.server = server
 	server.loop.gate = newGate(server.cfg.patience, cluster.Working, ctx.Done())
 	server.gate = newGate(server.cfg.patience, cluster.Working, ctx.Done())
 	return server

@@ -13,6 +13,8 @@ type Stats struct {
 	Accepted, Rejected atomic.Uint64
 	// SlowReaders and Panics count connections that were closed for it.
 	SlowReaders, Panics atomic.Uint64
+	// OutputExceeded counts connections that were closed because too much of what was pushed to them waited.
+	OutputExceeded atomic.Uint64
 	// Evicted counts connections that were closed because all together held too much, and this one the most.
 	Evicted atomic.Uint64
 	// BytesOut counts the bytes of replies.
@@ -30,7 +32,7 @@ func (s *Stats) observe(ops int, took time.Duration) {
 
 // Reset sets to zero what CONFIG RESETSTAT does.
 func (s *Stats) Reset() {
-	for _, n := range []*atomic.Uint64{&s.Accepted, &s.Rejected, &s.SlowReaders, &s.Panics, &s.Evicted, &s.BytesOut} {
+	for _, n := range []*atomic.Uint64{&s.Accepted, &s.Rejected, &s.SlowReaders, &s.Panics, &s.OutputExceeded, &s.Evicted, &s.BytesOut} {
 		n.Store(0)
 	}
 }

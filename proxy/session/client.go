@@ -67,12 +67,13 @@ func (s *Session) describe(dst []byte, now time.Time) []byte {
 	if info.noTouchMode {
 		flags += "T"
 	}
+	messages, waiting := s.conn.Waiting()
 	idle := max(0, now.UnixMilli()-s.conn.Active()) / 1000
 	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=0 psub=0 ssub=0 multi=-1 "+
-		"qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd=%s user=%s redir=%d resp=%d "+
+		"qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=%d omem=%d tot-mem=0 events=r cmd=%s user=%s redir=%d resp=%d "+
 		"lib-name=%s lib-ver=%s\n",
 		s.conn.ID(), s.conn.RemoteAddr(), s.conn.LocalAddr(), info.name, int(now.Sub(s.conn.Created()).Seconds()), idle, flags,
-		name, defaultUser, info.tracking.redirect(), protocol, info.libName, info.libVersion)
+		messages, waiting, name, defaultUser, info.tracking.redirect(), protocol, info.libName, info.libVersion)
 }
 
 // validName reports whether a client may have this name: printable, no spaces.

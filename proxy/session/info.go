@@ -139,7 +139,7 @@ func infoStats(s *Session) []parameter {
 		{"total_commands_processed", count(stats.Commands.Load())},
 		{"total_net_output_bytes", count(clients.BytesOut.Load())},
 		{"rejected_connections", count(clients.Rejected.Load())},
-		{"client_output_buffer_limit_disconnections", count(clients.SlowReaders.Load())},
+		{"client_output_buffer_limit_disconnections", count(clients.SlowReaders.Load() + clients.OutputExceeded.Load())},
 		{"evicted_keys", "0"},
 		{"total_error_replies", count(failed)},
 	}
