@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 
@@ -20,8 +19,11 @@ var ErrFormat = errors.New("the store was written by a newer version of Quoll")
 // Open opens an engine on a store of a kind, or makes one. An error says what is wrong with which part, and
 // nothing has been changed then but for what a torn end of a log needs.
 func Open(opt Options, kind Kind) (*Engine, error) {
+	if opt.System == nil {
+		opt.System = system{}
+	}
 	for _, dir := range []string{opt.Dir, opt.Journal} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := opt.System.MakeDirs(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +90,7 @@ func (e *Engine) openJournal() error {
 		}
 	}
 	e.unresolved = unresolved{}
-	e.journal, err = journal.Open(journal.Options{Dir: e.opt.Journal, SegmentSize: e.opt.SegmentSize, Interval: e.opt.Interval,
+	e.journal, err = journal.Open(journal.Options{Dir: e.opt.Journal, FS: e.opt.System.Journal(e.opt.Journal), SegmentSize: e.opt.SegmentSize, Interval: e.opt.Interval,
 		Spare:     int(lagMost * e.opt.FlushSize / e.opt.SegmentSize),
 		MustExist: e.opt.MustExist || found, Logger: e.log}, func(seq uint64, op []byte) error {
 		replayed++

@@ -5,8 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -15,6 +13,8 @@ import (
 type Options struct {
 	// Dir is the store's directory, Journal the journal's. They are made if they are not there.
 	Dir, Journal string
+	// System is what the engine asks of the operating system, nil for that of the process.
+	System System
 	// MustExist says that there was an engine here before: that there is nothing is an
 	// error then.
 	MustExist bool
@@ -51,11 +51,10 @@ const (
 
 // setDefaults fills what was left out.
 func (o *Options) setDefaults() error {
-	var fs unix.Statfs_t
-	if err := unix.Statfs(o.Dir, &fs); err != nil {
+	total, _, err := o.System.Space(o.Dir)
+	if err != nil {
 		return fmt.Errorf("the size of the file system of %s: %w", o.Dir, err)
 	}
-	total := inBytes(fs.Blocks, fs.Bsize)
 	setDefault(&o.Cache, 256*mib)
 	setDefault(&o.SegmentSize, min(max(total/256, 4*mib), 16*mib))
 	setDefault(&o.MemTable, min(max(total/64, 8*mib), 32*mib))

@@ -4,13 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"sync/atomic"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/quolldb/quoll/node/engine"
 )
@@ -51,17 +46,12 @@ func (e *Engine) watch(ctx context.Context) {
 
 // freeSpace asks the file system what is left.
 func (e *Engine) freeSpace() int64 {
-	var fs unix.Statfs_t
-	if err := unix.Statfs(e.opt.Dir, &fs); err != nil {
+	_, free, err := e.opt.System.Space(e.opt.Dir)
+	if err != nil {
 		return e.space.free.Load() // better an old number than a wrong one
 	}
-	e.space.free.Store(inBytes(fs.Bavail, fs.Bsize))
-	return e.space.free.Load()
-}
-
-// inBytes returns the bytes in blocks of a size, which is another type on each system.
-func inBytes[T int64 | int32 | uint32](blocks uint64, size T) int64 {
-	return int64(blocks) * int64(size)
+	e.space.free.Store(free)
+	return free
 }
 
 // leastSpace is what the store may need to start or to end.
@@ -98,8 +88,8 @@ func (e *Engine) Usage() engine.Usage {
 
 // measure adds up the files. What is live is what the records would take written once.
 func (e *Engine) measure() {
-	store, err := blocks(e.opt.Dir)
-	log, err2 := blocks(e.opt.Journal)
+	store, err := e.opt.System.Used(e.opt.Dir)
+	log, err2 := e.opt.System.Used(e.opt.Journal)
 	if errors.Join(err, err2) != nil {
 		return
 	}
@@ -111,25 +101,6 @@ func (e *Engine) measure() {
 // diskOverhead is what a record takes on disk besides key and value: the store's key and what
 // goes with each entry and its place in the index.
 const diskOverhead = 64
-
-// blocks returns what the files of a directory take on disk. Some have holes.
-func blocks(dir string) (uint64, error) {
-	total := uint64(0)
-	err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
-			return nil
-		}
-		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-			total += uint64(stat.Blocks) * 512
-		}
-		return err
-	})
-	return total, err
-}
 
 // size shows a number of bytes.
 func size(bytes int64) string {

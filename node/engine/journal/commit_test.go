@@ -37,7 +37,7 @@ func TestManyCommitsShareOneSync(t *testing.T) {
 	inModes(t, func(t *testing.T, opt Options) {
 		opt.Interval = 0
 		j, _ := reopen(t, opt)
-		d := opt.fs.(*disk)
+		d := opt.FS.(*disk)
 		g := newGate(d, "datasync")
 
 		var order []int
@@ -87,7 +87,7 @@ func TestACommitWithoutOperationsWaitsForThoseBefore(t *testing.T) {
 		j.Commit(func(error) { called++ })
 		require.Equal(t, 1, called, "nothing to wait for")
 
-		d := opt.fs.(*disk)
+		d := opt.FS.(*disk)
 		g := newGate(d, "datasync")
 		add := make(chan struct{})
 		_, err := j.Append([]byte("op"))
@@ -138,7 +138,7 @@ func TestCallbacksMayCommitAgain(t *testing.T) {
 }
 
 func TestWithAnIntervalTheCommitterWrites(t *testing.T) {
-	opt := Options{Interval: time.Hour, SegmentSize: 4 * blockSize, fs: newDisk()}
+	opt := Options{Interval: time.Hour, SegmentSize: 4 * blockSize, FS: newDisk()}
 	j, _ := reopen(t, opt)
 	_, err := j.Append([]byte("op"))
 	require.NoError(t, err)
@@ -151,7 +151,7 @@ func TestWithAnIntervalTheCommitterWrites(t *testing.T) {
 }
 
 func TestWithAnIntervalSyncsComeByThemselves(t *testing.T) {
-	opt := Options{Interval: time.Millisecond, SegmentSize: 4 * blockSize, fs: newDisk()}
+	opt := Options{Interval: time.Millisecond, SegmentSize: 4 * blockSize, FS: newDisk()}
 	j, _ := reopen(t, opt)
 	add(t, j, "op")
 	require.Eventually(t, func() bool { return j.Durable() == 1 }, time.Minute, time.Millisecond)
@@ -160,7 +160,7 @@ func TestWithAnIntervalSyncsComeByThemselves(t *testing.T) {
 func TestTheEndOfAContextEndsTheWaiting(t *testing.T) {
 	inModes(t, func(t *testing.T, opt Options) {
 		j, _ := reopen(t, opt)
-		d := opt.fs.(*disk)
+		d := opt.FS.(*disk)
 		g := newGate(d, "datasync")
 		_, err := j.Append([]byte("op"))
 		require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestAnErrorIsFinal(t *testing.T) {
 			add(t, j, "fine")
 			require.NoError(t, j.Sync(context.Background()))
 			var failed atomic.Bool
-			d := opt.fs.(*disk)
+			d := opt.FS.(*disk)
 			d.mu.Lock()
 			d.fault = func(o, _ string) error {
 				if o == op && !failed.Swap(true) {

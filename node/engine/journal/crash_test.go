@@ -58,7 +58,7 @@ func newMachine(t *rapid.T) *machine {
 
 // open opens what is left after a crash, or a close, and checks it.
 func (m *machine) open(left aftermath) {
-	m.disk, m.opt.fs = left.disk, left.disk
+	m.disk, m.opt.FS = left.disk, left.disk
 	first, next := uint64(0), uint64(0)
 	j, err := Open(m.opt, func(seq uint64, op []byte) error {
 		if first == 0 {

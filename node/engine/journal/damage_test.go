@@ -23,7 +23,7 @@ func sample(t testing.TB, closed bool) (opt Options, ops map[uint64]string) {
 	d := newDisk()
 	opt = Options{
 		SegmentSize: 2 * blockSize, frameSize: 1000, Logger: slog.New(slog.DiscardHandler),
-		fs: d, pause: time.Hour,
+		FS: d, pause: time.Hour,
 	}
 	j, _ := reopen(t, opt)
 	ops = map[uint64]string{}
@@ -39,7 +39,7 @@ func sample(t testing.TB, closed bool) (opt Options, ops map[uint64]string) {
 	maps.DeleteFunc(ops, func(seq uint64, _ string) bool { return seq <= 9 })
 	if !closed {
 		d.mu.Lock()
-		opt.fs = d.afterKill()
+		opt.FS = d.afterKill()
 		d.mu.Unlock()
 	}
 	require.NoError(t, j.Close())
@@ -61,16 +61,16 @@ func attempt(opt Options) (map[uint64]string, error) {
 
 // on returns the options with a copy of the disk, changed.
 func on(opt Options, change func(d *disk)) Options {
-	d := opt.fs.(*disk).afterKill()
+	d := opt.FS.(*disk).afterKill()
 	change(d)
-	opt.fs = d
+	opt.FS = d
 	return opt
 }
 
 func TestTheSampleIsWhatItSays(t *testing.T) {
 	opt, ops := sample(t, true)
 	used := 0
-	for name := range opt.fs.(*disk).names {
+	for name := range opt.FS.(*disk).names {
 		if strings.HasSuffix(name, segmentSuffix) {
 			used++
 		}
@@ -89,7 +89,7 @@ func TestEveryFlippedByteIsNoticedOrHarmless(t *testing.T) {
 	if testing.Short() {
 		step = 7
 	}
-	files := opt.fs.(*disk)
+	files := opt.FS.(*disk)
 	for _, name := range slices.Sorted(maps.Keys(files.names)) {
 		content := files.names[name].data
 		for at := 0; at < len(content); at += step {
@@ -115,14 +115,14 @@ func TestEveryFlippedByteIsNoticedOrHarmless(t *testing.T) {
 // TestWhatIsDamagedIsNotTouched compares the disk before and after an Open that failed.
 func TestWhatIsDamagedIsNotTouched(t *testing.T) {
 	opt, _ := sample(t, false)
-	first := opt.fs.(*disk).first()
+	first := opt.FS.(*disk).first()
 	opt = on(opt, func(d *disk) { d.names[first].data[blockSize+headerSize+1]++ })
-	before := opt.fs.(*disk).afterKill()
+	before := opt.FS.(*disk).afterKill()
 	_, err := attempt(opt)
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.ErrorContains(t, err, "offset 4096")
 	require.ErrorContains(t, err, engine.Advice)
-	after := opt.fs.(*disk)
+	after := opt.FS.(*disk)
 	require.Equal(t, len(before.names), len(after.names))
 	for name, n := range before.names {
 		require.Equal(t, n.data, after.names[name].data)
@@ -143,7 +143,7 @@ func (d *disk) segments() []string {
 func TestEveryDeletedFileIsNoticed(t *testing.T) {
 	for _, closed := range []bool{true, false} {
 		opt, ops := sample(t, closed)
-		files := opt.fs.(*disk)
+		files := opt.FS.(*disk)
 		for name, n := range files.names {
 			played, err := attempt(on(opt, func(d *disk) { delete(d.names, name) }))
 			used := name == checkpointName || strings.HasSuffix(name, segmentSuffix) && !allZero(n.data[blockSize:])
@@ -167,8 +167,8 @@ func TestEveryDeletedFileIsNoticed(t *testing.T) {
 func TestForeignFilesAreNoticed(t *testing.T) {
 	opt, _ := sample(t, false)
 	other, _ := sample(t, false)
-	foreign := other.fs.(*disk)
-	mine := opt.fs.(*disk)
+	foreign := other.FS.(*disk)
+	mine := opt.FS.(*disk)
 	for name := range foreign.names {
 		if strings.HasSuffix(name, spareSuffix) || mine.names[name] == nil {
 			continue
@@ -185,7 +185,7 @@ func TestForeignFilesAreNoticed(t *testing.T) {
 
 func TestANewerVersionIsRefused(t *testing.T) {
 	opt, _ := sample(t, true)
-	for _, name := range []string{checkpointName, opt.fs.(*disk).first()} {
+	for _, name := range []string{checkpointName, opt.FS.(*disk).first()} {
 		_, err := attempt(on(opt, func(d *disk) {
 			b := d.names[name].data
 			le.PutUint32(b[8:], version+1)
@@ -201,7 +201,7 @@ func TestANewerVersionIsRefused(t *testing.T) {
 // TestDamageBeforeProofIsNoTornTail damages what a later frame says was durable.
 func TestDamageBeforeProofIsNoTornTail(t *testing.T) {
 	opt, _ := sample(t, false)
-	files := opt.fs.(*disk)
+	files := opt.FS.(*disk)
 	c, err := decodeCheckpoint(files.names[checkpointName].data)
 	require.NoError(t, err)
 	c.durable = c.seq // the proof is to be in the frames
@@ -232,7 +232,7 @@ func TestDamageBeforeProofIsNoTornTail(t *testing.T) {
 // it after each operation.
 func TestRecycledSegmentsShowNothingOld(t *testing.T) {
 	d := newDisk()
-	opt := Options{SegmentSize: 2 * blockSize, Logger: slog.New(slog.DiscardHandler), fs: d}
+	opt := Options{SegmentSize: 2 * blockSize, Logger: slog.New(slog.DiscardHandler), FS: d}
 	j, _ := reopen(t, opt)
 	for i := range 60 {
 		op := fmt.Sprintf("%d %s", i, bytes.Repeat([]byte("x"), 400))
@@ -242,7 +242,7 @@ func TestRecycledSegmentsShowNothingOld(t *testing.T) {
 		left := d.afterKill()
 		d.mu.Unlock()
 		copied := opt
-		copied.fs = left
+		copied.FS = left
 		played, err := attempt(copied)
 		require.NoError(t, err)
 		require.Equal(t, map[uint64]string{uint64(i + 1): op}, played)
@@ -292,7 +292,7 @@ func TestAnOperationWithoutItsBeginning(t *testing.T) {
 		d.put(checkpointName, checkpoint{
 			journal: 7, first: 1, base: 1, seq: checkpointed, durable: checkpointed,
 		}.encode())
-		played, err := attempt(Options{SegmentSize: 2 * blockSize, Logger: slog.New(slog.DiscardHandler), fs: d})
+		played, err := attempt(Options{SegmentSize: 2 * blockSize, Logger: slog.New(slog.DiscardHandler), FS: d})
 		require.NoError(t, err)
 		if checkpointed == 0 {
 			require.Empty(t, played)

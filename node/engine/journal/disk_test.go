@@ -14,7 +14,7 @@ import (
 // sectorSize is what a disk writes entirely or not at all.
 const sectorSize = 512
 
-// disk is a filesystem in memory that knows what a power cut would leave of it. Changes
+// disk is a FileSystem in memory that knows what a power cut would leave of it. Changes
 // of the directory become durable in their order, as in a filesystem with a journal of
 // metadata; sectors that are not synced in any.
 type disk struct {
@@ -178,7 +178,7 @@ func (d *disk) Names() ([]string, error) {
 
 func (d *disk) MakeDir() error { return nil }
 
-func (d *disk) Create(name string) (file, error) {
+func (d *disk) Create(name string) (File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, err := d.step("create", name); err != nil {
@@ -189,7 +189,7 @@ func (d *disk) Create(name string) (file, error) {
 	return &handle{d: d, n: n, name: name}, nil
 }
 
-func (d *disk) Open(name string) (file, error) {
+func (d *disk) Open(name string) (File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, err := d.step("open", name); err != nil {
@@ -230,7 +230,7 @@ func (d *disk) Remove(name string) error {
 	return nil
 }
 
-func (d *disk) Holds(name string, f file) bool {
+func (d *disk) Holds(name string, f File) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.names[name] == f.(*handle).n

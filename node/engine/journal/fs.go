@@ -10,25 +10,26 @@ import (
 	"github.com/quolldb/quoll/internal/durable"
 )
 
-// filesystem is what the journal does with its directory. Tests have one that forgets
+// FileSystem is what the journal does with its directory: names are those of files in it. Tests have one that forgets
 // in a power cut what was not synced.
-type filesystem interface {
+type FileSystem interface {
 	// Names returns the names of all files; an error that is os.ErrNotExist without a directory.
 	Names() ([]string, error)
 	// MakeDir makes the directory, durably, if it is not there.
 	MakeDir() error
 	// Create makes an empty file, or empties the one that is there.
-	Create(name string) (file, error)
-	Open(name string) (file, error)
+	Create(name string) (File, error)
+	Open(name string) (File, error)
 	Rename(from, to string) error
 	Remove(name string) error
 	// Holds reports whether a name stands for a file that is open here; yes if that cannot be found out.
-	Holds(name string, f file) bool
+	Holds(name string, f File) bool
 	// SyncDir makes durable what names there are, and for which files.
 	SyncDir() error
 }
 
-type file interface {
+// File is an open file. One goroutine writes to it or syncs it at a time.
+type File interface {
 	io.ReaderAt
 	io.WriterAt
 	io.Closer
@@ -52,7 +53,7 @@ func shortage(err error) bool {
 	return false
 }
 
-// directory is the filesystem of the product.
+// directory is the FileSystem of the product.
 type directory string
 
 func (d directory) path(name string) string { return filepath.Join(string(d), name) }
@@ -73,11 +74,11 @@ func (d directory) MakeDir() error {
 	return durable.Sync(filepath.Dir(string(d)))
 }
 
-func (d directory) Create(name string) (file, error) {
+func (d directory) Create(name string) (File, error) {
 	return openFile(d.path(name), os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 }
 
-func (d directory) Open(name string) (file, error) { return openFile(d.path(name), os.O_RDWR) }
+func (d directory) Open(name string) (File, error) { return openFile(d.path(name), os.O_RDWR) }
 
 func (d directory) Rename(from, to string) error { return os.Rename(d.path(from), d.path(to)) }
 
@@ -88,7 +89,7 @@ func (d directory) SyncDir() error { return durable.Sync(string(d)) }
 // diskFile is a file on a disk. Its other methods depend on the system.
 type diskFile struct{ *os.File }
 
-func openFile(path string, flags int) (file, error) {
+func openFile(path string, flags int) (File, error) {
 	f, err := os.OpenFile(path, flags, 0o600)
 	if err != nil {
 		return nil, err

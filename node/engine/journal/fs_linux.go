@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// Size implements file.
+// Size implements File.
 func (f diskFile) Size() (int64, bool, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -16,7 +16,7 @@ func (f diskFile) Size() (int64, bool, error) {
 	return info.Size(), known && st.Blocks*512 >= info.Size(), nil
 }
 
-// Allocate implements file.
+// Allocate implements File.
 func (f diskFile) Allocate(size int64) error {
 	err := uninterrupted(func() error { return syscall.Fallocate(int(f.Fd()), 0, 0, size) })
 	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {
@@ -25,7 +25,7 @@ func (f diskFile) Allocate(size int64) error {
 	return named("fallocate", f, err)
 }
 
-// Datasync implements file.
+// Datasync implements File.
 func (f diskFile) Datasync() error {
 	return named("fdatasync", f, uninterrupted(func() error { return syscall.Fdatasync(int(f.Fd())) }))
 }

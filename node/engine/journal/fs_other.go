@@ -2,7 +2,7 @@
 
 package journal
 
-// Size implements file.
+// Size implements File.
 func (f diskFile) Size() (int64, bool, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -11,8 +11,8 @@ func (f diskFile) Size() (int64, bool, error) {
 	return info.Size(), true, nil
 }
 
-// Allocate implements file.
+// Allocate implements File.
 func (f diskFile) Allocate(size int64) error { return writeZeros(f, size) }
 
-// Datasync implements file.
+// Datasync implements File.
 func (f diskFile) Datasync() error { return f.Sync() }

@@ -13,7 +13,7 @@ import (
 // them is looked at, too.
 func FuzzRecover(f *testing.F) {
 	opt, _ := sample(f, true)
-	files := opt.fs.(*disk)
+	files := opt.FS.(*disk)
 	names := files.segments()
 	for i := range len(names) - 1 {
 		first, second := files.names[names[i]].data[blockSize:], files.names[names[i+1]].data[blockSize:]
@@ -38,7 +38,7 @@ func FuzzRecover(f *testing.F) {
 			}
 			d.put(s.name(), b)
 		}
-		opt := Options{SegmentSize: 2 * blockSize, Logger: slog.New(slog.DiscardHandler), fs: d, pause: time.Hour}
+		opt := Options{SegmentSize: 2 * blockSize, Logger: slog.New(slog.DiscardHandler), FS: d, pause: time.Hour}
 		next := checkpointed + 1
 		total := 0
 		check := func(seq uint64, op []byte) error {

@@ -12,7 +12,7 @@ import (
 // callbacks too except those that wait: Sync, Checkpoint and Close.
 type Journal struct {
 	opt Options
-	fs  filesystem
+	fs  FileSystem
 	id  uint64
 
 	last, durable, checkpointed atomic.Uint64

@@ -26,7 +26,7 @@ func inModes(t *testing.T, test func(t *testing.T, opt Options)) {
 		t.Run(name, func(t *testing.T) {
 			test(t, Options{
 				Interval: interval, SegmentSize: 4 * blockSize, Logger: slog.New(slog.DiscardHandler),
-				fs: newDisk(), pause: time.Millisecond,
+				FS: newDisk(), pause: time.Millisecond,
 			})
 		})
 	}
@@ -126,7 +126,7 @@ func TestACheckpointMakesDurableWhatItCovers(t *testing.T) {
 func TestSegmentsAreRecycled(t *testing.T) {
 	inModes(t, func(t *testing.T, opt Options) {
 		created := 0
-		opt.fs.(*disk).fault = func(op, name string) error {
+		opt.FS.(*disk).fault = func(op, name string) error {
 			if op == "allocate" {
 				created++
 			}
@@ -190,7 +190,7 @@ func TestSpareSegmentsAreBounded(t *testing.T) {
 		require.NoError(t, j.Checkpoint(j.Last()))
 		require.NoError(t, j.Close())
 		require.LessOrEqual(t, len(j.spare), 1)
-		names, err := opt.fs.Names()
+		names, err := opt.FS.Names()
 		require.NoError(t, err)
 		require.Len(t, names, 1+len(j.live)+len(j.ahead)+len(j.spare), "%v", names)
 		require.EqualValues(t, int64(len(names)-1)*opt.SegmentSize, j.Size())

@@ -20,7 +20,7 @@ import (
 func Open(opt Options, replay func(seq uint64, op []byte) error) (*Journal, error) {
 	opt = opt.withDefaults()
 	j := &Journal{
-		opt: opt, fs: opt.fs, next: newBatch(), free: newBatch(),
+		opt: opt, fs: opt.FS, next: newBatch(), free: newBatch(),
 		wake: make(chan struct{}, 1), dirtied: make(chan struct{}, 1), shortened: make(chan struct{}, 1),
 		stop: make(chan struct{}),
 	}
@@ -52,7 +52,7 @@ type listing struct {
 	spares     []uint64
 }
 
-func list(fs filesystem) (listing, error) {
+func list(fs FileSystem) (listing, error) {
 	var l listing
 	names, err := fs.Names()
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -57,11 +57,11 @@ type Options struct {
 	// back when the operations are written to the file, which survives the process but
 	// not the machine.
 	Interval time.Duration
+	// FS replaces the directory, nil for the one at Dir.
+	FS FileSystem
 	// Logger gets a few lines. The default is slog.Default().
 	Logger *slog.Logger
 
-	// fs replaces the directory, for tests.
-	fs filesystem
 	// frameSize is the largest payload of a frame that is written: maxFrame.
 	frameSize int
 	// pause is the time between attempts to get space: 1 s.
@@ -78,8 +78,8 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.Default()
 	}
 	o.Logger = o.Logger.With("component", "journal")
-	if o.fs == nil {
-		o.fs = directory(o.Dir)
+	if o.FS == nil {
+		o.FS = directory(o.Dir)
 	}
 	return o
 }

@@ -34,7 +34,7 @@ func (j *Journal) uses(s *segment) bool {
 }
 
 // Holds reports whether a name stands for an open file.
-func (d directory) Holds(name string, f file) bool {
+func (d directory) Holds(name string, f File) bool {
 	named, err := os.Stat(d.path(name))
 	if err != nil {
 		return !errors.Is(err, os.ErrNotExist)

@@ -22,7 +22,7 @@ func TestRoomIsThere(t *testing.T) {
 			SegmentSize: rapid.Int64Range(2*blockSize, 8*blockSize).Draw(t, "segment"),
 			Reserve:     rapid.Int64Range(0, 20*blockSize).Draw(t, "reserve"),
 			frameSize:   rapid.SampledFrom([]int{256, 300, 1000, 5000, maxFrame}).Draw(t, "frame"),
-			Logger:      slog.New(slog.DiscardHandler), fs: d, pause: time.Hour,
+			Logger:      slog.New(slog.DiscardHandler), FS: d, pause: time.Hour,
 			Interval: time.Hour,
 		}
 		j, err := Open(opt, ignore)
@@ -65,7 +65,7 @@ func TestAFullDiskRefusesAndRecovers(t *testing.T) {
 	inModes(t, func(t *testing.T, opt Options) {
 		var log lockedBuffer
 		opt.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		d := opt.fs.(*disk)
+		d := opt.FS.(*disk)
 		j, _ := reopen(t, opt)
 		d.mu.Lock()
 		d.capacity = d.used()
@@ -128,7 +128,7 @@ func TestPreparationFails(t *testing.T) {
 		for _, cause := range []error{syscall.ENOSPC, syscall.EMFILE, syscall.EIO} {
 			inModes(t, func(t *testing.T, opt Options) {
 				j, _ := reopen(t, opt)
-				d := opt.fs.(*disk)
+				d := opt.FS.(*disk)
 				d.mu.Lock()
 				failed := make(chan struct{})
 				d.fault = func(o, name string) error {
@@ -173,7 +173,7 @@ func TestACheckpointThatCannotBeSaved(t *testing.T) {
 				j, _ := reopen(t, opt)
 				add(t, j, "a", "b")
 				require.NoError(t, j.Sync(t.Context()))
-				d := opt.fs.(*disk)
+				d := opt.FS.(*disk)
 				d.mu.Lock()
 				d.fault = func(o, _ string) error {
 					if o == op {

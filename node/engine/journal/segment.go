@@ -19,7 +19,7 @@ const (
 type segment struct {
 	number uint64
 	id     uint64
-	file   file
+	file   File
 	size   int64
 
 	// Guarded by the journal's mutex:
@@ -88,7 +88,7 @@ func (j *Journal) newSegment(number uint64, spare *segment) (*segment, error) {
 // writeZeros writes zeros over what is allocated. The file system notes of every allocated block whether
 // it was ever written, and an fsync that is the first one after a write to it has to wait until
 // that note, and on ext4 what others have written meanwhile, is on disk.
-func writeZeros(f file, size int64) error {
+func writeZeros(f File, size int64) error {
 	zeros := make([]byte, 1<<20)
 	for at := int64(0); at < size; at += int64(len(zeros)) {
 		if _, err := f.WriteAt(zeros[:min(int64(len(zeros)), size-at)], at); err != nil {
@@ -125,7 +125,7 @@ func (j *Journal) discard(s *segment, name string) {
 }
 
 // writeDurably writes the beginning of a file.
-func writeDurably(f file, b []byte) error {
+func writeDurably(f File, b []byte) error {
 	if _, err := f.WriteAt(b, 0); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ const tornLength = blockSize - headerSize - pieceSize
 func tornSample(t *testing.T) torn {
 	d := newDisk()
 	s := torn{opt: Options{
-		SegmentSize: 12 * blockSize, Interval: time.Hour, Logger: slog.New(slog.DiscardHandler), fs: d,
+		SegmentSize: 12 * blockSize, Interval: time.Hour, Logger: slog.New(slog.DiscardHandler), FS: d,
 	}}
 	j, _ := reopen(t, s.opt)
 	s.all = map[uint64]string{}
@@ -49,7 +49,7 @@ func tornSample(t *testing.T) torn {
 	}
 	s.frames = append(s.frames, j.offset)
 	d.mu.Lock()
-	s.opt.fs = d.afterKill()
+	s.opt.FS = d.afterKill()
 	d.mu.Unlock()
 	return s
 }
@@ -105,9 +105,9 @@ func TestWhatWasDroppedNeverComesBack(t *testing.T) {
 	require.Equal(t, s.durable, played)
 	add(t, j, strings.Repeat("X", tornLength))
 	require.NoError(t, j.Sync(t.Context()))
-	d := opt.fs.(*disk)
+	d := opt.FS.(*disk)
 	d.mu.Lock()
-	opt.fs = d.afterKill()
+	opt.FS = d.afterKill()
 	d.mu.Unlock()
 	s.durable[4] = strings.Repeat("X", tornLength)
 	_, played = reopen(t, opt)
@@ -116,17 +116,17 @@ func TestWhatWasDroppedNeverComesBack(t *testing.T) {
 
 // crashed returns the options with the disk as a kill would leave it now.
 func crashed(opt Options) Options {
-	d := opt.fs.(*disk)
+	d := opt.FS.(*disk)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	opt.fs = d.afterKill()
+	opt.FS = d.afterKill()
 	return opt
 }
 
 // TestALostSealLosesNothing damages a seal when the only operation behind it has no
 // proof of its own.
 func TestALostSealLosesNothing(t *testing.T) {
-	opt := Options{SegmentSize: 2 * blockSize, Logger: slog.New(slog.DiscardHandler), fs: newDisk()}
+	opt := Options{SegmentSize: 2 * blockSize, Logger: slog.New(slog.DiscardHandler), FS: newDisk()}
 	j, _ := reopen(t, opt)
 	add(t, j, "a", "b")
 	name, seal := j.tail().name(), j.offset
@@ -134,7 +134,7 @@ func TestALostSealLosesNothing(t *testing.T) {
 	j, _ = reopen(t, opt) // a new life begins a new segment
 	add(t, j, "c")
 	opt = crashed(opt)
-	whole := opt.fs.(*disk)
+	whole := opt.FS.(*disk)
 	require.True(t, bytes.Equal(whole.names[name].data[seal:][:8], whole.names[name].data[blockSize:][:8]), "a frame")
 	played, err := attempt(on(opt, func(d *disk) { d.names[name].data[seal+9] ^= 1 }))
 	require.NoError(t, err)
@@ -145,7 +145,7 @@ func TestALostSealLosesNothing(t *testing.T) {
 // while the next one is there.
 func TestALaterSegmentDoesNotBridgeAGap(t *testing.T) {
 	opt := Options{
-		SegmentSize: 2 * blockSize, Interval: time.Hour, Logger: slog.New(slog.DiscardHandler), fs: newDisk(),
+		SegmentSize: 2 * blockSize, Interval: time.Hour, Logger: slog.New(slog.DiscardHandler), FS: newDisk(),
 	}
 	j, _ := reopen(t, opt)
 	var places []int64
