@@ -24,4 +24,5 @@ const (
 	FrameLeading                                     // node -> node: the slots that it leads, a bitmap of 16,384 bits, when it has connected
 	FrameSlow                                        // node -> node: the other takes much longer to answer than a third one; empty, holds for a second
 	FrameClock                                       // node -> node: the time by its system, Unix milliseconds as a uint64
+	FramePiece                                       // node -> node: a piece of an object, ahead of what refers to it
 )

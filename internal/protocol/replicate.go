@@ -14,7 +14,10 @@ import (
 const deltaBit = 1 << 7
 
 // AppendRequest appends a request of a home to the body of a FrameReplicate.
-func AppendRequest(dst []byte, m *replication.Message) []byte {
+func AppendRequest(dst []byte, m *replication.Message) []byte { return AppendRequestAhead(dst, m, 0) }
+
+// AppendRequestAhead is AppendRequest of an Accept whose object was sent ahead under a number; 0: it was not.
+func AppendRequestAhead(dst []byte, m *replication.Message, id uint64) []byte {
 	kind := byte(m.Kind)
 	if m.IsDelta {
 		kind |= deltaBit
@@ -34,7 +37,7 @@ func AppendRequest(dst []byte, m *replication.Message) []byte {
 			dst = wire.AppendVersion(dst, m.Base)
 			return wire.AppendBytes(dst, m.Delta)
 		}
-		return wire.AppendState(dst, m.State)
+		return appendState(dst, m.State, id)
 	case replication.Clear:
 		dst = wire.AppendUvarint(dst, m.Version.Seq)
 	case replication.Purge:
@@ -44,7 +47,15 @@ func AppendRequest(dst []byte, m *replication.Message) []byte {
 	return dst
 }
 
-// DecodeRequest decodes the next request, except for sender and receiver. A value of more than record.CopiedValue bytes,
+// appendState appends a state whose object was sent ahead under a number, 0 if it was not.
+func appendState(dst []byte, s record.State, id uint64) []byte {
+	if id != 0 {
+		return wire.AppendStateAhead(dst, s, id)
+	}
+	return wire.AppendState(dst, s)
+}
+
+// DecodeRequest decodes the next request, except for sender and receiver. If d is Missing an object then, the request is as if it had been lost. A value of more than record.CopiedValue bytes,
 // which a store would share, is copied; everything else is a view.
 func DecodeRequest(d *wire.Decoder, m *replication.Message) {
 	*m = replication.Message{}
@@ -76,7 +87,10 @@ func DecodeRequest(d *wire.Decoder, m *replication.Message) {
 }
 
 // AppendReply appends a replica's reply to the body of a FrameReplicateReply.
-func AppendReply(dst []byte, m *replication.Message) []byte {
+func AppendReply(dst []byte, m *replication.Message) []byte { return AppendReplyAhead(dst, m, 0) }
+
+// AppendReplyAhead is AppendReply to a SyncRead whose object was sent ahead under a number; 0: it was not.
+func AppendReplyAhead(dst []byte, m *replication.Message, id uint64) []byte {
 	dst = append(dst, byte(m.Kind), byte(m.Result))
 	dst = wire.AppendUint16(dst, m.Slot)
 	dst = wire.AppendUvarint(dst, m.Epoch)
@@ -91,7 +105,7 @@ func AppendReply(dst []byte, m *replication.Message) []byte {
 		dst = wire.AppendVersion(dst, m.Held)
 		dst = wire.AppendBool(dst, m.Present)
 		dst = wire.AppendVersion(dst, m.Floor)
-		return wire.AppendState(dst, m.Found)
+		return appendState(dst, m.Found, id)
 	case replication.Accept:
 		dst = wire.AppendBytes(dst, m.Key)
 		dst = wire.AppendVersion(dst, m.Held)
@@ -104,7 +118,7 @@ func AppendReply(dst []byte, m *replication.Message) []byte {
 	return dst
 }
 
-// DecodeReply decodes the next reply, as views, except for sender and receiver.
+// DecodeReply decodes the next reply, as views, except for sender and receiver. If d is Missing an object then, the reply is as if it had been lost.
 func DecodeReply(d *wire.Decoder, m *replication.Message) {
 	*m = replication.Message{Reply: true, Kind: replication.Kind(d.Byte()), Result: replication.Result(d.Byte())}
 	m.Slot, m.Epoch, m.Ballot, m.Round = d.Uint16(), d.Uvarint(), d.Ballot(), d.Uvarint()

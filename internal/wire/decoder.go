@@ -14,6 +14,10 @@ import (
 type Decoder struct {
 	rest []byte
 	err  error
+	// Ahead returns the object that was sent ahead under a number, nil if that has not come whole. It is nil where no
+	// state may be without its object: one that is fails.
+	Ahead   func(id uint64) record.Object
+	missing bool
 }
 
 // NewDecoder returns a decoder of body, which it borrows.
@@ -148,10 +152,40 @@ func (d *Decoder) Version() record.Version {
 
 // State decodes what AppendState appended. Its Value is a view into the body:
 // whoever keeps the state copies it. An unknown type is passed on, not judged.
+//
+// One whose object was sent ahead has that (see Ahead). If it is missing, Missing is true from then on, and the state is none: whatever
+// refers to it is to be taken as lost.
 func (d *Decoder) State() record.State {
-	kind, expireAt, value := d.Byte(), d.Varint(), d.Bytes()
+	kind := d.Byte()
+	if kind == stateAhead && d.err == nil {
+		return d.stateAhead()
+	}
+	expireAt, value := d.Varint(), d.Bytes()
 	if d.err != nil {
 		return record.State{}
 	}
 	return record.State{Type: record.Type(kind), ExpireAt: expireAt, Value: value}
+}
+
+func (d *Decoder) stateAhead() record.State {
+	kind, expireAt, id := d.Byte(), d.Varint(), d.Uvarint()
+	if d.Ahead == nil {
+		d.Fail("a state without its object")
+	}
+	if d.err != nil {
+		return record.State{}
+	}
+	object := d.Ahead(id)
+	if object == nil {
+		d.missing = true
+		return record.State{}
+	}
+	return record.State{Type: record.Type(kind), ExpireAt: expireAt, Object: object}
+}
+
+// Missing reports whether a state since the last call lacks an object that was to come ahead.
+func (d *Decoder) Missing() bool {
+	missing := d.missing
+	d.missing = false
+	return missing
 }

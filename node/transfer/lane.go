@@ -1,0 +1,149 @@
+package transfer
+
+import (
+	"encoding/binary"
+	"sync"
+	"sync/atomic"
+
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/protocol/replication"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/wire"
+)
+
+// maxLater bounds the bytes of what waits behind an object, to be written to the same key. What is beyond it is as if it had been lost.
+const maxLater = 1 << 20
+
+// Lane sends to one peer what homes ask of it about keys whose objects are large. One object of a key is on its way at a time: the newest one, and what
+// is asked later about the key follows it. Any goroutine may use it. It never waits for the peer.
+type Lane struct {
+	stream func(wire.Source) error
+	active atomic.Int32 // len(keys)
+	mu     sync.Mutex
+	number uint64
+	keys   map[string]*sending // by slot and key
+}
+
+// NewLane returns a lane whose objects leave by stream, which is that of a wire.Link.
+func NewLane(stream func(wire.Source) error) *Lane {
+	return &Lane{stream: stream, keys: map[string]*sending{}}
+}
+
+// Active returns how many objects are on their way, or wait for others.
+func (l *Lane) Active() int { return int(l.active.Load()) }
+
+// Takes reports whether the lane sends a request, or has found that it need not be sent: it is as if it had been lost then. All others have
+// to be sent as usual. m is borrowed.
+func (l *Lane) Takes(m *replication.Message) bool {
+	large := m.Kind == replication.Accept && !m.IsDelta && Large(&m.State)
+	if !large && (m.Kind != replication.Accept || l.active.Load() == 0) {
+		return false
+	}
+	return l.take(m, large)
+}
+
+func (l *Lane) take(m *replication.Message, large bool) bool {
+	key := string(append(binary.LittleEndian.AppendUint16(nil, m.Slot), m.Key...))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.keys[key]
+	switch {
+	case s == nil && large:
+		l.begin(key, m)
+		return true
+	case s == nil:
+		return false
+	case !s.newest.Less(m.Version): // it is on its way
+		return true
+	case large:
+		s.restart(m)
+		return true
+	case !m.IsDelta: // a small state, or a deletion: what is on its way is of no use
+		s.cancelled = true
+		l.remove(s)
+		return false
+	}
+	s.follow(m)
+	return true
+}
+
+// begin sends an object. l is locked.
+func (l *Lane) begin(key string, m *replication.Message) {
+	s := &sending{lane: l, key: key}
+	s.restart(m)
+	l.keys[key] = s
+	l.active.Add(1)
+	if l.stream(s) != nil { // there is no connection, or too much waits
+		l.remove(s)
+	}
+}
+
+// remove ends the sending of an object. l is locked.
+func (l *Lane) remove(s *sending) {
+	if l.keys[s.key] == s {
+		delete(l.keys, s.key)
+		l.active.Add(-1)
+	}
+}
+
+// sending is an object on its way, and what follows it. Its lane's lock guards it.
+type sending struct {
+	lane      *Lane
+	key       string
+	newest    record.Version // that a replica has when it has received all
+	pieces    pieces
+	messages  []byte // the body of the frame behind the object
+	first     int    // the length of the first message
+	cancelled bool
+}
+
+var _ wire.Source = (*sending)(nil)
+
+// restart sends another object, a newer one.
+func (s *sending) restart(m *replication.Message) {
+	s.lane.number++
+	s.newest = m.Version
+	s.pieces = newPieces(s.lane.number, &m.State)
+	s.messages = protocol.AppendRequestAhead(s.messages[:0], m, s.lane.number)
+	s.first = len(s.messages)
+}
+
+// follow sends a delta behind the object.
+func (s *sending) follow(m *replication.Message) {
+	if m.Base == s.newest && len(s.messages)-s.first+m.Size() <= maxLater {
+		s.messages = protocol.AppendRequest(s.messages, m)
+		s.newest = m.Version
+	}
+}
+
+// Next implements wire.Source.
+func (s *sending) Next(dst []byte) (frames []byte, more bool) {
+	l := s.lane
+	l.mu.Lock()
+	if s.cancelled || s.pieces.over() {
+		defer l.mu.Unlock()
+		if s.cancelled {
+			return dst, false
+		}
+		l.remove(s) // what is asked from now on is sent behind this
+		start := len(dst)
+		return wire.EndFrame(append(wire.BeginFrame(dst, protocol.FrameReplicate), s.messages...), start), false
+	}
+	p := s.pieces
+	l.mu.Unlock() // a home waits for nobody who reads
+	frames, readable := p.next(dst)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s.pieces.head.ID != p.head.ID {
+		return dst, true // another object has taken its place meanwhile
+	}
+	s.pieces = p
+	return frames, readable
+}
+
+// End implements wire.Source.
+func (s *sending) End() {
+	s.lane.mu.Lock()
+	defer s.lane.mu.Unlock()
+	s.lane.remove(s)
+}

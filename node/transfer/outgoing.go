@@ -1,0 +1,46 @@
+package transfer
+
+import (
+	"io"
+
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/wire"
+)
+
+// Ahead is the length in bytes from which an object is sent ahead.
+const Ahead = 1 << 20
+
+// Large reports whether the object of a state is sent ahead of the message. Bytes without an object are not: they are no longer than an argument of a command
+// may be, and came in a frame.
+func Large(s *record.State) bool { return s.Object != nil && s.Object.Size() >= Ahead }
+
+// pieces makes the pieces of one object.
+type pieces struct {
+	head   protocol.Piece // of the next one
+	reader io.Reader
+}
+
+func newPieces(id uint64, s *record.State) pieces {
+	return pieces{protocol.Piece{ID: id, Type: s.Type, Size: s.Object.Size()}, s.Object.Reader()}
+}
+
+// over reports whether all have been made.
+func (p *pieces) over() bool { return p.head.Offset == p.head.Size }
+
+// next appends a frame with the next piece. It reports false if the object cannot be read.
+func (p *pieces) next(dst []byte) ([]byte, bool) {
+	start := len(dst)
+	dst = protocol.AppendPieceHead(wire.BeginFrame(dst, protocol.FramePiece), &p.head)
+	n := min(p.head.Size-p.head.Offset, wire.StreamPiece)
+	at := len(dst)
+	if cap(dst)-at < n {
+		dst = append(make([]byte, 0, at+n), dst...)
+	}
+	dst = dst[:at+n]
+	if _, err := io.ReadFull(p.reader, dst[at:]); err != nil {
+		return dst[:start], false
+	}
+	p.head.Offset += n
+	return wire.EndFrame(dst, start), true
+}
