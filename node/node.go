@@ -20,6 +20,7 @@ import (
 	"github.com/quolldb/quoll/node/rebuild"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/repair"
+	"github.com/quolldb/quoll/node/transfer"
 	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/gossip"
 )
@@ -143,6 +144,7 @@ type Node struct {
 	outboxes sync.Pool
 	inFlight atomic.Int64 // requests that are not answered,
 	pending  atomic.Int64 // and their bytes
+	incoming transfer.Room
 	calls    atomic.Int64 // that are being answered
 	rounds   atomic.Int64 // of work whose messages have not all left
 
@@ -183,6 +185,7 @@ func Start(opt Options) (*Node, error) {
 	opt.setDefaults()
 	n := &Node{opt: opt, log: opt.Logger, initial: opt.Initial, engine: opt.Engine, started: time.Now(),
 		unique: rand.Uint64() >> 16, timing: register.DefaultTiming()}
+	n.incoming.Limit, n.incoming.Full = maxIncoming, n.space.brimful.Load
 	n.prefetcher, _ = opt.Engine.(prefetcher)
 	_, n.instant = opt.Engine.(engine.Instant)
 	n.rebuilds = newRebuilder(n)

@@ -5,6 +5,7 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/transfer"
 )
 
 // outbox gathers what one round of work sends. What says something of what this node holds,
@@ -19,6 +20,7 @@ type outbox struct {
 	conns      []connBuffer       // replies
 	loop       []register.Message // replies of this node's own replicas
 	keys       []byte             // backs their keys
+	answers    []connAnswer       // replies that show large objects
 	group      group              // of which the home handles together
 	done       func(error)        // out.committed, made once
 	waits      bool               // something waits for the commit
@@ -105,6 +107,9 @@ func (f *frameBuffer) open(typ wire.FrameType) []byte {
 
 // replicate appends a home's request to the frame for a peer.
 func (o *outbox) replicate(peer int, m *register.Message) {
+	if o.node.peers[peer].lane.Takes(m) {
+		return
+	}
 	f := &o.peers[peer]
 	f.buf = protocol.AppendRequest(buffer.Reserve(f.open(protocol.FrameReplicate), m.Size()), m)
 }
@@ -146,8 +151,37 @@ func (o *outbox) result(c *wire.ServerConn, r *protocol.Result) {
 }
 
 func (o *outbox) replicateReply(c *wire.ServerConn, m *register.Message) {
+	if transfer.Large(&m.Found) {
+		if a := c.Data.(*session).answers.SyncRead(m); a != nil {
+			o.answer(c, a)
+		}
+		return
+	}
 	b := o.conn(c, protocol.FrameReplicateReply)
 	b.buf = protocol.AppendReply(b.buf, m)
+}
+
+// connAnswer is a reply that shows large objects, and whom to.
+type connAnswer struct {
+	conn   *wire.ServerConn
+	answer *transfer.Answer
+}
+
+// answer sends a reply that shows large objects as soon as all is durable.
+func (o *outbox) answer(c *wire.ServerConn, a *transfer.Answer) {
+	o.waits = true
+	o.answers = append(o.answers, connAnswer{c, a})
+}
+
+// sendAnswers sends the replies that show large objects.
+func (o *outbox) sendAnswers() {
+	for _, a := range o.answers {
+		if a.conn.Stream(a.answer) != nil {
+			a.answer.End() // as if it had been lost
+		}
+	}
+	clear(o.answers)
+	o.answers = o.answers[:0]
 }
 
 // loopback keeps a reply of an own replica until what it tells of is durable.
@@ -201,6 +235,7 @@ func (o *outbox) committed(err error) {
 		b.session().waiting.Add(-int64(b.length()))
 		b.hand(b.send)
 	}
+	o.sendAnswers()
 	if len(o.loop) == 0 {
 		o.recycle()
 		return
@@ -224,6 +259,11 @@ func (o *outbox) recycle() {
 		o.conns[i].drop()
 		o.conns[i].conn, o.conns[i].buf = nil, keep(o.conns[i].buf)
 	}
+	for _, a := range o.answers { // that were not sent
+		a.answer.End()
+	}
+	clear(o.answers)
+	o.answers = o.answers[:0]
 	clear(o.loop)
 	o.conns, o.loop, o.keys, o.waits = o.conns[:0], o.loop[:0], keep(o.keys), false
 	n := o.node

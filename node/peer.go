@@ -11,6 +11,7 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/transfer"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -23,6 +24,7 @@ type peer struct {
 	id      uint16
 	link    *wire.Link
 	caller  *protocol.Caller
+	lane    *transfer.Lane // for what is too large for frames
 
 	hello   atomic.Pointer[protocol.Properties] // of the last connection
 	member  atomic.Bool                         // inRing, as of the last change
@@ -44,6 +46,7 @@ type peer struct {
 	out      *outbox
 	group    group
 	messages [groupSize]register.Message
+	objects  objects
 }
 
 // stableAfter is how long a link must have been up for slots to be handed back.
@@ -69,11 +72,12 @@ func (n *Node) newPeer(index int, m ring.Member) *peer {
 		},
 		OnFrame: p.frame,
 		OnIdle:  p.idle,
-		OnDown:  func(_ uint64, err error) { p.idle(); p.caller.Down(err) },
+		OnDown:  func(_ uint64, err error) { p.idle(); p.caller.Down(err); p.objects.incoming.Drop() },
 		OnState: p.state,
 		OnPong:  n.compare,
 	})
 	p.caller = protocol.NewCaller(p.link)
+	p.lane, p.objects = transfer.NewLane(p.link.Stream), n.newObjects()
 	return p
 }
 
@@ -156,6 +160,13 @@ func (p *peer) frame(typ wire.FrameType, body []byte, age time.Duration) {
 			p.out = p.node.getOutbox()
 		}
 		p.replies(body)
+	case protocol.FramePiece:
+		if !p.member.Load() {
+			return
+		}
+		if err := p.node.piece(&p.objects, body); err != nil {
+			p.node.log.Warn("a peer sent a piece of an object that makes no sense", "peer", p.name, "err", err)
+		}
 	case protocol.FrameCallReply:
 		p.caller.HandleReply(body)
 	case protocol.FrameLeaving:
@@ -171,6 +182,7 @@ func (p *peer) frame(typ wire.FrameType, body []byte, age time.Duration) {
 func (p *peer) replies(body []byte) {
 	n := p.node
 	d := wire.NewDecoder(body)
+	d.Ahead = p.objects.object
 	count := 0
 	for d.More() {
 		m := &p.messages[count]
@@ -180,7 +192,7 @@ func (p *peer) replies(body []byte) {
 			break
 		}
 		m.From = p.id
-		if m.Slot >= ring.Slots {
+		if d.Missing() || m.Slot >= ring.Slots {
 			continue
 		}
 		if count++; count == groupSize {

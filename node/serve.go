@@ -13,6 +13,7 @@ import (
 	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/transfer"
 )
 
 // session is a connection from a proxy, a node or a tool (wire.ServerConn.Data). It
@@ -22,6 +23,9 @@ type session struct {
 	role  wire.Role
 	out   *outbox
 	reply []byte
+	// Of a node: what comes of objects, and what goes.
+	objects objects
+	answers transfer.Answers
 
 	// The group that is being executed.
 	group    group
@@ -44,7 +48,7 @@ func (s *session) member() uint16 {
 // Open implements wire.Handler.
 func (n *Node) Open(c *wire.ServerConn, peer wire.Hello) {
 	props, _ := protocol.DecodeProperties(peer) // accept has checked it
-	c.Data = &session{hello: props, role: peer.Role}
+	c.Data = &session{hello: props, role: peer.Role, objects: n.newObjects()}
 	n.conns.add(c, peer.Role)
 	if peer.Role == wire.RoleNode {
 		_ = c.SendFrames(clockFrame(clock.UnixMilli())) // before it is asked for anything
@@ -57,6 +61,7 @@ func (n *Node) Open(c *wire.ServerConn, peer wire.Hello) {
 // Closed implements wire.Handler.
 func (n *Node) Closed(c *wire.ServerConn, _ error) {
 	n.Idle(c) // what it asked for is in flight, and others may wait for it
+	c.Data.(*session).objects.incoming.Drop()
 	n.conns.remove(c)
 }
 
@@ -94,11 +99,15 @@ func (n *Node) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, age ti
 		}
 		return
 	}
-	if s.out == nil {
+	if typ != protocol.FramePiece && s.out == nil {
 		s.out = n.getOutbox()
 	}
 	var err error
 	switch typ {
+	case protocol.FramePiece:
+		if s.role == wire.RoleNode {
+			err = n.piece(&s.objects, body)
+		}
 	case protocol.FrameBatch:
 		err = n.batch(c, s, body, age)
 	case protocol.FrameReplicate:
@@ -360,11 +369,16 @@ func (n *Node) replicate(c *wire.ServerConn, s *session, body []byte) error {
 		return nil // a vote is never given to, nor by, a process that is not of the ring
 	}
 	d := wire.NewDecoder(body)
+	d.Ahead = s.objects.object
 	for d.More() {
 		m := &s.messages[s.group.n]
 		protocol.DecodeRequest(&d, m)
 		if d.Err() != nil {
 			break
+		}
+		if d.Missing() {
+			n.Metrics.ObjectsLost.Inc()
+			continue
 		}
 		m.From, m.To = s.member(), v.self
 		if s.group.add(m.Slot, m.Key, engine.UseWrite, false) || !d.More() {
