@@ -1,0 +1,167 @@
+package node
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/transfer"
+	"github.com/quolldb/quoll/ring"
+)
+
+// large lets a node have hashes of any size.
+func large(o *Options) { o.MaxValue = 4 << 30 }
+
+// grow gives a hash so many bytes in fields of 1000 random bytes, by commands that many other commands could be between. A field is named by its number.
+func (c *testCluster) grow(name, key string, from, size int) {
+	c.t.Helper()
+	cl := c.dial(c.nodes[name])
+	random := rand.New(rand.NewPCG(1, uint64(from)))
+	const together, each = 200, 1000
+	for first := from; first < from+size/each; first += together {
+		o := protocol.Op{Kind: protocol.Execute, Slot: ring.SlotOf([]byte(key)), Except: protocol.AllOthers,
+			Req: command.Request{Op: command.OpHSet, Args: [][]byte{[]byte("hset"), []byte(key)}}}
+		for i := range together {
+			value := make([]byte, each)
+			for at := 0; at < each; at += 8 {
+				value[at] = byte(random.Uint32())
+			}
+			o.Req.Args = append(o.Req.Args, fmt.Append(nil, "field-", first+i), value)
+		}
+		c.eventually(func() bool { return cl.one(o).Status == protocol.StatusDone })
+	}
+}
+
+// packed returns what a node holds of a key.
+func (c *testCluster) packed(name, key string) []byte {
+	rec, _ := c.record(name, ring.SlotOf([]byte(key)), key)
+	return rec.State.Packed().Value
+}
+
+// heap returns the bytes of what is alive on the heap, and of what could be.
+func heap() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// peak calls do, and returns how many bytes of heap there were at most while it ran, above those before.
+func peak(do func()) (most int64) {
+	defer debug.SetGCPercent(debug.SetGCPercent(5))
+	runtime.GC()
+	before := heap()
+	stop, sampled := make(chan struct{}), make(chan uint64)
+	go func() {
+		highest := uint64(0)
+		ticker := time.NewTicker(time.Millisecond)
+		defer ticker.Stop()
+		for {
+			highest = max(highest, heap())
+			select {
+			case <-stop:
+				sampled <- highest
+				return
+			case <-ticker.C:
+			}
+		}
+	}()
+	do()
+	close(stop)
+	return int64(<-sampled) - int64(before)
+}
+
+// TestALargeHashIsRepairedInPieces: a replica that missed all of it is given it by its home, in frames of bounded length, and takes no other memory for it than the hash; small
+// commands go on meanwhile.
+func TestALargeHashIsRepairedInPieces(t *testing.T) {
+	size := 200 << 20
+	if testing.Short() {
+		size = 24 << 20
+	}
+	d := newDisks("a", "b", "c")
+	change := func(o *Options) { d.use(o); noting(o); large(o) }
+	c := newFormed(t, 3, change)
+	key := c.keyOf(c.nodes["a"])
+	c.set("a", "small", "v")
+	c.eventually(c.converged)
+	c.leave("c")
+	c.grow("a", key, 0, size)
+	rec, _ := c.record("a", ring.SlotOf([]byte(key)), key)
+	length := int64(rec.State.Size())
+	require.Greater(t, length, int64(size))
+
+	var latencies []time.Duration
+	began := time.Now()
+	most := peak(func() {
+		c.start("c", change)
+		cl := c.dial(c.nodes["a"])
+		late := time.After(time.Minute)
+		for !c.converged() {
+			asked := time.Now()
+			require.Equal(t, protocol.StatusDone, cl.do("set small w").Status)
+			latencies = append(latencies, time.Since(asked))
+			select {
+			case <-late:
+				t.Fatal("it is not repaired")
+			default:
+			}
+		}
+	})
+	took := time.Since(began)
+	slices.Sort(latencies)
+	t.Logf("%d MiB repaired in %v; heap of three nodes and the test at most %d MiB above the hash; %d SETs meanwhile, p50 %v, p99 %v, longest %v",
+		length>>20, took, (most-length*5/4)>>20, len(latencies), latencies[len(latencies)/2], latencies[len(latencies)*99/100], latencies[len(latencies)-1])
+	require.Equal(t, c.packed("a", key), c.packed("c", key))
+	require.Less(t, most, length*5/4+64<<20, "memory of its own size beside the hash")
+	for _, n := range c.nodes {
+		require.Zero(t, n.incoming.Used())
+		require.Zero(t, n.Metrics.ObjectsLost.Value())
+	}
+}
+
+// TestALargeHashIsWrittenWhileItTravels: the deltas follow it, so that the replica has the newest state in the end, and does not ask for all of it again and again.
+func TestALargeHashIsWrittenWhileItTravels(t *testing.T) {
+	d := newDisks("a", "b", "c")
+	change := func(o *Options) { d.use(o); noting(o); large(o) }
+	c := newFormed(t, 3, change)
+	key := c.keyOf(c.nodes["a"])
+	c.leave("c")
+	c.grow("a", key, 0, 40*transfer.Ahead)
+	c.start("c", change)
+	for i := 0; !c.converged(); i++ {
+		require.Less(t, i, 10_000)
+		c.grow("a", key, i*1000, 200_000)
+	}
+	c.eventually(func() bool { return c.converged() && c.nodes["a"].peerOf(3).lane.Active() == 0 })
+	require.Equal(t, c.packed("a", key), c.packed("c", key))
+}
+
+// TestALargeHashIsShownInPieces: a home that has not the newest state is shown it by a replica.
+func TestALargeHashIsShownInPieces(t *testing.T) {
+	d := newDisks("a", "b", "c")
+	c := newFormed(t, 3, func(o *Options) { d.use(o); large(o) })
+	key := c.keyOf(c.nodes["a"])
+	c.grow("a", key, 0, 2*transfer.Ahead)
+	c.eventually(func() bool { return string(c.packed("a", key)) == string(c.packed("c", key)) })
+	c.leave("c")
+	c.grow("a", key, 10_000, 2*transfer.Ahead)
+	want := c.packed("a", key)
+	c.eventually(func() bool { return string(c.packed("b", key)) == string(want) })
+	c.start("c", func(o *Options) { d.use(o); large(o) })
+	c.connected()
+	c.leave("a")
+	c.grow("c", key, 0, 1000*200) // what is there already, by a home that has an old state
+	c.eventually(func() bool { return string(c.packed("b", key)) == string(c.packed("c", key)) })
+	rec, _ := c.record("c", ring.SlotOf([]byte(key)), key)
+	require.Equal(t, record.Hash, rec.State.Type)
+	require.Equal(t, want, c.packed("c", key))
+}
