@@ -123,7 +123,7 @@ func (s *stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 	case opExpire:
 		return dst, executeExpire(st)
 	case opRepair:
-		return dst, record.Effect{Kind: record.Replaced, State: st}
+		return dst, datatype.WriteAgain(st)
 	}
 	start := len(dst)
 	s.node.lend(req)

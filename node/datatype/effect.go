@@ -11,6 +11,8 @@ const (
 	minSpliceGain  = 4
 	// A change of nothing but the expiry is a delta for values longer than this.
 	minExpiryValue = 64
+	// To write a state of at least so many bytes again is a delta: who lacks the state asks for it.
+	minWriteAgain = 64 << 10
 )
 
 // replaced is the effect of giving the key a whole new state. A state that is
@@ -45,6 +47,15 @@ func spliced(old record.State, value []byte, from, to int) record.Effect {
 		eff.Delta = encodeSplice(len(old.Value), len(value), from, value[from:to])
 	}
 	return eff
+}
+
+// WriteAgain is the effect of writing once more what a key holds: the same state under another version. Of a large one only those replicas
+// get it that do not have it.
+func WriteAgain(st record.State) record.Effect {
+	if st.Size() < minWriteAgain {
+		return record.Effect{Kind: record.Replaced, State: st}
+	}
+	return expiryChanged(st, st.ExpireAt)
 }
 
 // expiryChanged is the effect of changing the expiry of a key (0 for none) and

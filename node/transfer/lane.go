@@ -11,8 +11,9 @@ import (
 	"github.com/quolldb/quoll/internal/wire"
 )
 
-// maxLater bounds the bytes of what waits behind an object, to be written to the same key. What is beyond it is as if it had been lost.
-const maxLater = 1 << 20
+// maxLater bounds the bytes of what waits behind objects, to be written to the same keys. What is beyond it is as if it had been lost: the replica
+// will need the whole state again.
+const maxLater = 32 << 20
 
 // Lane sends to one peer what homes ask of it about keys whose objects are large. One object of a key is on its way at a time: the newest one, and what
 // is asked later about the key follows it. Any goroutine may use it. It never waits for the peer.
@@ -22,6 +23,7 @@ type Lane struct {
 	mu     sync.Mutex
 	number uint64
 	keys   map[string]*sending // by slot and key
+	later  int                 // bytes of what follows
 }
 
 // NewLane returns a lane whose objects leave by stream, which is that of a wire.Link.
@@ -83,6 +85,7 @@ func (l *Lane) remove(s *sending) {
 	if l.keys[s.key] == s {
 		delete(l.keys, s.key)
 		l.active.Add(-1)
+		s.forget()
 	}
 }
 
@@ -92,8 +95,8 @@ type sending struct {
 	key       string
 	newest    record.Version // that a replica has when it has received all
 	pieces    pieces
-	messages  []byte // the body of the frame behind the object
-	first     int    // the length of the first message
+	messages  [][]byte // the bodies of the frames behind the object
+	later     int      // of their bytes, those that follow the first message
 	cancelled bool
 }
 
@@ -104,16 +107,29 @@ func (s *sending) restart(m *replication.Message) {
 	s.lane.number++
 	s.newest = m.Version
 	s.pieces = newPieces(s.lane.number, &m.State)
-	s.messages = protocol.AppendRequestAhead(s.messages[:0], m, s.lane.number)
-	s.first = len(s.messages)
+	s.forget()
+	s.messages = append(s.messages, protocol.AppendRequestAhead(nil, m, s.lane.number))
+}
+
+// forget forgets what follows the object.
+func (s *sending) forget() {
+	s.lane.later -= s.later
+	s.messages, s.later = nil, 0
 }
 
 // follow sends a delta behind the object.
 func (s *sending) follow(m *replication.Message) {
-	if m.Base == s.newest && len(s.messages)-s.first+m.Size() <= maxLater {
-		s.messages = protocol.AppendRequest(s.messages, m)
-		s.newest = m.Version
+	if m.Base != s.newest || s.lane.later+m.Size() > maxLater {
+		return
 	}
+	last := len(s.messages) - 1
+	if len(s.messages[last])+m.Size() > wire.StreamPiece {
+		s.messages, last = append(s.messages, nil), last+1
+	}
+	s.messages[last] = protocol.AppendRequest(s.messages[last], m)
+	s.newest = m.Version
+	s.later += m.Size()
+	s.lane.later += m.Size()
 }
 
 // Next implements wire.Source.
@@ -125,9 +141,7 @@ func (s *sending) Next(dst []byte) (frames []byte, more bool) {
 		if s.cancelled {
 			return dst, false
 		}
-		l.remove(s) // what is asked from now on is sent behind this
-		start := len(dst)
-		return wire.EndFrame(append(wire.BeginFrame(dst, protocol.FrameReplicate), s.messages...), start), false
+		return s.message(dst)
 	}
 	p := s.pieces
 	l.mu.Unlock() // a home waits for nobody who reads
@@ -139,6 +153,17 @@ func (s *sending) Next(dst []byte) (frames []byte, more bool) {
 	}
 	s.pieces = p
 	return frames, readable
+}
+
+// message appends the next frame of those that are behind the object.
+func (s *sending) message(dst []byte) (frames []byte, more bool) {
+	start := len(dst)
+	dst = wire.EndFrame(append(wire.BeginFrame(dst, protocol.FrameReplicate), s.messages[0]...), start)
+	if s.messages = s.messages[1:]; len(s.messages) > 0 {
+		return dst, true
+	}
+	s.lane.remove(s) // what is asked from now on is sent behind this
+	return dst, false
 }
 
 // End implements wire.Source.
