@@ -16,7 +16,7 @@ func drawCopyPage(t *rapid.T) CopyPage {
 	page := CopyPage{Next: rapid.Uint64().Draw(t, "next"), Floor: version("floor"), Cleared: version("cleared"), Entries: []CopyEntry{}}
 	for range rapid.IntRange(0, 5).Draw(t, "entries") {
 		page.Entries = append(page.Entries, CopyEntry{Key: rapid.SliceOf(rapid.Byte()).Draw(t, "key"), Record: record.Record{Version: version("version"),
-			State: record.State{Type: record.Type(rapid.Byte().Draw(t, "type")), ExpireAt: rapid.Int64().Draw(t, "expiry"), Value: rapid.SliceOf(rapid.Byte()).Draw(t, "value")}}})
+			State: record.State{Type: record.Type(rapid.ByteMax(254).Draw(t, "type")), ExpireAt: rapid.Int64().Draw(t, "expiry"), Value: rapid.SliceOf(rapid.Byte()).Draw(t, "value")}}})
 	}
 	return page
 }

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"bytes"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,7 +31,7 @@ func fields() []field {
 	value := rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) []byte { return append([]byte{}, b...) })
 	state := rapid.Custom(func(t *rapid.T) record.State {
 		return record.State{
-			Type: record.Type(rapid.Byte().Draw(t, "type")), ExpireAt: rapid.Int64().Draw(t, "expiry"), Value: value.Draw(t, "value"),
+			Type: record.Type(rapid.ByteMax(254).Draw(t, "type")), ExpireAt: rapid.Int64().Draw(t, "expiry"), Value: value.Draw(t, "value"),
 		}
 	})
 	return []field{
@@ -99,3 +101,41 @@ func TestVersionIsCompact(t *testing.T) {
 	v := record.Version{Ballot: record.Ballot{Counter: 3, Incarnation: 1 << 63}, Seq: 100}
 	require.Len(t, AppendVersion(nil, v), 10)
 }
+
+// TestStatesWhoseObjectWentAhead have it, or are missing; where nobody expects any they are malformed.
+func TestStatesWhoseObjectWentAhead(t *testing.T) {
+	there := object{7}
+	body := AppendStateAhead(nil, record.State{Type: record.Hash, ExpireAt: -5, Object: there}, 9)
+	body = AppendState(body, record.State{Type: record.String, Value: []byte("v")})
+	decode := func(ahead func(uint64) record.Object) (first, second record.State, d Decoder) {
+		d = NewDecoder(body)
+		d.Ahead = ahead
+		return d.State(), d.State(), d
+	}
+	first, second, d := decode(func(id uint64) record.Object {
+		require.EqualValues(t, 9, id)
+		return there
+	})
+	require.NoError(t, d.Done())
+	require.False(t, d.Missing())
+	require.Equal(t, record.State{Type: record.Hash, ExpireAt: -5, Object: there}, first)
+	require.Equal(t, "v", string(second.Value))
+
+	first, second, d = decode(func(uint64) record.Object { return nil })
+	require.NoError(t, d.Done())
+	require.True(t, d.Missing())
+	require.False(t, d.Missing(), "it is said once")
+	require.Equal(t, record.State{}, first)
+	require.Equal(t, "v", string(second.Value))
+
+	_, _, d = decode(nil)
+	require.ErrorIs(t, d.Err(), ErrMalformed)
+}
+
+// object is some object.
+type object []byte
+
+func (o object) Size() int                  { return len(o) }
+func (o object) AppendTo(dst []byte) []byte { return append(dst, o...) }
+func (o object) Memory() int                { return len(o) }
+func (o object) Reader() io.Reader          { return bytes.NewReader(o) }
