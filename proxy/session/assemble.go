@@ -109,11 +109,10 @@ var (
 
 // bulkValue returns the value of a bulk reply, nil for a null.
 func bulkValue(reply []byte) []byte {
-	end := bytes.IndexByte(reply, '\n')
-	if reply[0] != '$' || end < 0 || len(reply) < end+3 {
-		return nil
+	if kind, value := resp.Value(reply); kind == '$' {
+		return value
 	}
-	return reply[end+1 : len(reply)-2]
+	return nil
 }
 
 // failureOf returns the error reply of a command of which not every operation was
@@ -148,5 +147,6 @@ func failureOf(ops []route.Op, write bool) []byte {
 
 // errorText returns an error reply without its frame.
 func errorText(reply []byte) []byte {
-	return bytes.TrimSuffix(bytes.TrimPrefix(reply, []byte("-")), crlf)
+	_, text := resp.Value(reply)
+	return text
 }
