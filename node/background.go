@@ -36,9 +36,9 @@ func (s *stripe) background(number uint16, op command.Op, key []byte, answered f
 		answered(false)
 		return
 	}
-	r := register.NewRequest(&command.Request{Op: op, Args: [][]byte{nil, key}}, answered, 0, s.out.mono)
+	r := register.NewRequest(&command.Request{Op: op, Args: [][]byte{nil, key}}, answered, 0, s.out.in.Mono)
 	except := uint16(0)
-	if leader := n.peerOf(sl.home.Leader()); sl.leads() || n.reclaims(sl) { // it is no reason to hand the slot back
+	if leader := n.peerOf(sl.home.Leader(s.out.in.Mono)); sl.leads() || n.reclaims(sl) { // it is no reason to hand the slot back
 		except = register.AllOthers
 	} else if leader != nil && leader.gone(n.mono()) {
 		except = leader.id

@@ -27,7 +27,14 @@ func (s *stripe) fail(number uint16, sl *slot, err error) {
 		s.node.log.Error("the data of a slot is damaged; this node does not vote for it until it has copied all records of the "+
 			"slot's other replicas, all of which have to be up; without others the data is lost: make a new cluster from a backup (quoll node restore)", "slot", number, "err", err)
 	}
-	sl.home.Fail(err)
+	if s.out != nil {
+		sl.home.Fail(err, &s.out.ready)
+		return
+	}
+	out := s.node.getOutbox()
+	sl.home.Fail(err, &out.ready)
+	out.act()
+	out.flush()
 }
 
 // errKnown is wrapped by errors about a slot that were found before: it may be sound again by the time

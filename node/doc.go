@@ -8,7 +8,7 @@
 //	node.go       Node: parts, start and stop
 //	peer.go       links to the other nodes; conns.go the connections from them
 //	slot.go       the slots' acceptors and homes, and the locks around them
-//	env.go        what a home needs of the world (register.Env)
+//	env.go        what a home asks in the course of a step (register.Env); act.go does what its steps have made ready
 //	outbox.go     what one round of work sends, withheld as far as it says something of
 //	              the store until that is durable (R2)
 //	store.go      the engine as replicas see it; damage.go what its errors end

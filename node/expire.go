@@ -61,7 +61,7 @@ func (e *expirer) step() {
 	}
 	out := n.getOutbox()
 	defer out.flush()
-	if out.full {
+	if out.in.Full {
 		return
 	}
 	if len(e.keys) >= expireKeys && e.failed.Load() > 0 {
@@ -72,7 +72,7 @@ func (e *expirer) step() {
 	e.clock = time.Now()
 	for range ring.Slots / int(expirePass/expireStep) {
 		number := e.next
-		if v.table.Contains(number, v.self) && out.mono >= e.rests[number] {
+		if v.table.Contains(number, v.self) && out.in.Mono >= e.rests[number] {
 			e.look(number, out)
 		}
 		if len(e.keys) >= expireKeys {
@@ -87,7 +87,7 @@ func (e *expirer) look(number uint16, out *outbox) {
 	st := e.node.lock(number, out)
 	defer st.unlock()
 	e.stripe, e.slot, e.before = st, number, len(e.keys)
-	looked, err := e.node.engine.Expired(number, out.wall, e.visit)
+	looked, err := e.node.engine.Expired(number, out.in.Now, e.visit)
 	if err != nil {
 		st.unreadable(number, err)
 		return
@@ -97,7 +97,7 @@ func (e *expirer) look(number uint16, out *outbox) {
 		return
 	}
 	if took := time.Since(e.clock); took > time.Millisecond {
-		e.rests[number] = out.mono + expireShare*took.Milliseconds()
+		e.rests[number] = out.in.Mono + expireShare*took.Milliseconds()
 	}
 	for _, key := range e.keys[e.before:] {
 		e.open.Add(1)

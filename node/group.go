@@ -27,6 +27,7 @@ type group struct {
 	homes   [groupSize]bool
 	locked  [groupSize]uint8 // stripes, ascending
 	stripes int
+	out     *outbox // gathers what its homes send
 }
 
 // add adds an operation on a key and reports whether the group is full. home says whether the slot's home
@@ -44,8 +45,8 @@ func (g *group) addSlot(slot uint16) bool {
 
 // lockGroup locks the stripes of all operations, in ascending order. What their homes send goes to out.
 func (n *Node) lockGroup(g *group, out *outbox) {
-	g.stripes = 0
-	out.full = n.full()
+	g.stripes, g.out = 0, out
+	out.in.Full = n.full()
 	for _, slot := range g.slots[:g.n] {
 		g.insert(uint8(slot % stripes))
 	}
@@ -122,13 +123,14 @@ func (n *Node) unlockGroup(g *group) {
 		n.storageFailed(fmt.Errorf("panic in the replication protocol, please report it: %v", p))
 	}
 	for _, i := range g.locked[:g.stripes] {
-		n.stripes[i].unlock()
+		n.stripes[i].release()
 	}
 	clear(g.keys[:g.n])
 	g.n = 0
 	if p != nil {
 		panic(p)
 	}
+	g.out.act()
 }
 
 // handleReplies hands replicas' replies, no more than a group, to the homes that asked. What these send goes to out.
@@ -152,7 +154,7 @@ func (n *Node) handleReply(m *register.Message) {
 		return // from the replica that answered last, when all was done; not even the slot is touched then
 	}
 	if sl := st.slots[m.Slot/stripes]; sl != nil {
-		sl.home.HandleReply(m)
-		st.touched(m.Slot, sl)
+		st.out.in.Reply = m
+		st.step(m.Slot, sl, register.Replied)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/node/hint"
+	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -173,13 +174,12 @@ func TestTooManyHintsBecomeMarks(t *testing.T) {
 func TestAClearThatAReplicaMissedIsNoted(t *testing.T) {
 	c := newFormed(t, 3, noting)
 	c.leave("c")
-	st := c.nodes["a"].lock(7, nil)
+	a := c.nodes["a"]
 	away, _ := c.initial.Cluster("test", 3).ByName("c")
-	st.Missed(7, away.ID, nil)
-	st.Missed(8, away.ID, []byte("k"))
-	st.Missed(8, c.nodes["a"].self.ID, []byte("not of itself"))
-	st.Missed(8, away.ID+1, []byte("not of a stranger"))
-	st.unlock()
+	a.missed(&register.Missed{Slot: 7, Member: away.ID})
+	a.missed(&register.Missed{Slot: 8, Member: away.ID, Key: []byte("k")})
+	a.missed(&register.Missed{Slot: 8, Member: a.self.ID, Key: []byte("not of itself")})
+	a.missed(&register.Missed{Slot: 8, Member: away.ID + 1, Key: []byte("not of a stranger")})
 	counts := c.noted("c")
 	require.Equal(t, 1, counts.Keys)
 	require.Equal(t, 1, counts.Marks)

@@ -13,17 +13,15 @@ import (
 // durable what was staged until then (R2). The requests of homes say nothing of it and leave at once,
 // so that all replicas make a write durable at the same time. Nothing else may travel in their frames.
 type outbox struct {
-	node       *Node
-	wall, mono int64              // the clocks when the round began
-	full       bool               // the engine takes no writes in this round
-	peers      []frameBuffer      // FrameReplicate, by index of the peer
-	conns      []connBuffer       // replies
-	loop       []register.Message // replies of this node's own replicas
-	keys       []byte             // backs their keys
-	answers    []connAnswer       // replies that show large objects
-	group      group              // of which the home handles together
-	done       func(error)        // out.committed, made once
-	waits      bool               // something waits for the commit
+	node    *Node
+	in      register.Input // of the homes' steps, with the moment when the round began
+	ready   register.Ready // what they have brought about: the votes until the commit, all else until act
+	peers   []frameBuffer  // FrameReplicate, by index of the peer
+	conns   []connBuffer   // replies
+	answers []connAnswer   // replies that show large objects
+	group   group          // of the votes that homes handle together
+	done    func(error)    // out.committed, made once
+	waits   bool           // something waits for the commit
 }
 
 // frameBuffer is a frame under construction.
@@ -86,7 +84,7 @@ func (n *Node) newOutbox() *outbox {
 func (n *Node) getOutbox() *outbox {
 	n.rounds.Add(1)
 	o := n.outboxes.Get().(*outbox)
-	o.wall, o.mono, o.full = n.now(), n.mono(), n.full()
+	o.in.Moment = register.Moment{Now: n.now(), Mono: n.mono(), Full: n.full(), Instant: n.instant}
 	return o
 }
 
@@ -184,16 +182,6 @@ func (o *outbox) sendAnswers() {
 	o.answers = o.answers[:0]
 }
 
-// loopback keeps a reply of an own replica until what it tells of is durable.
-func (o *outbox) loopback(m *register.Message) {
-	o.waits = true
-	start := len(o.keys)
-	o.keys = append(o.keys, m.Key...)
-	o.loop = append(o.loop, *m)
-	kept := &o.loop[len(o.loop)-1]
-	kept.Key, kept.Found = o.keys[start:len(o.keys):len(o.keys)], m.Found.Keep()
-}
-
 // flush lets go of the homes' requests, and of all else as soon as it is durable. The
 // outbox belongs to the engine's callback from here on. A node whose store has failed says nothing.
 func (o *outbox) flush() {
@@ -214,7 +202,7 @@ func (o *outbox) flush() {
 	for i := range o.conns {
 		o.conns[i].session().waiting.Add(int64(o.conns[i].length()))
 	}
-	n.work.asked(o.mono)
+	n.work.asked(o.in.Mono)
 	n.engine.Commit(o.done)
 }
 
@@ -222,7 +210,7 @@ func (o *outbox) flush() {
 // which may make more to send.
 func (o *outbox) committed(err error) {
 	n := o.node
-	n.work.done(o.mono, n.mono())
+	n.work.done(o.in.Mono, n.mono())
 	if err != nil {
 		n.storageFailed(err)
 	}
@@ -236,12 +224,12 @@ func (o *outbox) committed(err error) {
 		b.hand(b.send)
 	}
 	o.sendAnswers()
-	if len(o.loop) == 0 {
+	if len(o.ready.Votes) == 0 {
 		o.recycle()
 		return
 	}
 	next := n.getOutbox()
-	for replies := o.loop; len(replies) > 0; {
+	for replies := o.ready.Votes; len(replies) > 0; {
 		count := min(len(replies), groupSize)
 		n.handleReplies(&o.group, replies[:count], next)
 		replies = replies[count:]
@@ -264,8 +252,8 @@ func (o *outbox) recycle() {
 	}
 	clear(o.answers)
 	o.answers = o.answers[:0]
-	clear(o.loop)
-	o.conns, o.loop, o.keys, o.waits = o.conns[:0], o.loop[:0], keep(o.keys), false
+	o.ready.Reset()
+	o.conns, o.waits = o.conns[:0], false
 	n := o.node
 	n.outboxes.Put(o)
 	n.rounds.Add(-1)

@@ -75,7 +75,7 @@ func (s rebuiltSlot) Open() error {
 }
 
 // Begin implements rebuild.Slot.
-func (s rebuiltSlot) Begin() (*register.Rebuild, error) { return s.open().home.Rebuild() }
+func (s rebuiltSlot) Begin() (*register.Rebuild, error) { return s.open().home.Rebuild(&s.out.ready) }
 
 // Restored implements rebuild.Slot.
 func (s rebuiltSlot) Restored() { s.open().err = nil }

@@ -264,7 +264,7 @@ func (n *Node) execute(c *wire.ServerConn, s *session, i int) {
 	} else {
 		n.Metrics.Writes.Inc()
 	}
-	r := s.requests[i].Set(&op.Req, c, op.ID, s.out.mono)
+	r := s.requests[i].Set(&op.Req, c, op.ID, s.out.in.Mono)
 	s.requests[i] = nil
 	st.give(op.Slot, sl, r, op.Except)
 }
@@ -318,7 +318,7 @@ func (n *Node) read(c *wire.ServerConn, s *session, op *protocol.Op, epoch uint6
 		return
 	}
 	n.Metrics.Reads.Inc()
-	now := s.out.wall
+	now := s.out.in.Now
 	if rec.State.Live() && rec.State.Expired(now) { // only the home may say nil, after a write (R12)
 		result.Status = protocol.StatusAskHome
 		s.out.result(c, &result)

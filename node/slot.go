@@ -54,7 +54,17 @@ func (n *Node) lock(number uint16, out *outbox) *stripe {
 	return s
 }
 
+// unlock ends that, and does what homes have made ready.
 func (s *stripe) unlock() {
+	out := s.out
+	s.release()
+	if out != nil {
+		out.act()
+	}
+}
+
+// release unlocks the stripe.
+func (s *stripe) release() {
 	s.out = nil
 	s.mu.Unlock()
 }
@@ -153,10 +163,11 @@ func (n *Node) tick() {
 			k := bits.TrailingZeros64(left)
 			sl := s.slots[k]
 			if sl.home.Active() {
-				sl.home.Tick()
-				slow = slow || sl.home.Slow()
+				s.step(uint16(k*stripes+i), sl, register.Tick)
+				slow = slow || sl.home.Slow(out.in.Mono)
+			} else {
+				s.touched(uint16(k*stripes+i), sl)
 			}
-			s.touched(uint16(k*stripes+i), sl)
 		}
 		s.busy = 0
 		s.unlock()

@@ -18,6 +18,9 @@ type store struct{ stripe *stripe }
 
 var _ register.Store = store{}
 
+// full reports whether the engine takes no writes in this round of work.
+func (s *stripe) full() bool { return s.out != nil && s.out.in.Full }
+
 // Slot implements register.Store.
 func (s store) Slot(slot uint16) (record.SlotMeta, error) { return s.stripe.node.engine.Slot(slot) }
 
@@ -28,7 +31,7 @@ func (s store) Get(slot uint16, key []byte) (record.Record, bool, error) {
 
 // PutSlot implements register.Store.
 func (s store) PutSlot(slot uint16, meta record.SlotMeta) error {
-	if s.stripe.Full() {
+	if s.stripe.full() {
 		return register.ErrNoRoom
 	}
 	return noRoom(s.stripe.node.engine.PutSlot(slot, meta))
@@ -36,7 +39,7 @@ func (s store) PutSlot(slot uint16, meta record.SlotMeta) error {
 
 // Put implements register.Store.
 func (s store) Put(slot uint16, key []byte, rec record.Record) error {
-	if s.stripe.Full() {
+	if s.stripe.full() {
 		return register.ErrNoRoom
 	}
 	if rec.State.Type > record.String { // from another node it comes as bytes
@@ -47,7 +50,7 @@ func (s store) Put(slot uint16, key []byte, rec record.Record) error {
 
 // Change implements register.Store.
 func (s store) Change(slot uint16, key []byte, rec record.Record, base record.Version, delta []byte) error {
-	if s.stripe.Full() {
+	if s.stripe.full() {
 		return register.ErrNoRoom
 	}
 	return noRoom(s.stripe.node.engine.Change(slot, key, rec, base, delta))
@@ -55,7 +58,7 @@ func (s store) Change(slot uint16, key []byte, rec record.Record, base record.Ve
 
 // Delete implements register.Store.
 func (s store) Delete(slot uint16, key []byte) error {
-	if s.stripe.Full() {
+	if s.stripe.full() {
 		return register.ErrNoRoom
 	}
 	return noRoom(s.stripe.node.engine.Delete(slot, key))
@@ -63,7 +66,7 @@ func (s store) Delete(slot uint16, key []byte) error {
 
 // Clear implements register.Store.
 func (s store) Clear(slot uint16, meta record.SlotMeta) error {
-	if s.stripe.Full() {
+	if s.stripe.full() {
 		return register.ErrNoRoom
 	}
 	return noRoom(s.stripe.node.engine.Clear(slot, meta))
@@ -71,7 +74,7 @@ func (s store) Clear(slot uint16, meta record.SlotMeta) error {
 
 // Reset implements register.Store.
 func (s store) Reset(slot uint16, meta record.SlotMeta) error {
-	if s.stripe.Full() {
+	if s.stripe.full() {
 		return register.ErrNoRoom
 	}
 	return noRoom(s.stripe.node.engine.Reset(slot, meta))

@@ -61,7 +61,7 @@ var additions = []mutation{
 		}},
 	{name: "unnoted", rule: "Noting what was missed", effect: "nobody is told what a member missed",
 		caught: scenario(register, "TestWhatAMemberMissedIsNoted/when_a_key_is_forgotten", `(?s)Not equal.*3 k`), edits: []edit{
-			{"node/register/missed.go", `h.env.Missed(h.slot, id, ks.key)`, `continue`},
+			{"node/register/missed.go", `h.out.Missed = append(h.out.Missed, Missed{h.slot, id, h.out.keep(ks.key)})`, `continue`},
 		}},
 	{name: "stale-sync-read", rule: "Sync-reads of one attempt", effect: "replies to an earlier sync-read count",
 		caught: scenario(register, "TestStaleSyncReadRepliesDoNotCount", `one fresh reply and a stale one are no quorum`), edits: []edit{
@@ -97,7 +97,7 @@ var additions = []mutation{
 		}},
 	{name: "overtake", rule: "Hints and hand-back", effect: "a request is taken right after others were turned away",
 		caught: scenario(register, "TestR11ReadsAndBlindWritesBehindADoubt", `set k later`), edits: []edit{
-			{"node/register/home.go", `case h.phase == idle && h.env.Mono() < h.notBefore:`, `case false:`},
+			{"node/register/home.go", `case h.phase == idle && h.in.Mono < h.notBefore:`, `case false:`},
 		}},
 	{name: "handback-busy", rule: "Hints and hand-back", effect: "the slot is handed back with something in flight",
 		caught: scenario(register, "TestHandBack/when_nothing_is_in_flight", `answered already: append k w`), edits: []edit{
@@ -131,7 +131,7 @@ var additions = []mutation{
 		}},
 	{name: "noexpire", rule: "Time limits", effect: "requests are kept for ever",
 		caught: scenario(register, "TestRequestsExpire", `append k v`), edits: []edit{
-			{"node/register/resolve.go", `return age > h.timing.Request && (age > h.timing.Slow || !h.hopeful())`, `return age < 0`},
+			{"node/register/resolve.go", `return age > h.timing.Request && (age > h.timing.Slow || !h.hopeful(h.in.Mono))`, `return age < 0`},
 		}},
 	{name: "frame-age", rule: "Time limits", effect: "a node executes what has waited beyond the time-out",
 		caught: scenario(node, "TestTooOldFramesAreNotExecuted", `(?s)expected: 0x3.*actual  : 0x0`), edits: []edit{
@@ -139,11 +139,11 @@ var additions = []mutation{
 		}},
 	{name: "slow-forever", rule: "Slow is not lost", effect: "a request is kept though no quorum is alive that could answer it",
 		caught: scenario(register, "TestASlowRequestIsKept", `set k w`), edits: []edit{
-			{"node/register/resolve.go", `(age > h.timing.Slow || !h.hopeful())`, `age > h.timing.Slow`},
+			{"node/register/resolve.go", `(age > h.timing.Slow || !h.hopeful(h.in.Mono))`, `age > h.timing.Slow`},
 		}},
 	{name: "slow-moment", rule: "Slow is not lost", effect: "a request is given up since a quorum is silent for a moment",
 		caught: scenario(register, "TestASlowRequestIsKept", `set k w`), edits: []edit{
-			{"node/register/resolve.go", `(age > h.timing.Slow || !h.hopeful())`, `(age > h.timing.Slow || !h.reachesQuorum())`},
+			{"node/register/resolve.go", `(age > h.timing.Slow || !h.hopeful(h.in.Mono))`, `(age > h.timing.Slow || !h.reachesQuorum())`},
 		}},
 	{name: "resend-behind", rule: "Slow is not lost", effect: "a member that is behind is sent everything again",
 		caught: scenario(register, "TestWhoIsBehindIsSentNothingAgain", `Should be empty`), edits: []edit{
@@ -204,12 +204,14 @@ var additions = []mutation{
 	{name: "full-term", rule: "A full store", effect: "a home keeps the term though its own replica does not hold what it proposed last",
 		caught: scenario(register, "TestAHomeThatBecomesFullWithoutKnowing", `its replica does not show what it proposed last`), edits: []edit{
 			{"node/register/home.go", `	case errors.Is(err, ErrNoRoom):
+		h.out.unvote()
 		if h.phase != idle {`, `	case errors.Is(err, ErrNoRoom):
+		h.out.unvote()
 		if false {`},
 		}},
 	{name: "full-proposes", rule: "A full store", effect: "a home proposes though it knows that its own replica is full",
 		caught: scenario(register, "TestAFullHomeRefusesWhatItWouldHaveToWrite", `k w`), edits: []edit{
-			{"node/register/key.go", `	if h.env.Full() {
+			{"node/register/key.go", `	if h.in.Full {
 		h.noRoom(r)
 		return
 	}
@@ -221,7 +223,7 @@ var additions = []mutation{
 		}},
 	{name: "full-rival", rule: "A full store", effect: "a full home takes the term from one that has room, again and again",
 		caught: scenario(register, "TestAHomeThatBecomesFullWithoutKnowing", `no term is taken`), edits: []edit{
-			{"node/register/home.go", ` && h.hasWork() && !h.env.Full() {`, ` && h.hasWork() {`},
+			{"node/register/home.go", ` && h.hasWork() && !h.in.Full {`, ` && h.hasWork() {`},
 		}},
 	{name: "crowded-grows", rule: "A store without room for more data", effect: "a node whose memory is full leads writes that make its data grow",
 		caught: scenario(node, "TestMemoryThatIsFull", `no result|1 MiB have no room for them`), edits: []edit{

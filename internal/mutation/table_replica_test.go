@@ -35,12 +35,12 @@ var replicaRules = []mutation{
 	{name: "own-vote-early", rule: "R2", effect: "the own replica's vote counts before it is durable, and a home's requests do not wait for the commit either",
 		caught: scenario(node, "TestR2TheOwnVoteWaitsForTheCommit", `purged, though a replica may yet lose its tombstone`), edits: []edit{
 			{"node/outbox.go", `n.engine.Commit(o.done)`, `next := n.getOutbox()
-	for i := range o.loop {
-		st := n.lock(o.loop[i].Slot, next)
-		n.handleReply(&o.loop[i])
+	for i := range o.ready.Votes {
+		st := n.lock(o.ready.Votes[i].Slot, next)
+		n.handleReply(&o.ready.Votes[i])
 		st.unlock()
 	}
-	o.loop = o.loop[:0]
+	o.ready.Reset()
 	next.flush()
 	o.node.engine.Commit(o.done)`},
 		}},
@@ -156,6 +156,6 @@ var replicaRules = []mutation{
 		}},
 	{name: "needfull-ignored", rule: "R7", effect: "need-full is not answered with the head",
 		caught: scenario(register, "TestR7NeedFullGetsTheHead", `should have 1 item\(s\), but has 0`), edits: []edit{
-			{"node/register/replies.go", `h.sendHead(ks, m.From)`, `_ = ks`},
+			{"node/register/replies.go", `h.sendHead(ks, i)`, `_ = ks`},
 		}},
 }

@@ -128,7 +128,7 @@ func (p *fakePeer) Ask(_ context.Context, _ protocol.Method, payload []byte) ([]
 type fakeSlot struct{ node *fakeNode }
 
 func (s fakeSlot) Open() error                       { return s.node.err }
-func (s fakeSlot) Begin() (*register.Rebuild, error) { return s.node.home.Rebuild() }
+func (s fakeSlot) Begin() (*register.Rebuild, error) { return s.node.home.Rebuild(new(register.Ready)) }
 func (s fakeSlot) Restored()                         { s.node.err = nil }
 func (s fakeSlot) Meta() record.SlotMeta             { return s.node.acceptor.Meta() }
 func (s fakeSlot) Unlock()                           { s.node.mu.Unlock() }

@@ -58,21 +58,21 @@ func (h *Home) advanceClear() {
 	for h.phase == leading && len(h.clear.queue) > 0 && h.doubt == 0 {
 		r := h.clear.queue[0]
 		h.clear.queue = h.clear.queue[1:]
-		if h.env.Full() {
+		if h.in.Full {
 			h.noRoom(r)
 			continue
 		}
 		start := len(r.replies)
-		r.replies, _ = h.env.Execute(r.replies, record.State{}, &r.cmd, h.env.Now())
+		r.replies, _ = h.env.Execute(r.replies, record.State{}, &r.cmd, h.in.Now)
 		h.proposeClear(r, start)
 	}
 }
 
 func (h *Home) proposeClear(r *Request, start int) {
-	h.env.Count(Cleared)
+	h.count(Cleared)
 	h.seq++
 	c := h.clears()
-	c.version, c.settled, c.sent = record.Version{Ballot: h.ballot, Seq: h.seq}, false, h.env.Mono()
+	c.version, c.settled, c.sent = record.Version{Ballot: h.ballot, Seq: h.seq}, false, h.in.Mono
 	r.attempted(c.version, start, len(r.replies))
 	c.waiting = append(c.waiting, waiter{request: r, start: start, end: len(r.replies), needSeq: h.seq})
 	for _, ks := range h.keys.all() { // the clear is the newest write of every key
@@ -88,8 +88,8 @@ func (h *Home) proposeClear(r *Request, start int) {
 }
 
 func (h *Home) sendClear(version record.Version) {
-	x := newExchange(Clear)
-	x.request.Version = version
+	x := h.out.request(Clear)
+	x.Version = version
 	h.broadcast(x)
 }
 

@@ -1,9 +1,14 @@
 // Package register is Quoll's replication protocol as two state machines without
 // goroutines, clocks, randomness or I/O: an Acceptor, which is a replica of one
 // slot, and a Home, which proposes writes for the slot. A process has one of each
-// for every slot that it is a replica of. Messages and time go in through method
-// calls; messages, answers and staged writes come out through the Env and Store
-// that the caller gives.
+// for every slot that it is a replica of.
+//
+//	acceptor.Handle(message, &reply)  // a replica answers a home
+//	home.Step(&input, &ready)         // a request, a reply or time: messages, votes and answers are ready
+//
+// What happens goes in as an Input, with the time. What comes of it is in a Ready, of which the messages may leave
+// at once, and all else waits until what was staged in the Store is durable: the caller has it committed. In between a home asks
+// its Env what it cannot know, such as who is alive. The same inputs, with the same answers and the same store, have the same outputs.
 //
 // The rules R1 to R19 that comments refer to are those of the executable
 // specification that the design was proved with; protocol.md in this folder

@@ -79,7 +79,7 @@ func TestR11TheAnswerWaitsForTheIdentityWrite(t *testing.T) {
 	for _, kind := range []Kind{Prepare, SyncRead} {
 		c.run(1)
 		reply := c.one(kind, 2)
-		c.home(1).HandleReply(&reply)
+		c.process(1).reply(&reply)
 	}
 	c.run(1)
 	require.Equal(t, 1, c.events[ResolvedIncluded])
@@ -171,7 +171,7 @@ func TestR11DoubtOverSeveralTerms(t *testing.T) {
 		for _, kind := range []Kind{Prepare, SyncRead} {
 			c.run(1)
 			reply := c.one(kind, 2)
-			c.home(1).HandleReply(&reply)
+			c.process(1).reply(&reply)
 		}
 		c.run(1)
 		require.EqualValues(t, term+1, c.events[ResolvedIncluded])
@@ -191,7 +191,7 @@ func TestR11DoubtOverSeveralTerms(t *testing.T) {
 
 func TestR11AHomeThatLeftAnswersUnknown(t *testing.T) {
 	c, asked := inDoubt(t, nil, "append k v")
-	c.home(1).Learn(NewConfig(2, []uint16{2, 3}, nil))
+	c.process(1).learn(NewConfig(2, []uint16{2, 3}, nil))
 	c.failed(asked[0], Unknown, EpochChanged, 0)
 	get := c.ask(1, "get k")
 	c.failed(get, NotDone, NotMember, 0)

@@ -72,7 +72,7 @@ func (s *fakeStore) Reset(_ uint16, meta record.SlotMeta) error {
 	})
 }
 
-// process is one member: replica and home. It implements Env.
+// process is one member: replica and home. It is the Env of its home, and does what this makes ready.
 type process struct {
 	*cluster
 	id       uint16
@@ -80,7 +80,8 @@ type process struct {
 	acceptor *Acceptor
 	home     *Home
 	loop     []Message // replies of the own replica, not handled yet
-	slow     bool      // run leaves loop alone
+	ready    Ready
+	slow     bool // run leaves loop alone
 }
 
 // cluster is one slot with its members. Nothing moves unless a test says so.
@@ -135,43 +136,80 @@ func (p *process) start(config *Config, unique uint64) {
 func (c *cluster) process(id uint16) *process { return c.processes[id-1] }
 func (c *cluster) home(id uint16) *Home       { return c.process(id).home }
 
-func (p *process) Now() int64               { return p.wall }
-func (p *process) Mono() int64              { return p.mono }
 func (p *process) Rand(int64) int64         { return 0 }
 func (p *process) Alive(member uint16) bool { return !p.dead[member] }
 func (p *process) Behind(member uint16, since int64) bool {
 	return p.behind[member] && p.connected[member] <= since
 }
 func (p *process) Stable(member uint16) bool  { return p.stable[member] }
-func (p *process) Full() bool                 { return p.full[p.id] }
 func (p *process) Leaving(member uint16) bool { return p.leaving[member] }
 func (p *process) StandIn(_, _ uint16) uint16 { return p.standIn[p.id] }
-func (p *process) Count(e Event)              { p.events[e]++ }
-func (p *process) Instant() bool              { return p.instant }
-func (p *process) Loopback(m *Message)        { p.loop = append(p.loop, copyOf(m)) }
 
-func (p *process) Missed(slot, member uint16, key []byte) {
-	require.Zero(p.t, slot)
-	require.NotEqual(p.t, p.id, member)
-	what := string(key)
-	if key == nil {
-		what = "all keys"
+func (p *process) moment() Moment {
+	return Moment{Now: p.wall, Mono: p.mono, Full: p.full[p.id], Instant: p.instant}
+}
+
+// step lets something happen to the home.
+func (p *process) step(in Input) {
+	in.Moment = p.moment()
+	p.home.Step(&in, &p.ready)
+	p.act()
+}
+
+func (p *process) reply(m *Message) { p.step(Input{Happening: Replied, Reply: m}) }
+func (p *process) learn(c *Config)  { p.step(Input{Happening: Learned, Config: c}) }
+func (p *process) tick()            { p.step(Input{Happening: Tick}) }
+
+// stepDown has the home give up its term.
+func (p *process) stepDown() {
+	now := p.moment()
+	p.home.in, p.home.out = &now, &p.ready
+	p.home.stepDown()
+	p.act()
+}
+
+// rebuild begins to rebuild the process' replica.
+func (p *process) rebuild() (*Rebuild, error) {
+	r, err := p.home.Rebuild(&p.ready)
+	p.act()
+	return r, err
+}
+
+// act does what is ready.
+func (p *process) act() {
+	for i := range p.ready.Messages {
+		out := &p.ready.Messages[i]
+		for _, id := range out.To {
+			if m := copyOf(&out.Message); id != p.id {
+				m.To = id
+				p.mail, p.sent = append(p.mail, m), append(p.sent, copyOf(&m))
+			}
+		}
 	}
-	p.missed = append(p.missed, fmt.Sprintf("%d %s", member, what))
-}
-
-func (p *process) Send(m *Message) {
-	require.NotEqual(p.t, p.id, m.To)
-	p.mail = append(p.mail, copyOf(m))
-	p.sent = append(p.sent, copyOf(m))
-}
-
-func (p *process) Answer(r *Request, a Answer) {
-	a.Reply = slices.Clone(a.Reply)
-	asked, ok := r.Origin.(*asked)
-	require.True(p.t, ok, "answered after it went back to the pool")
-	asked.answers = append(asked.answers, a)
-	require.Len(p.t, asked.answers, 1, "answered twice: %s", asked.command)
+	for _, answered := range p.ready.Answers {
+		a := answered.Answer
+		a.Reply = slices.Clone(a.Reply)
+		asked, ok := answered.Request.Origin.(*asked)
+		require.True(p.t, ok, "answered after it went back to the pool")
+		asked.answers = append(asked.answers, a)
+		require.Len(p.t, asked.answers, 1, "answered twice: %s", asked.command)
+	}
+	for _, m := range p.ready.Missed {
+		require.Zero(p.t, m.Slot)
+		require.NotEqual(p.t, p.id, m.Member)
+		what := string(m.Key)
+		if m.Key == nil {
+			what = "all keys"
+		}
+		p.missed = append(p.missed, fmt.Sprintf("%d %s", m.Member, what))
+	}
+	for _, e := range p.ready.Events {
+		p.events[e]++
+	}
+	for i := range p.ready.Votes {
+		p.loop = append(p.loop, copyOf(&p.ready.Votes[i]))
+	}
+	p.ready.Reset()
 }
 
 func (p *process) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
@@ -213,7 +251,7 @@ func (c *cluster) give(id uint16, words string, except uint16) *asked {
 	}
 	op, known := opsByName[string(args[0])]
 	require.True(c.t, known, words)
-	c.home(id).HandleClient(NewRequest(&command.Request{Op: op, Args: args}, a, 0, c.mono), except)
+	c.process(id).step(Input{Happening: Asked, Request: NewRequest(&command.Request{Op: op, Args: args}, a, 0, c.mono), Except: except})
 	return a
 }
 
@@ -244,7 +282,7 @@ func helper(t require.TestingT) {
 func (c *cluster) deliver(m Message) {
 	p := c.process(m.To)
 	if m.Reply {
-		p.home.HandleReply(&m)
+		p.reply(&m)
 		return
 	}
 	var reply Message
@@ -262,7 +300,7 @@ func (c *cluster) run(among ...uint16) {
 		if p := c.withLoop(in); p != nil {
 			m := p.loop[0]
 			p.loop = p.loop[1:]
-			p.home.HandleReply(&m)
+			p.reply(&m)
 			continue
 		}
 		m, ok := c.take(func(m *Message) bool { return in(m.From) && in(m.To) && (m.Reply || m.Kind != c.stuck) })
@@ -322,7 +360,7 @@ func (c *cluster) advance(milliseconds int64) {
 	c.wall += milliseconds
 	c.mono += milliseconds
 	for _, p := range c.processes {
-		p.home.Tick()
+		p.tick()
 	}
 }
 

@@ -3,7 +3,6 @@ package register
 import (
 	"errors"
 	"math"
-	"sync"
 	"unsafe"
 
 	"github.com/quolldb/quoll/internal/command"
@@ -11,12 +10,8 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 )
 
-// Env is what a home needs of the world. Its methods do not call back.
+// Env answers what a home asks in the course of a step. It does nothing else: what comes of a step is in its Ready.
 type Env interface {
-	// Now is the wall clock in Unix milliseconds; it decides expiry (R12).
-	Now() int64
-	// Mono is a monotonic clock in milliseconds, for time-outs.
-	Mono() int64
 	// Rand returns a number in [0, n), to spread retries.
 	Rand(n int64) int64
 	// Alive reports whether a member is thought to answer. It touches liveness only.
@@ -28,30 +23,12 @@ type Env interface {
 	// Stable reports whether a member has been alive for so long that a slot may be
 	// handed back to it.
 	Stable(member uint16) bool
-	// Full reports whether the store has no room: writes of the own replica would fail
-	// with ErrNoRoom.
-	Full() bool
 	// Leaving reports whether a member, or this process, is about to end, or slow: it begins nothing
 	// that another member can do.
 	Leaving(member uint16) bool
 	// StandIn returns the member that leads the slot since this process came back, or should, other than the
 	// one that is excepted; 0 if there is none or it is not known.
 	StandIn(slot, except uint16) uint16
-	// Instant reports that what is staged is durable at once, as far as it will ever be.
-	Instant() bool
-	// Send sends a message to another member, or loses it. m is borrowed.
-	Send(m *Message)
-	// Loopback delivers the reply of the process' own replica to HandleReply, as
-	// soon as what is staged is durable. m is borrowed.
-	Loopback(m *Message)
-	// Answer answers a request, exactly once, as soon as what is staged is durable.
-	Answer(r *Request, a Answer)
-	// Missed says that a member, which is not alive, has not acknowledged the newest write of a
-	// key, or if key is nil of the whole slot, and that the home does not wait for it any more.
-	// It touches liveness only. key is borrowed.
-	Missed(slot, member uint16, key []byte)
-	// Count counts an event of the protocol, for metrics and simulators.
-	Count(e Event)
 	// Execute runs a command on a state: see datatype.Execute.
 	Execute(dst []byte, st record.State, cmd *command.Request, now int64) ([]byte, record.Effect)
 }
@@ -101,6 +78,8 @@ type Home struct {
 	clear    *clearState // &noClear while there is none
 	handing  int64       // since when the slot is being handed back, 0 if it is not
 	env      Env
+	in       *Moment // of the step that is being made,
+	out      *Ready  // and what it brings about
 	local    *Acceptor
 	failed   error
 
@@ -137,9 +116,10 @@ func (h *Home) Leading() bool { return h.phase == leading }
 // Claims is Leading, or about to.
 func (h *Home) Claims() bool { return h.phase != idle }
 
-// Slow reports whether a request has waited for long, as of the last Tick, and yet a quorum is alive, or was a moment ago: its answer will come.
-func (h *Home) Slow() bool {
-	return h.oldest != 0 && h.env.Mono()-h.oldest > h.timing.Resend && h.hopeful()
+// Slow reports whether a request has waited for long, as of the last Tick, and yet a quorum is alive, or was a moment ago: its answer will
+// come. now is Moment.Mono.
+func (h *Home) Slow(now int64) bool {
+	return h.oldest != 0 && now-h.oldest > h.timing.Resend && h.hopeful(now)
 }
 
 // Deposed reports whether the own replica knows that the term of a leading home is over,
@@ -151,7 +131,7 @@ func (h *Home) Active() bool {
 	return h.phase == acquiring || h.keys.len() > 0 || h.clear.active() || h.handing != 0
 }
 
-// Prefetch brings near what HandleClient and HandleReply touch of the home.
+// Prefetch brings near what most steps touch of the home.
 func (h *Home) Prefetch() { prefetch.Span(unsafe.Pointer(h), unsafe.Offsetof(h.answered)) }
 
 // PrefetchKey brings near what the home keeps of its only key with something in flight, as most
@@ -169,13 +149,12 @@ func (h *Home) PrefetchRequest() {
 	}
 }
 
-// AllOthers as the exception of HandleClient says that this home is to execute the request, whoever
+// AllOthers as Input.Except says that this home is to execute the request, whoever
 // leads the slot. The number is part of the peer protocol.
 const AllOthers uint16 = math.MaxUint16
 
-// HandleClient executes a request, now or later, or turns it away to the member that leads the slot. Not to the one
-// that is excepted, for it has turned the request away, or the proxy cannot reach it; 0 excepts nobody.
-func (h *Home) HandleClient(r *Request, except uint16) {
+// handleClient executes a request, now or later, or turns it away: see Input.
+func (h *Home) handleClient(r *Request, except uint16) {
 	r.arrived = h.round
 	switch {
 	case h.failed != nil:
@@ -184,7 +163,7 @@ func (h *Home) HandleClient(r *Request, except uint16) {
 		h.answer(r, Answer{Outcome: NotDone, Reason: NotMember})
 	case h.handing != 0:
 		h.parked = append(h.parked, r)
-	case h.phase == idle && h.env.Mono() < h.notBefore:
+	case h.phase == idle && h.in.Mono < h.notBefore:
 		// Others of the same client may just have been turned away; this one must not
 		// overtake them.
 		h.answer(r, Answer{Outcome: NotDone, Reason: LostTerm})
@@ -195,7 +174,7 @@ func (h *Home) HandleClient(r *Request, except uint16) {
 			h.parked = append(h.parked, r)
 		case hint != 0:
 			h.turnAway(r, hint)
-		case h.phase != leading && h.env.Full(): // a term begins with a promise, which is a write
+		case h.phase != leading && h.in.Full: // a term begins with a promise, which is a write
 			h.noRoom(r)
 		default:
 			h.enqueue(r)
@@ -214,10 +193,10 @@ func (h *Home) betterHome(except uint16) uint16 {
 		return 0
 	case h.phase == leading:
 		to := h.successor(except)
-		if to == 0 || h.env.Mono() < h.keepUntil {
+		if to == 0 || h.in.Mono < h.keepUntil {
 			return 0
 		}
-		h.handing, h.handedTo = h.env.Mono(), to
+		h.handing, h.handedTo = h.in.Mono, to
 		if h.drained() {
 			h.finishHandBack()
 		}
@@ -225,7 +204,7 @@ func (h *Home) betterHome(except uint16) uint16 {
 	case h.doubt > 0:
 		return 0
 	}
-	leader := h.leader(except)
+	leader := h.leader(except, h.in.Mono)
 	if leader == h.self || leader == except || h.config.index(leader) < 0 {
 		leader = 0
 	}
@@ -238,18 +217,18 @@ func (h *Home) betterHome(except uint16) uint16 {
 	return 0
 }
 
-// Leader returns the member that leads the slot as far as the home knows, 0 if it knows of none.
-func (h *Home) Leader() uint16 {
+// Leader returns the member that leads the slot as far as the home knows, 0 if it knows of none. now is Moment.Mono.
+func (h *Home) Leader(now int64) uint16 {
 	if h.phase != idle {
 		return h.self
 	}
-	return h.leader(0)
+	return h.leader(0, now)
 }
 
 // leader returns the member that leads the slot, as far as an idle home knows: 0 or itself if it
 // knows of none.
-func (h *Home) leader(except uint16) uint16 {
-	if h.env.Mono() < h.handedUntil {
+func (h *Home) leader(except uint16, now int64) uint16 {
+	if now < h.handedUntil {
 		return h.handedTo
 	}
 	rival := h.local.rival()
@@ -290,14 +269,14 @@ func (h *Home) next(except uint16) uint16 {
 }
 
 func (h *Home) turnAway(r *Request, hint uint16) {
-	h.env.Count(TurnedAway)
+	h.count(TurnedAway)
 	h.answer(r, Answer{Outcome: NotDone, Reason: OtherHome, Hint: hint})
 }
 
 // noRoom answers a request that cannot be executed without a write of the own replica,
 // which is full. Another member may take the term and execute it.
 func (h *Home) noRoom(r *Request) {
-	h.env.Count(NoRoom)
+	h.count(NoRoom)
 	outcome := NotDone
 	if len(r.attempts) > 0 {
 		outcome = Unknown
@@ -320,9 +299,9 @@ func (h *Home) drained() bool {
 
 // finishHandBack gives up the term in favour of the member that the slot is handed to.
 func (h *Home) finishHandBack() {
-	h.env.Count(HandedBack)
+	h.count(HandedBack)
 	h.missedAll() // tombstones that waited for all members
-	h.handing, h.handedUntil = 0, h.env.Mono()+h.timing.Request
+	h.handing, h.handedUntil = 0, h.in.Mono+h.timing.Request
 	h.phase = idle
 	h.keys.reset()
 	h.clear, h.reads = &noClear, 0
@@ -345,7 +324,7 @@ func (h *Home) handingTime() int64 {
 // cancelHandBack keeps the slot after all.
 func (h *Home) cancelHandBack() {
 	parked := h.parked
-	h.handing, h.parked, h.keepUntil = 0, nil, h.env.Mono()+10*h.timing.Request
+	h.handing, h.parked, h.keepUntil = 0, nil, h.in.Mono+10*h.timing.Request
 	for _, r := range parked {
 		h.enqueue(r)
 	}
@@ -377,7 +356,7 @@ func (h *Home) drive() {
 	if h.failed != nil {
 		return
 	}
-	if h.phase == idle && h.env.Mono() >= h.notBefore && h.hasWork() && !h.env.Full() {
+	if h.phase == idle && h.in.Mono >= h.notBefore && h.hasWork() && !h.in.Full {
 		h.acquire()
 	}
 	if h.phase != leading {
@@ -413,76 +392,55 @@ func (h *Home) lostTerm() bool {
 func (h *Home) acquire() {
 	h.counter = max(h.counter, h.local.rival().Counter) + 1
 	h.ballot = record.Ballot{Counter: h.counter, Incarnation: h.incarnation}
-	h.phase, h.since, h.seq = acquiring, h.env.Mono(), 0
+	h.phase, h.since, h.seq = acquiring, h.in.Mono, 0
 	h.promises, h.refused, h.answered = 0, 0, nil
 	h.handedUntil = 0
-	h.broadcast(newExchange(Prepare))
+	h.broadcast(h.out.request(Prepare))
 }
 
-// exchange is a message to all members, and what the own replica says to it. They are reused: what is given to an Env
-// would otherwise be allocated anew for every write. They are filled in where they are, for they are large.
-type exchange struct{ request, reply Message }
-
-var exchanges = sync.Pool{New: func() any { return new(exchange) }}
-
-// newExchange returns one that broadcast will take, whose request is of this kind and has nothing else.
-func newExchange(kind Kind) *exchange {
-	x := exchanges.Get().(*exchange)
-	x.request = Message{}
-	x.request.Kind = kind
-	return x
-}
-
-// end gives it back, without what it has borrowed.
-func (x *exchange) end() {
-	m := &x.request
-	m.Key, m.State.Value, m.State.Object, m.Delta = nil, nil, nil, nil
-	x.reply.Key, x.reply.Found.Value, x.reply.Found.Object = nil, nil, nil
-	exchanges.Put(x)
-}
+// count notes an event.
+func (h *Home) count(e Event) { h.out.Events = append(h.out.Events, e) }
 
 // broadcast starts a new round and sends a message to all members. The process' own
 // replica executes it at once; its reply counts when it is durable.
-func (h *Home) broadcast(x *exchange) {
-	m := &x.request
+func (h *Home) broadcast(x *Outgoing) {
 	h.round++
-	m.Slot, m.From, m.Epoch, m.Ballot, m.Round = h.slot, h.self, h.config.epoch, h.ballot, h.round
-	for _, id := range h.config.members {
-		if m.To = id; id != h.self {
-			h.env.Send(m)
-		}
+	x.Slot, x.From, x.Epoch, x.Ballot, x.Round = h.slot, h.self, h.config.epoch, h.ballot, h.round
+	if x.To = h.config.members; h.config.index(h.self) >= 0 {
+		h.sendLocal(&x.Message)
 	}
-	if h.config.index(h.self) >= 0 {
-		h.sendLocal(x)
-	}
-	x.end()
 }
 
 // sendLocal executes a message on the own replica. A refusal, or a write that there is
 // no room for, ends the term at once: from then on the replica does not show what this home
 // proposed last.
-func (h *Home) sendLocal(x *exchange) {
-	m, reply := &x.request, &x.reply
+func (h *Home) sendLocal(m *Message) {
 	m.To = h.self
+	reply := h.out.vote()
 	switch err := h.local.Handle(m, reply); {
 	case errors.Is(err, ErrNoRoom):
+		h.out.unvote()
 		if h.phase != idle {
 			h.stepDown()
 		}
 	case err != nil:
-		h.Fail(err)
+		h.out.unvote()
+		h.fail(err)
 	case reply.Result != OK && h.phase != idle:
 		h.observe(reply)
+		h.out.unvote()
 		h.stepDown()
-	case !h.counted(reply):
-		h.env.Loopback(reply)
+	case h.counted(reply):
+		h.out.unvote()
+	default:
+		reply.Found.Value = h.out.keepShort(reply.Found.Value)
 	}
 }
 
 // counted counts the own replica's vote for a write if it may be counted at once, and reports whether that is all that it
 // is good for: other votes have to come, and will find it.
 func (h *Home) counted(reply *Message) bool {
-	if reply.Kind != Accept || h.reads > 0 || !h.env.Instant() {
+	if reply.Kind != Accept || h.reads > 0 || !h.in.Instant {
 		return false
 	}
 	ks := h.keys.get(reply.Key)
@@ -500,8 +458,14 @@ func (h *Home) observe(reply *Message) {
 	h.counter = max(h.counter, reply.Promised.Counter)
 }
 
-// Fail ends the home: its store, or that of its replica, does not work.
-func (h *Home) Fail(err error) {
+// Fail ends the home: its store, or that of its replica, does not work. It adds to out what becomes of the requests.
+func (h *Home) Fail(err error, out *Ready) {
+	h.out = out
+	h.fail(err)
+	h.out = nil
+}
+
+func (h *Home) fail(err error) {
 	if h.failed != nil {
 		return
 	}
@@ -509,8 +473,8 @@ func (h *Home) Fail(err error) {
 	h.abandon(StorageFailed)
 }
 
-// Learn adopts a newer configuration; a term does not survive an epoch (R15).
-func (h *Home) Learn(c *Config) {
+// learn adopts a newer configuration; a term does not survive an epoch (R15).
+func (h *Home) learn(c *Config) {
 	if c.epoch <= h.config.epoch {
 		return
 	}

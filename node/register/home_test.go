@@ -93,7 +93,7 @@ func TestR7NeedFullGetsTheHead(t *testing.T) {
 	reply := c.one(Accept, 3) // the second delta
 	require.Equal(t, NeedFull, reply.Result)
 	c.sent = nil
-	c.home(1).HandleReply(&reply)
+	c.process(1).reply(&reply)
 	require.Len(t, c.sent, 1)
 	require.False(t, c.sent[0].IsDelta)
 	c.run()
@@ -151,7 +151,7 @@ func TestR8OneMemberIsNoQuorum(t *testing.T) {
 	var reply Message
 	require.NoError(t, c.process(2).acceptor.Handle(&m, &reply))
 	for range 3 { // duplicates
-		c.home(1).HandleReply(&reply)
+		c.process(1).reply(&reply)
 		c.open(set)
 	}
 	c.process(1).slow = false
@@ -236,7 +236,7 @@ func TestR9WriteBackIsHeldBeforeTheAnswer(t *testing.T) {
 	for _, kind := range []Kind{Prepare, SyncRead} {
 		c.run(1)
 		reply := c.one(kind, 2)
-		c.home(1).HandleReply(&reply)
+		c.process(1).reply(&reply)
 	}
 	c.run(1)
 	c.open(get)
@@ -256,13 +256,13 @@ func TestStaleSyncReadRepliesDoNotCount(t *testing.T) { // simulator, mode purge
 	require.Equal(t, "sync-read sync-read", c.kinds(3), "the key was forgotten: read again in the same term")
 	c.put(1, "k", text("v"), 2)
 	c.process(1).slow = true
-	c.home(1).HandleReply(&stale)
+	c.process(1).reply(&stale)
 	fresh := c.one(SyncRead, 3)
-	c.home(1).HandleReply(&fresh)
+	c.process(1).reply(&fresh)
 	c.open(second)
 	require.Equal(t, 1, c.events[SyncReadAgreed], "one fresh reply and a stale one are no quorum")
 	fresh = c.one(SyncRead, 2)
-	c.home(1).HandleReply(&fresh)
+	c.process(1).reply(&fresh)
 	require.Equal(t, []int{1, 1}, []int{c.events[SyncReadAgreed], c.events[SyncReadDiffered]})
 	c.process(1).slow = false
 	c.run()
@@ -334,10 +334,10 @@ func TestR14BelowFloorIsNoAcknowledgement(t *testing.T) {
 	for i := range replies {
 		require.Equal(t, BelowFloor, replies[i].Result)
 	}
-	c.home(1).HandleReply(&replies[0])
+	c.process(1).reply(&replies[0])
 	c.open(set)
 	require.Equal(t, 1, c.events[FloorHit])
-	c.home(1).HandleReply(&replies[1])
+	c.process(1).reply(&replies[1])
 	require.Equal(t, 1, c.events[FloorHit], "the head is above the floor by then")
 	c.run(1)
 	c.open(set)
@@ -390,7 +390,7 @@ func TestR13PurgeNeedsAllMembers(t *testing.T) {
 		c.run(1, 2)
 		c.done(del, ":1\r\n")
 		reply := c.one(Accept, 3) // of the value
-		c.home(1).HandleReply(&reply)
+		c.process(1).reply(&reply)
 		require.Zero(t, purged(c))
 		c.run()
 		require.Equal(t, 1, purged(c))
@@ -411,7 +411,7 @@ func TestR13PurgeNeedsAllMembers(t *testing.T) {
 		c := newCluster(t, 3)
 		joint := NewConfig(2, []uint16{1, 2, 3}, []uint16{1, 2, 3})
 		for id := uint16(1); id <= 3; id++ {
-			c.home(id).Learn(joint)
+			c.process(id).learn(joint)
 		}
 		c.lead(1)
 		del, get := c.ask(1, "del warm"), c.ask(1, "get warm")

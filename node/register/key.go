@@ -87,7 +87,7 @@ func (h *Home) begin(name []byte, ks *keyState) *keyState {
 func (h *Home) recall(ks *keyState) {
 	rec, present, err := h.local.Read(ks.key)
 	if err != nil {
-		h.Fail(err)
+		h.fail(err)
 		return
 	}
 	if rec.Version.Ballot != h.ballot {
@@ -107,7 +107,7 @@ func (h *Home) advance(ks *keyState) {
 			return
 		}
 		if !ks.known && (len(ks.doubt) > 0 || !ks.queue[0].blind) {
-			ks.reading, ks.sent = &syncRead{round: h.round + 1}, h.env.Mono() // (R4)
+			ks.reading, ks.sent = &syncRead{round: h.round + 1}, h.in.Mono // (R4)
 			h.askFor(ks)
 			return
 		}
@@ -133,7 +133,7 @@ func (ks *keyState) shift() *Request {
 // evaluate runs one request on the head and proposes its effect, or makes it wait
 // until the head is certain.
 func (h *Home) evaluate(ks *keyState, r *Request) {
-	now := h.env.Now()
+	now := h.in.Now
 	state, expired := ks.head.State, false
 	if state.Live() && state.Expired(now) {
 		state, expired = record.State{}, true
@@ -156,14 +156,14 @@ func (h *Home) evaluate(ks *keyState, r *Request) {
 		h.wait(ks, w)
 		return
 	}
-	if h.env.Full() {
+	if h.in.Full {
 		h.noRoom(r)
 		return
 	}
 	w.needSeq = h.seq + 1
 	r.attempted(record.Version{Ballot: h.ballot, Seq: h.seq + 1}, w.start, w.end)
 	ks.waiting = append(ks.waiting, w)
-	h.propose(ks, effect)
+	h.propose(ks, effect, r.blind)
 }
 
 // wait lets a read, or a command without effect, wait until the head is held by a
@@ -171,7 +171,7 @@ func (h *Home) evaluate(ks *keyState, r *Request) {
 func (h *Home) wait(ks *keyState, w waiter) {
 	w.needRound = w.request.arrived + 1
 	inTerm := ks.head.Version.Ballot == h.ballot
-	if !inTerm && !ks.agreed && h.env.Full() { // it would have to be written back
+	if !inTerm && !ks.agreed && h.in.Full { // it would have to be written back
 		h.noRoom(w.request)
 		return
 	}
@@ -187,41 +187,42 @@ func (h *Home) wait(ks *keyState, w waiter) {
 	h.reads++
 	switch {
 	case !inTerm && !ks.agreed: // same state, this term's version
-		h.env.Count(WroteBack)
-		h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State})
+		h.count(WroteBack)
+		h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State}, false)
 	case h.round < w.needRound:
-		ks.sent = h.env.Mono()
-		h.broadcast(newExchange(Confirm))
+		ks.sent = h.in.Mono
+		h.broadcast(h.out.request(Confirm))
 	}
 }
 
 // propose issues the next version of the term for a key (R6, R7). The effect's
-// state is the whole new state in any case.
-func (h *Home) propose(ks *keyState, effect record.Effect) {
+// state is the whole new state in any case. blind: it depends on no state before it.
+func (h *Home) propose(ks *keyState, effect record.Effect, blind bool) {
 	h.seq++
-	x := newExchange(Accept)
-	m := &x.request
-	m.Key, m.Version, m.Base, m.State = ks.key, record.Version{Ballot: h.ballot, Seq: h.seq}, ks.head.Version, effect.State
+	x := h.out.request(Accept)
+	x.Blind = blind
+	x.Key, x.Version, x.Base, x.State = h.out.keep(ks.key), record.Version{Ballot: h.ballot, Seq: h.seq}, ks.head.Version, effect.State
+	x.State.Value = h.out.keepShort(x.State.Value)
 	switch {
 	case !ks.known:
-		h.env.Count(BlindOnCold)
+		h.count(BlindOnCold)
 	case effect.Kind == record.Changed && h.localHolds(ks):
-		h.env.Count(DeltaSent)
-		m.IsDelta, m.Delta = true, effect.Delta
+		h.count(DeltaSent)
+		x.IsDelta, x.Delta = true, h.out.keepShort(effect.Delta)
 	}
 	if len(ks.waiting) > 1 {
-		h.env.Count(Pipelined)
+		h.count(Pipelined)
 	}
 	ks.known, ks.agreed, ks.present, ks.exact, ks.settled = true, false, true, 0, 0
-	ks.hold(record.Record{Version: m.Version, State: effect.State})
-	ks.sent = h.env.Mono()
+	ks.hold(record.Record{Version: x.Version, State: effect.State})
+	ks.sent = h.in.Mono
 	h.broadcast(x)
 }
 
 // askFor asks all members what they hold of a key (R4).
 func (h *Home) askFor(ks *keyState) {
-	x := newExchange(SyncRead)
-	x.request.Key = ks.key
+	x := h.out.request(SyncRead)
+	x.Key = h.out.keep(ks.key)
 	h.broadcast(x)
 }
 
@@ -289,7 +290,7 @@ func (h *Home) lingers(ks *keyState) bool {
 		ks.head.Version.Ballot != h.ballot || h.config.Joint() || h.config.all(ks.exact) {
 		return false
 	}
-	now := h.env.Mono()
+	now := h.in.Mono
 	if ks.settled == 0 {
 		ks.settled = now
 		h.missed(ks) // a member that is back before the end of the time would not get it again
@@ -307,8 +308,7 @@ func (h *Home) finish(w waiter) {
 
 func (h *Home) answer(r *Request, a Answer) {
 	if a.Outcome == Unknown {
-		h.env.Count(AnsweredUnknown)
+		h.count(AnsweredUnknown)
 	}
-	h.env.Answer(r, a)
-	r.free()
+	h.out.Answers = append(h.out.Answers, Answered{r, a})
 }

@@ -1,6 +1,6 @@
 package register
 
-// What a member misses while it is down is told to the Env, which brings the member up to date
+// What a member misses while it is down is told to the caller, who brings the member up to date
 // when it is back. That is liveness only: nothing that counts for a quorum rests on it.
 // Members that are alive are left out: their acknowledgement is under way, nearly always.
 
@@ -18,7 +18,7 @@ func (h *Home) missed(ks *keyState) {
 	}
 	for i, id := range h.config.members {
 		if max(ks.held[i], h.clear.ackedBy(i)) < ks.head.Version.Seq && id != h.self && !h.env.Alive(id) {
-			h.env.Missed(h.slot, id, ks.key)
+			h.out.Missed = append(h.out.Missed, Missed{h.slot, id, h.out.keep(ks.key)})
 		}
 	}
 }
@@ -27,7 +27,7 @@ func (h *Home) missed(ks *keyState) {
 func (h *Home) missedClear() {
 	for i, id := range h.config.members {
 		if h.clear.ackedBy(i) < h.clear.version.Seq && id != h.self && !h.env.Alive(id) {
-			h.env.Missed(h.slot, id, nil)
+			h.out.Missed = append(h.out.Missed, Missed{h.slot, id, nil})
 		}
 	}
 }

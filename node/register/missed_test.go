@@ -67,7 +67,7 @@ func TestWhatAMemberMissedIsNoted(t *testing.T) {
 		c.ask(1, "clear")
 		c.run(1)
 		require.Empty(t, c.missed)
-		c.home(1).stepDown()
+		c.process(1).stepDown()
 		require.Equal(t, []string{"3 all keys"}, c.missed, "the clear is the newest write of the key")
 	})
 	t.Run("when the members change", func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestWhatAMemberMissedIsNoted(t *testing.T) {
 		c.lead(1)
 		c.dead[3] = true
 		c.ask(1, "set k v")
-		c.home(1).Learn(NewConfig(2, []uint16{1, 2}, nil))
+		c.process(1).learn(NewConfig(2, []uint16{1, 2}, nil))
 		require.Equal(t, []string{"3 k"}, c.missed, "those that were asked")
 	})
 }

@@ -39,7 +39,7 @@ func TestEveryRequestIsAnsweredExactlyOnce(t *testing.T) {
 				if p := c.process(member.Draw(t, "member")); len(p.loop) > 0 {
 					m := p.loop[0]
 					p.loop = p.loop[1:]
-					p.home.HandleReply(&m)
+					p.reply(&m)
 				}
 			},
 			"advance": func(t *rapid.T) { c.advance(rapid.Int64Range(1, 250).Draw(t, "time")) },
@@ -51,7 +51,7 @@ func TestEveryRequestIsAnsweredExactlyOnce(t *testing.T) {
 				members := rapid.SampledFrom([][]uint16{{1, 2, 3}, {3, 1}, {2, 3, 1}, {2}}).Draw(t, "members")
 				epoch++
 				for id := uint16(1); id <= 3; id++ {
-					c.home(id).Learn(NewConfig(epoch, members, nil))
+					c.process(id).learn(NewConfig(epoch, members, nil))
 				}
 			},
 			"break": func(t *rapid.T) {

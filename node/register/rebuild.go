@@ -34,10 +34,10 @@ type Rebuild struct {
 }
 
 // Rebuild begins to rebuild the home's own replica, which stops voting, over restarts too, until
-// Finish. What it does is undone by nothing but another Rebuild. An error is ErrNotNow, or the
+// Finish. It adds to out what becomes of the home's requests. What it does is undone by nothing but another Rebuild. An error is ErrNotNow, or the
 // store's.
-func (h *Home) Rebuild() (*Rebuild, error) {
-	h.Fail(ErrRebuilding)
+func (h *Home) Rebuild(out *Ready) (*Rebuild, error) {
+	h.Fail(ErrRebuilding, out)
 	self, others := h.config.index(h.self), len(h.config.members)-1
 	if self < 0 || others == 0 || h.config.Joint() || h.config.epoch < h.local.meta.Epoch {
 		return nil, ErrNotNow

@@ -17,7 +17,7 @@ func termOf(counter uint64, member uint16) record.Ballot {
 // rot begins to rebuild a process' replica: one of its records cannot be read.
 func (c *cluster) rot(id uint16) *Rebuild {
 	helper(c.t)
-	r, err := c.home(id).Rebuild()
+	r, err := c.process(id).rebuild()
 	require.NoError(c.t, err)
 	return r
 }
@@ -238,14 +238,14 @@ func TestWhenAReplicaIsNotRebuilt(t *testing.T) {
 		"a newer epoch":      home(NewConfig(1, []uint16{1, 2, 3}, nil), 2),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := h.Rebuild()
+			_, err := h.Rebuild(new(Ready))
 			require.ErrorIs(t, err, ErrNotNow)
 		})
 	}
 	t.Run("a full store", func(t *testing.T) {
 		c := newCluster(t, 3)
 		c.fill(1)
-		_, err := c.home(1).Rebuild()
+		_, err := c.process(1).rebuild()
 		require.ErrorIs(t, err, ErrNoRoom)
 		c.makeRoom(1)
 		r := c.rot(1)
@@ -261,7 +261,7 @@ func TestWhenAReplicaIsNotRebuilt(t *testing.T) {
 		r := c.rot(1)
 		c.fence(r, 2, 3)
 		c.show(r, 2, 3)
-		c.home(1).Learn(NewConfig(2, []uint16{1, 2, 3}, nil))
+		c.process(1).learn(NewConfig(2, []uint16{1, 2, 3}, nil))
 		require.ErrorIs(t, r.Finish(), ErrNotNow)
 		_, err := c.process(2).acceptor.Adopt(2)
 		require.NoError(t, err)

@@ -5,10 +5,9 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 )
 
-// HandleReply processes a replica's reply. Replies of another term or epoch are
-// ignored. A StaleEpoch reply is the caller's business: it learns the newer
-// configuration and calls Learn.
-func (h *Home) HandleReply(m *Message) {
+// handleReply processes a replica's reply. Replies of another term or epoch are
+// ignored.
+func (h *Home) handleReply(m *Message) {
 	h.observe(m)
 	if m.Result == StaleEpoch || h.phase == idle || m.Ballot != h.ballot || m.Epoch != h.config.epoch {
 		return
@@ -106,7 +105,7 @@ func (h *Home) drain() {
 
 func (h *Home) lead() {
 	h.phase = leading
-	h.env.Count(TermAcquired)
+	h.count(TermAcquired)
 	h.drive()
 }
 
@@ -123,15 +122,15 @@ func (h *Home) acceptReply(i int, m *Message) {
 			h.purge(ks)
 		}
 	case NeedFull: // the head contains every earlier proposal (R7)
-		h.env.Count(NeededFull)
+		h.count(NeededFull)
 		if ks == nil {
 			ks = h.begin(m.Key, newKeyState())
 		}
-		h.sendHead(ks, m.From)
+		h.sendHead(ks, i)
 	case BelowFloor: // (R14) same state, new version
 		if ks != nil && ks.known && ks.present && ks.head.Version.Ballot == h.ballot && !m.Floor.Less(ks.head.Version) {
-			h.env.Count(FloorHit)
-			h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State})
+			h.count(FloorHit)
+			h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State}, false)
 		}
 	}
 }
@@ -139,33 +138,31 @@ func (h *Home) acceptReply(i int, m *Message) {
 // purge tells the members to drop a tombstone that all of them acknowledged,
 // under one final epoch (R13).
 func (h *Home) purge(ks *keyState) {
-	if ks.head.State.Live() || h.config.Joint() || !h.config.all(ks.exact) || h.env.Full() {
+	if ks.head.State.Live() || h.config.Joint() || !h.config.all(ks.exact) || h.in.Full {
 		return
 	}
-	h.env.Count(Purged)
-	x := newExchange(Purge)
-	x.request.Key, x.request.Version = ks.key, ks.head.Version
+	h.count(Purged)
+	x := h.out.request(Purge)
+	x.Key, x.Version = h.out.keep(ks.key), ks.head.Version
 	h.broadcast(x)
 }
 
 // sendHead sends the full state of the head to one member, if this term wrote it.
-func (h *Home) sendHead(ks *keyState, to uint16) {
+func (h *Home) sendHead(ks *keyState, to int) {
 	if !ks.known || ks.head.Version.Ballot != h.ballot {
 		return
 	}
-	x := newExchange(Accept)
-	defer x.end()
-	m := &x.request
-	m.Slot, m.From, m.To, m.Epoch, m.Ballot, m.Round = h.slot, h.self, to, h.config.epoch, h.ballot, h.round
-	m.Key, m.Version, m.State = ks.key, ks.head.Version, ks.head.State
-	if !ks.present {
-		m.Kind, m.Key, m.Version, m.State = Clear, nil, h.clear.version, record.State{}
+	x := h.out.request(Accept)
+	x.Slot, x.From, x.Epoch, x.Ballot, x.Round = h.slot, h.self, h.config.epoch, h.ballot, h.round
+	if ks.present {
+		x.Key, x.Version, x.State = h.out.keep(ks.key), ks.head.Version, ks.head.State
+		x.State.Value = h.out.keepShort(x.State.Value)
+	} else {
+		x.Kind, x.Version = Clear, h.clear.version
 	}
-	if to == h.self {
-		h.sendLocal(x)
-		return
+	if x.To = h.config.members[to : to+1]; x.To[0] == h.self {
+		h.sendLocal(&x.Message)
 	}
-	h.env.Send(m)
 }
 
 // syncReadReply collects the answers of a quorum and adopts the highest version
@@ -193,9 +190,9 @@ func (h *Home) syncReadReply(i int, m *Message) {
 	ks.known, ks.present, ks.reading = true, sr.real, nil
 	ks.head, ks.agreed = sr.best, h.config.quorum(sr.at)
 	if ks.agreed {
-		h.env.Count(SyncReadAgreed)
+		h.count(SyncReadAgreed)
 	} else {
-		h.env.Count(SyncReadDiffered)
+		h.count(SyncReadDiffered)
 	}
 	h.resolve(ks, sr.floor)
 	if h.phase == leading {

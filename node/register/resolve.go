@@ -22,20 +22,20 @@ func (h *Home) resolve(ks *keyState, floor record.Version) {
 		purged := !ks.present && found.Less(first) && !floor.Less(first)
 		switch {
 		case match != nil:
-			h.env.Count(ResolvedIncluded)
+			h.count(ResolvedIncluded)
 			ks.waiting = append(ks.waiting, waiter{request: r, start: match.start, end: match.end, needSeq: next.Seq})
 			r.attempted(next, match.start, match.end)
 		case foreign || purged:
-			h.env.Count(ResolvedUnknown)
+			h.count(ResolvedUnknown)
 			h.answer(r, Answer{Outcome: Unknown, Reason: LostTerm})
 		default:
-			h.env.Count(ResolvedRedo)
+			h.count(ResolvedRedo)
 			redo = append(redo, r)
 		}
 	}
 	ks.queue = append(redo, ks.queue...)
 	if len(redo)+len(ks.waiting) > 0 {
-		h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State})
+		h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State}, false)
 	}
 }
 
@@ -63,12 +63,12 @@ func (h *Home) stepDown() {
 
 // giveUp is stepDown when it has been told what members missed.
 func (h *Home) giveUp() {
-	h.env.Count(SteppedDown)
+	h.count(SteppedDown)
 	old, c := h.keys.snapshot(), h.clear
 	h.phase, h.handing, h.reads = idle, 0, 0
 	h.keys.reset()
 	h.clear = &noClear
-	h.notBefore = h.env.Mono() + h.backoff()
+	h.notBefore = h.in.Mono + h.backoff()
 	hint := h.local.rival().Member()
 	if hint == h.self || h.config.index(hint) < 0 {
 		hint = 0
@@ -110,13 +110,13 @@ func (h *Home) release(r *Request, hint uint16) {
 // expired reports whether a request has waited for too long: its proxy has given up on it, or will. As long
 // as there is hope it is only slow.
 func (h *Home) expired(r *Request) bool {
-	age := h.env.Mono() - r.Born
-	return age > h.timing.Request && (age > h.timing.Slow || !h.hopeful())
+	age := h.in.Mono - r.Born
+	return age > h.timing.Request && (age > h.timing.Slow || !h.hopeful(h.in.Mono))
 }
 
 // hopeful reports whether a quorum was alive at the last Tick, or not long before it: that it is silent for a moment is no
 // reason to give up.
-func (h *Home) hopeful() bool { return h.env.Mono()-h.reached <= h.timing.Request }
+func (h *Home) hopeful(now int64) bool { return now-h.reached <= h.timing.Request }
 
 // reachesQuorum reports whether a quorum of the members is thought to answer.
 func (h *Home) reachesQuorum() bool {

@@ -14,11 +14,11 @@ import (
 func TestR1ReplicasThatWereRemovedAreNoQuorum(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(2)
-	c.home(1).Learn(NewConfig(2, []uint16{1, 2, 3}, []uint16{1})) // 2 and 3 are to leave
+	c.process(1).learn(NewConfig(2, []uint16{1, 2, 3}, []uint16{1})) // 2 and 3 are to leave
 	newer := c.force(1, "set warm newer")
 	c.run(1, 2)
 	c.done(newer, "+OK\r\n")
-	c.home(1).Learn(NewConfig(3, []uint16{1}, nil))
+	c.process(1).learn(NewConfig(3, []uint16{1}, nil))
 	c.mono += testTiming.Backoff + 1
 	newest := c.force(1, "set warm newest")
 	c.run(1)
@@ -35,7 +35,7 @@ func TestR1ReplicasThatWereRemovedAreNoQuorum(t *testing.T) {
 
 func TestR16AWriteNeedsBothQuorums(t *testing.T) {
 	c := newCluster(t, 5)
-	c.home(1).Learn(NewConfig(2, []uint16{1, 2, 3}, []uint16{3, 4, 5}))
+	c.process(1).learn(NewConfig(2, []uint16{1, 2, 3}, []uint16{3, 4, 5}))
 	set := c.ask(1, "set k v")
 	c.run(1, 2, 3)
 	require.Empty(t, set.answers, "answered without a quorum of the next members")
@@ -73,7 +73,7 @@ func TestR11ForeignBetweenTwoAttempts(t *testing.T) {
 	for _, kind := range []Kind{Prepare, SyncRead} {
 		c.run(1)
 		reply := c.one(kind, 2)
-		c.home(1).HandleReply(&reply)
+		c.process(1).reply(&reply)
 	}
 	require.Equal(t, 1, c.events[ResolvedIncluded])
 	c.lose() // the identity write, its second attempt, reached the own replica only
@@ -155,7 +155,7 @@ func TestR13AnAcknowledgementBeforeTheDeletionDoesNotPurge(t *testing.T) {
 	c.process(1).slow = true
 	c.ask(1, "set k v")
 	held := c.one(Accept, 3)
-	c.home(1).HandleReply(&held) // 3 holds exactly the head
+	c.process(1).reply(&held) // 3 holds exactly the head
 	c.lose()
 	del := c.ask(1, "del k") // now the head is another one
 	c.process(1).slow = false
@@ -180,7 +180,7 @@ func TestR5NoOlderWriteIsAcknowledgedAfterASyncRead(t *testing.T) {
 	c.stuck = SyncRead
 	c.run(1, 2) // they are the quorum of the new term, 1 and 3 that of its sync-read
 	reply := c.one(SyncRead, 3)
-	c.home(1).HandleReply(&reply)
+	c.process(1).reply(&reply)
 	c.deliver(late)
 	c.run(2, 3)
 	require.Empty(t, set.answers, "acknowledged behind the back of the newer term")

@@ -18,14 +18,14 @@ func TestASlowRequestIsKept(t *testing.T) {
 	c.lose()
 	c.advance(slow.Request + 1)
 	c.dead[3] = true
-	require.True(t, c.home(1).Slow())
+	require.True(t, c.home(1).Slow(c.mono))
 	c.advance(slow.Slow - slow.Request - 10)
 	c.open(set, get)
 	c.run(1, 2)
 	c.done(set, "+OK\r\n")
 	c.done(get, "$2\r\nup\r\n")
 	c.advance(1)
-	require.False(t, c.home(1).Slow())
+	require.False(t, c.home(1).Slow(c.mono))
 
 	set, get = c.ask(1, "set k w"), c.ask(1, "get warm")
 	c.lose()
@@ -34,14 +34,14 @@ func TestASlowRequestIsKept(t *testing.T) {
 	c.dead[2] = true
 	c.advance(slow.Request)
 	c.open(set, get)
-	require.True(t, c.home(1).Slow(), "a moment without a quorum is no reason to give up")
+	require.True(t, c.home(1).Slow(c.mono), "a moment without a quorum is no reason to give up")
 	c.dead[2] = false
 	c.advance(1)
 	c.dead[2] = true
 	c.advance(slow.Request)
 	c.open(set, get)
 	c.advance(1)
-	require.False(t, c.home(1).Slow(), "nobody is to wait for it")
+	require.False(t, c.home(1).Slow(c.mono), "nobody is to wait for it")
 	c.failed(set, Unknown, NoQuorum, 0)
 	c.failed(get, NotDone, NoQuorum, 0)
 

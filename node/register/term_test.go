@@ -46,7 +46,7 @@ func TestR3ASecondCopyIsNoRival(t *testing.T) {
 	get := c.ask(1, "get k")
 	first := c.one(Prepare, 2)
 	overtaken, _ := c.take(func(m *Message) bool { return m.To == 3 })
-	c.home(1).HandleReply(&first)
+	c.process(1).reply(&first)
 	c.run()
 	c.done(get, "$-1\r\n")
 
@@ -86,11 +86,11 @@ func TestRepliesOfAnotherTermAreIgnored(t *testing.T) {
 	} {
 		other := reply
 		change(&other)
-		c.home(1).HandleReply(&other)
+		c.process(1).reply(&other)
 		c.run(1)
 		require.Empty(t, set.answers, name)
 	}
-	c.home(1).HandleReply(&reply)
+	c.process(1).reply(&reply)
 	c.done(set, "+OK\r\n")
 }
 
@@ -143,11 +143,11 @@ func TestR15ANewEpochEndsTheTerm(t *testing.T) {
 	sent := c.ask(1, "append k v")
 	c.propose()
 	unsent := c.ask(1, "append cold v")
-	c.home(1).Learn(NewConfig(1, []uint16{3, 2, 1}, nil)) // not newer
+	c.process(1).learn(NewConfig(1, []uint16{3, 2, 1}, nil)) // not newer
 	require.True(t, c.home(1).Leading())
 	c.open(sent, unsent)
 
-	c.home(1).Learn(NewConfig(2, []uint16{1, 2, 3}, nil))
+	c.process(1).learn(NewConfig(2, []uint16{1, 2, 3}, nil))
 	require.False(t, c.home(1).Leading())
 	c.failed(unsent, NotDone, LostTerm, 0) // it was only read for
 	c.open(sent)                           // in doubt
@@ -191,7 +191,7 @@ func TestTheMembersMayGrowWhileRequestsWait(t *testing.T) {
 			}
 			require.Equal(t, idle, c.home(1).phase)
 			for id := uint16(1); id <= 5; id++ {
-				c.home(id).Learn(config)
+				c.process(id).learn(config)
 			}
 			c.process(1).slow = false
 			c.advance(testTiming.Backoff + 1)
@@ -245,8 +245,8 @@ func TestTurnedAwayWhileAnotherLeads(t *testing.T) {
 	t.Run("a member that left leads nothing", func(t *testing.T) {
 		c := newCluster(t, 3)
 		c.lead(3)
-		c.home(1).Learn(NewConfig(2, []uint16{1, 2}, nil))
-		c.home(2).Learn(NewConfig(2, []uint16{1, 2}, nil))
+		c.process(1).learn(NewConfig(2, []uint16{1, 2}, nil))
+		c.process(2).learn(NewConfig(2, []uint16{1, 2}, nil))
 		get := c.ask(1, "get warm")
 		c.run()
 		c.done(get, "$2\r\nup\r\n")

@@ -1,10 +1,9 @@
 package register
 
-// Tick sends again what is unanswered, gives up what took too long, and acquires
-// the term again after a pause. It is to be called every few ten milliseconds while the home
-// is Active.
-func (h *Home) Tick() {
-	now := h.env.Mono()
+// tick sends again what is unanswered, gives up what took too long, and acquires
+// the term again after a pause.
+func (h *Home) tick() {
+	now := h.in.Mono
 	h.dropExpired()
 	switch {
 	case h.failed != nil:
@@ -24,7 +23,7 @@ func (h *Home) Tick() {
 // overdue reports whether it is time to do again what was sent then, and only these have answered. A member that is
 // behind has it, and would only have more to do; another one that is alive has not, or its answer was lost.
 func (h *Home) overdue(sent, limit int64, answered set) bool {
-	age := h.env.Mono() - sent
+	age := h.in.Mono - sent
 	if age < limit || age >= h.timing.Patience {
 		return age >= limit
 	}
@@ -65,7 +64,7 @@ func (h *Home) resend(now int64) {
 			continue
 		}
 		ks.sent = now
-		h.env.Count(Resent)
+		h.count(Resent)
 		if ks.reading != nil {
 			h.askFor(ks)
 			continue
@@ -81,12 +80,12 @@ func (h *Home) resend(now int64) {
 		}
 		if h.overdue(c.sent, h.timing.Resend, c.heldBy(h.config, c.version.Seq)) {
 			c.sent = now
-			h.env.Count(Resent)
+			h.count(Resent)
 			h.sendClear(c.version)
 		}
 	}
 	if confirm && h.phase == leading {
-		h.broadcast(newExchange(Confirm))
+		h.broadcast(h.out.request(Confirm))
 	}
 }
 
@@ -118,9 +117,9 @@ func (h *Home) resendHead(ks *keyState) {
 	if ks.head.Version.Ballot != h.ballot {
 		return
 	}
-	for i, id := range h.config.members {
+	for i := range h.config.members {
 		if h.phase == leading && h.acked(ks, i) < ks.head.Version.Seq {
-			h.sendHead(ks, id)
+			h.sendHead(ks, i)
 		}
 	}
 }
@@ -130,7 +129,7 @@ func (h *Home) resendHead(ks *keyState) {
 func (h *Home) dropExpired() {
 	h.oldest = 0
 	if h.reachesQuorum() {
-		h.reached = h.env.Mono()
+		h.reached = h.in.Mono
 	}
 	for _, ks := range h.keys.snapshot() {
 		doubt := len(ks.doubt)

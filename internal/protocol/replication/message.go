@@ -80,5 +80,11 @@ func (m *Message) Size() int {
 	return len(m.Key) + m.State.Size() + fixedSize
 }
 
+// Forget lets go of all that the message has borrowed.
+func (m *Message) Forget() {
+	m.Key, m.State.Value, m.State.Object, m.Delta = nil, nil, nil, nil
+	m.Found.Value, m.Found.Object = nil, nil
+}
+
 // fixedSize is for the fields of a message that are numbers.
 const fixedSize = 128

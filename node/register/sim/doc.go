@@ -12,7 +12,8 @@
 //	agreement.go  which of it is copied, and which is written again
 //	node.go       a process: store, acceptors, homes, and the withholding of what is not durable (R2)
 //	store.go      a store that loses what was staged but not committed, and that checks invariants
-//	env.go        what a process is to its homes
+//	env.go        what a process answers to its homes
+//	ready.go      and what it does for them
 //	lineage.go    whether what clients could read is built on what they could read before
 //	client.go     proxies with one client each, which sends pipelines
 //	operation.go  one command: quorum reads, requests to homes, retries

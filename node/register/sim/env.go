@@ -6,19 +6,19 @@ import (
 	"github.com/quolldb/quoll/node/register"
 )
 
-// A node is the register.Env of its homes.
+// A node is the register.Env of its homes: it answers what they ask in the course of a step.
 
-// Now returns the node's wall clock. It is far from zero, which would mean no expiry.
-func (n *node) Now() int64 { return int64(1_000_000 + n.sim.now + n.sim.clock[n.id]) }
+// moment is the time and place of a step. The wall clock is far from zero, which would mean no expiry. That the store takes no writes is now and then
+// known too late.
+func (n *node) moment() register.Moment {
+	return register.Moment{Now: n.now(), Mono: int64(n.sim.now), Full: n.store.full && !n.sim.chance(8), Instant: n.store.instant}
+}
 
-// Mono returns the time.
-func (n *node) Mono() int64 { return int64(n.sim.now) }
+// now returns the node's wall clock.
+func (n *node) now() int64 { return int64(1_000_000 + n.sim.now + n.sim.clock[n.id]) }
 
 // Rand returns a random number.
 func (n *node) Rand(k int64) int64 { return n.sim.rand.Int64N(k) }
-
-// Count counts an event.
-func (n *node) Count(e register.Event) { n.sim.count(e.String(), 1) }
 
 // Stable is true now and then. Once a majority is well it is the truth.
 func (n *node) Stable(member uint16) bool {
@@ -43,23 +43,6 @@ func (n *node) Behind(member uint16, _ int64) bool {
 	return !n.sim.healed && n.sim.now/turn%6 == int(member)
 }
 
-// Missed is a hint. In mode repair the node writes some of these keys again, some time later.
-func (n *node) Missed(slot, member uint16, key []byte) {
-	s := n.sim
-	s.count("missed", 1)
-	if member == n.id {
-		s.violated("node %d says that it missed what it proposed itself", n.id)
-	}
-	if s.options.Mode != "repair" || key == nil || !s.chance(4) {
-		return
-	}
-	again := cmd{Name: "repair", Key: string(key), Slot: slot}
-	s.after(s.rand.IntN(200), func() { s.repairKey(n, again) })
-}
-
-// Full reports whether the store takes no writes; now and then it comes too late.
-func (n *node) Full() bool { return n.store.full && !n.sim.chance(8) }
-
 // Leaving: in mode leaving the nodes are about to end in turns, and change their minds.
 func (n *node) Leaving(member uint16) bool {
 	const turn = 300
@@ -76,62 +59,7 @@ func (n *node) StandIn(slot, _ uint16) uint16 {
 
 // Execute runs a command.
 func (n *node) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
-	n.blind = command.Blind(req)
 	return execute(dst, st, req, now)
-}
-
-// Send sends a home's message, unless the step ends in a crash. It says nothing of what
-// the own replica holds, so it may leave before that is durable.
-func (n *node) Send(m *register.Message) {
-	n.sim.lineage.proposed(m, n.blind)
-	if n.cut == 0 {
-		return // crashes at the end of this step
-	}
-	if n.cut > 0 {
-		n.cut--
-	}
-	c := copyMessage(m)
-	if c.IsDelta {
-		c.State = record.State{} // it does not travel
-	}
-	if n.eager {
-		n.sim.send(c)
-		return
-	}
-	n.hold(func() { n.sim.send(c) })
-}
-
-// Instant reports whether the store commits what it stages.
-func (n *node) Instant() bool { return n.store.instant }
-
-// Loopback delivers the own replica's reply when it is durable.
-func (n *node) Loopback(m *register.Message) {
-	c := copyMessage(m)
-	life := n.life
-	n.hold(func() {
-		n.sim.after(0, func() {
-			if n.life == life {
-				n.do(func() { n.homes[c.Slot].HandleReply(&c) })
-			}
-		})
-	})
-}
-
-// Answer answers a request when what is staged is durable.
-func (n *node) Answer(r *register.Request, a register.Answer) {
-	if r.Origin == nil { // a repair: nobody waits for it
-		if a.Outcome == register.Done {
-			n.sim.count("repaired", 1)
-		}
-		return
-	}
-	if w, ok := r.Origin.(*rewrite); ok {
-		n.answerRewrite(w, a)
-		return
-	}
-	o, attempt, epoch := r.Origin.(*operation), int(r.OriginID), n.epoch.number
-	a.Reply = append([]byte(nil), a.Reply...)
-	n.hold(func() { n.sim.sendAnswer(n.id, o, attempt, a, epoch) })
 }
 
 // copyMessage is what arrives of a message: objects travel as bytes.

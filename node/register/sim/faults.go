@@ -263,7 +263,7 @@ func (s *Sim) repair() {
 func (s *Sim) repairKey(n *node, c cmd) {
 	n.do(func() {
 		if !n.lost {
-			n.homes[c.Slot].HandleClient(register.NewRequest(c.request(), nil, 0, int64(s.now)), 0)
+			n.step(c.Slot, register.Input{Happening: register.Asked, Request: register.NewRequest(c.request(), nil, 0, int64(s.now))})
 		}
 	})
 }

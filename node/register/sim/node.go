@@ -26,8 +26,8 @@ type node struct {
 
 	held    []heldEffect // withheld until durable (R2)
 	backlog []func()     // arrived while it stood still
-	blind   bool         // the command that was executed last needs no state
-	cut     int          // crash after so many sends of the current step, -1 for never
+	ready   register.Ready
+	cut     int // crash after so many sends of the current step, -1 for never
 }
 
 // heldEffect is something the node does once its store has made at mutations durable.
@@ -151,8 +151,8 @@ func (n *node) hold(run func()) {
 
 func (n *node) tick() {
 	n.do(func() {
-		for _, home := range n.homes {
-			home.Tick()
+		for slot := range n.homes {
+			n.step(uint16(slot), register.Input{Happening: register.Tick})
 		}
 	})
 }
@@ -168,7 +168,7 @@ func (n *node) deliver(m register.Message) {
 	case m.Reply:
 		n.do(func() {
 			if !n.damaged[m.Slot] {
-				n.homes[m.Slot].HandleReply(&m)
+				n.step(m.Slot, register.Input{Happening: register.Replied, Reply: &m})
 			}
 		})
 		return
@@ -201,7 +201,7 @@ func (n *node) execute(ops []*operation, attempts []int, except uint16) {
 				continue
 			}
 			r := register.NewRequest(o.cmd.request(), o, uint64(attempts[i]), int64(n.sim.now))
-			n.homes[o.cmd.Slot].HandleClient(r, except)
+			n.step(o.cmd.Slot, register.Input{Happening: register.Asked, Request: r, Except: except})
 		}
 	})
 }
@@ -222,7 +222,7 @@ func (n *node) read(o *operation, attempt int, epoch uint64) {
 			return
 		}
 		rec.State = clone(rec.State)
-		v := vote{from: n.id, epoch: acceptor.Meta().Epoch, record: rec, expired: rec.State.Live() && rec.State.Expired(n.Now())}
+		v := vote{from: n.id, epoch: acceptor.Meta().Epoch, record: rec, expired: rec.State.Live() && rec.State.Expired(n.now())}
 		n.hold(func() { n.sim.sendVote(o, attempt, v) })
 	})
 }
@@ -238,8 +238,8 @@ func (n *node) learn(number uint64) {
 			return
 		}
 		n.epoch = e
-		for slot, home := range n.homes {
-			home.Learn(e.configs[slot])
+		for slot := range n.homes {
+			n.step(uint16(slot), register.Input{Happening: register.Learned, Config: e.configs[slot]})
 		}
 	})
 }

@@ -51,7 +51,8 @@ func (n *node) damage(slot uint16, err error) {
 	n.sim.count("rot-found", 1)
 	n.sim.trace("node %d does not vote for slot %d: %v", n.id, slot, err)
 	n.damaged[slot] = true
-	n.homes[slot].Fail(err)
+	n.homes[slot].Fail(err, &n.ready)
+	n.act()
 	b := &rebuilding{node: n, slot: slot, life: n.life, next: map[uint16]int{}}
 	n.sim.after(1+n.sim.rand.IntN(80), b.step)
 }
@@ -99,7 +100,8 @@ func (b *rebuilding) step() {
 				s.count("rebuild-cut", 1)
 			}
 			var err error
-			if b.Rebuild, err = n.homes[b.slot].Rebuild(); err != nil {
+			b.Rebuild, err = n.homes[b.slot].Rebuild(&n.ready)
+			if n.act(); err != nil {
 				b.Rebuild = nil
 				return
 			}

@@ -97,7 +97,7 @@ func (w *rewrite) ask() {
 		n.learn(w.transfer.epoch)
 		n.do(func() {
 			if !n.lost {
-				n.homes[w.cmd.Slot].HandleClient(register.NewRequest(w.cmd.request(), w, 0, int64(s.now)), except)
+				n.step(w.cmd.Slot, register.Input{Happening: register.Asked, Request: register.NewRequest(w.cmd.request(), w, 0, int64(s.now)), Except: except})
 			}
 		})
 	})
