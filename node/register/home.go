@@ -3,6 +3,7 @@ package register
 import (
 	"errors"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/quolldb/quoll/internal/command"
@@ -401,14 +402,20 @@ func (h *Home) acquire() {
 // count notes an event.
 func (h *Home) count(e Event) { h.out.Events = append(h.out.Events, e) }
 
-// broadcast starts a new round and sends a message to all members. The process' own
-// replica executes it at once; its reply counts when it is durable.
+// broadcast starts a new round and sends a message, which may borrow, to all members.
 func (h *Home) broadcast(x *Outgoing) {
 	h.round++
-	x.Slot, x.From, x.Epoch, x.Ballot, x.Round = h.slot, h.self, h.config.epoch, h.ballot, h.round
-	if x.To = h.config.members; h.config.index(h.self) >= 0 {
+	h.send(x, h.config.members)
+}
+
+// send sends a message, which may borrow, to some members. The process' own
+// replica executes it at once; its reply counts when it is durable.
+func (h *Home) send(x *Outgoing, to []uint16) {
+	x.To, x.Slot, x.From, x.Epoch, x.Ballot, x.Round = to, h.slot, h.self, h.config.epoch, h.ballot, h.round
+	if slices.Contains(to, h.self) {
 		h.sendLocal(&x.Message)
 	}
+	x.Key, x.State.Value, x.Delta = h.out.keep(x.Key), h.out.keepShort(x.State.Value), h.out.keepShort(x.Delta)
 }
 
 // sendLocal executes a message on the own replica. A refusal, or a write that there is
@@ -433,7 +440,7 @@ func (h *Home) sendLocal(m *Message) {
 	case h.counted(reply):
 		h.out.unvote()
 	default:
-		reply.Found.Value = h.out.keepShort(reply.Found.Value)
+		reply.Key, reply.Found.Value = h.out.keep(reply.Key), h.out.keepShort(reply.Found.Value)
 	}
 }
 

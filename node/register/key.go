@@ -201,20 +201,20 @@ func (h *Home) propose(ks *keyState, effect record.Effect, blind bool) {
 	h.seq++
 	x := h.out.request(Accept)
 	x.Blind = blind
-	x.Key, x.Version, x.Base, x.State = h.out.keep(ks.key), record.Version{Ballot: h.ballot, Seq: h.seq}, ks.head.Version, effect.State
-	x.State.Value = h.out.keepShort(x.State.Value)
+	x.Key, x.Version, x.Base = ks.key, record.Version{Ballot: h.ballot, Seq: h.seq}, ks.head.Version
 	switch {
 	case !ks.known:
 		h.count(BlindOnCold)
 	case effect.Kind == record.Changed && h.localHolds(ks):
 		h.count(DeltaSent)
-		x.IsDelta, x.Delta = true, h.out.keepShort(effect.Delta)
+		x.IsDelta, x.Delta = true, effect.Delta
 	}
 	if len(ks.waiting) > 1 {
 		h.count(Pipelined)
 	}
 	ks.known, ks.agreed, ks.present, ks.exact, ks.settled = true, false, true, 0, 0
 	ks.hold(record.Record{Version: x.Version, State: effect.State})
+	x.State = ks.head.State
 	ks.sent = h.in.Mono
 	h.broadcast(x)
 }
@@ -222,7 +222,7 @@ func (h *Home) propose(ks *keyState, effect record.Effect, blind bool) {
 // askFor asks all members what they hold of a key (R4).
 func (h *Home) askFor(ks *keyState) {
 	x := h.out.request(SyncRead)
-	x.Key = h.out.keep(ks.key)
+	x.Key = ks.key
 	h.broadcast(x)
 }
 

@@ -56,7 +56,7 @@ func (out *Ready) Empty() bool {
 // Sent forgets everything but the votes. The requests that were answered go back to their pool.
 func (out *Ready) Sent() {
 	for i := range out.Messages {
-		out.Messages[i].Message.Forget()
+		out.Messages[i].Forget()
 	}
 	for i := range out.Answers {
 		out.Answers[i].Request.free()

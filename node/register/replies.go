@@ -143,7 +143,7 @@ func (h *Home) purge(ks *keyState) {
 	}
 	h.count(Purged)
 	x := h.out.request(Purge)
-	x.Key, x.Version = h.out.keep(ks.key), ks.head.Version
+	x.Key, x.Version = ks.key, ks.head.Version
 	h.broadcast(x)
 }
 
@@ -153,16 +153,12 @@ func (h *Home) sendHead(ks *keyState, to int) {
 		return
 	}
 	x := h.out.request(Accept)
-	x.Slot, x.From, x.Epoch, x.Ballot, x.Round = h.slot, h.self, h.config.epoch, h.ballot, h.round
 	if ks.present {
-		x.Key, x.Version, x.State = h.out.keep(ks.key), ks.head.Version, ks.head.State
-		x.State.Value = h.out.keepShort(x.State.Value)
+		x.Key, x.Version, x.State = ks.key, ks.head.Version, ks.head.State
 	} else {
 		x.Kind, x.Version = Clear, h.clear.version
 	}
-	if x.To = h.config.members[to : to+1]; x.To[0] == h.self {
-		h.sendLocal(&x.Message)
-	}
+	h.send(x, h.config.members[to:to+1])
 }
 
 // syncReadReply collects the answers of a quorum and adopts the highest version
