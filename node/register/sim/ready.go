@@ -8,20 +8,21 @@ import (
 // step lets something happen to the home of a slot, and does what comes of it.
 func (n *node) step(slot uint16, in register.Input) {
 	in.Moment = n.moment()
+	before := n.store.stagedAt
 	n.homes[slot].Step(&in, &n.ready)
-	n.act()
-}
-
-// act does what homes have made ready: what says something of what the node holds when that is durable (R2).
-func (n *node) act() {
 	for i := range n.ready.Messages {
 		m := &n.ready.Messages[i]
 		for _, member := range m.To {
 			if m.Message.To = member; member != n.id {
-				n.send(m)
+				n.send(m, before)
 			}
 		}
 	}
+	n.act()
+}
+
+// act does what homes have made ready, but for the messages: what says something of what the node holds when that is durable (R2).
+func (n *node) act() {
 	for _, a := range n.ready.Answers {
 		n.answer(a.Request, a.Answer)
 	}
@@ -38,8 +39,8 @@ func (n *node) act() {
 }
 
 // send sends a home's message, unless the step ends in a crash. It says nothing of what
-// the own replica holds, so it may leave before that is durable.
-func (n *node) send(m *register.Outgoing) {
+// the own replica holds, so it may leave before that is durable; some nodes wait for what was staged before the step.
+func (n *node) send(m *register.Outgoing, before int) {
 	n.sim.lineage.proposed(&m.Message, m.Blind)
 	if n.cut == 0 {
 		return // crashes at the end of this step
@@ -55,7 +56,7 @@ func (n *node) send(m *register.Outgoing) {
 		n.sim.send(c)
 		return
 	}
-	n.hold(func() { n.sim.send(c) })
+	n.held = append(n.held, heldEffect{before, func() { n.sim.send(c) }})
 }
 
 // vote delivers the own replica's reply when it is durable.
