@@ -11,12 +11,13 @@ const unknown = "?"
 // client is a proxy with one client, which sends pipelines: up to four commands,
 // often of one key, whose answers it awaits before it sends the next.
 type client struct {
-	sim   *Sim
-	id    uint16 // its address in the network
-	epoch uint64
-	left  int           // operations
-	open  int           // operations of the pipeline that are not answered
-	homes [slots]uint16 // where the homes are thought to be, 0 for no idea
+	sim      *Sim
+	id       uint16 // its address in the network
+	epoch    uint64
+	left     int           // operations
+	open     int           // operations of the pipeline that are not answered
+	pipeline []*operation  // which was sent last
+	homes    [slots]uint16 // where the homes are thought to be, 0 for no idea
 }
 
 // maxWait is how long a client waits for an operation.
@@ -31,7 +32,7 @@ func (p *client) next() {
 	size := min(p.left, 1+max(0, s.rand.IntN(7)-3))
 	p.left -= size
 	p.open = size
-	var ops []*operation
+	ops := make([]*operation, 0, size)
 	for range size {
 		o := &operation{client: p, cmd: s.randomCommand(), start: s.now}
 		if len(ops) > 0 && s.chance(2) && o.cmd.Key != "" && ops[0].cmd.Key != "" { // of one key
@@ -40,7 +41,7 @@ func (p *client) next() {
 		ops = append(ops, o)
 		p.watch(o)
 	}
-	if size > 1 {
+	if p.pipeline = ops; size > 1 {
 		s.count("pipeline", 1)
 	}
 	p.send(ops)

@@ -167,6 +167,13 @@ func (s *Sim) Run() {
 		}
 		e.run()
 	}
+	for _, p := range s.clients {
+		for _, o := range p.pipeline {
+			if !o.done { // it began late, and may yet have an effect
+				o.finish(register.Unknown, "")
+			}
+		}
+	}
 	s.count("operations", len(s.history))
 	if s.healed {
 		s.requireQuiet()
