@@ -54,6 +54,7 @@ const (
 	proxyQuorum = "proxy/quorum"
 	memory      = "node/engine/memory"
 	datatype    = "node/datatype"
+	parts       = "node/datatype/parts"
 	disk        = "node/engine/disk"
 )
 
@@ -67,7 +68,7 @@ func (tr trial) String() string {
 // table returns all mutations, in the order of the rules.
 func table() []mutation {
 	var all []mutation
-	for _, part := range [][]mutation{replicaRules, homeRules, doubtRules, deletionRules, epochRules, additions, hashRules, changeRules} {
+	for _, part := range [][]mutation{replicaRules, homeRules, doubtRules, deletionRules, epochRules, additions, hashRules, textRules, changeRules} {
 		all = append(all, part...)
 	}
 	return all

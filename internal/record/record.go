@@ -92,7 +92,7 @@ type State struct {
 	// Value is immutable once it is part of a State that was handed on: a new
 	// value is a new slice. But one of up to CopiedValue bytes may be borrowed: whoever keeps it makes a copy.
 	Value []byte
-	// Object is what a large value of another type than String is in memory; Value is nil then.
+	// Object is what a large value is in memory; Value is nil then. A long String may be either: bytes on one replica, an object on another.
 	Object Object
 }
 

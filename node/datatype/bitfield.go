@@ -40,20 +40,21 @@ func runFields(dst []byte, st record.State, req *command.Request, readOnly bool)
 	dst = resp.AppendArray(dst, len(ops))
 	if size == 0 {
 		for _, op := range ops {
-			dst = resp.AppendInt(dst, op.read(st.Value))
+			dst = resp.AppendInt(dst, op.read(textIn(st)))
 		}
 		return dst, noEffect
 	}
-	return writeFields(dst, st, req, ops, max(size, len(st.Value)))
+	return writeFields(dst, st, req, ops, size)
 }
 
-// writeFields runs operations of which at least one writes, on a value of the given
+// writeFields runs operations of which at least one writes, on a value of at least the given
 // size. The value grows even if all writes fail.
 func writeFields(dst []byte, st record.State, req *command.Request, ops []fieldOp, size int) ([]byte, record.Effect) {
-	value := resized(st.Value, size)
-	from, to := size, 0
+	old := textIn(st)
+	d := old.draft(size)
+	from, to := d.least, 0
 	for _, op := range ops {
-		reply, ok := op.run(value)
+		reply, ok := op.run(&d)
 		if !ok {
 			dst = resp.AppendNull(dst, req.RESP3)
 			continue
@@ -64,10 +65,11 @@ func writeFields(dst []byte, st record.State, req *command.Request, ops []fieldO
 		}
 	}
 	from = min(from, to)
-	if size == len(st.Value) && bytes.Equal(value[from:to], st.Value[from:to]) {
+	next := d.done()
+	if next.size() == old.size() && bytes.Equal(next.slice(from, to), old.slice(from, to)) {
 		return dst, noEffect
 	}
-	return dst, spliced(st, value, from, to)
+	return dst, spliced(st, next, from, to)
 }
 
 // fieldKind is a subcommand of BITFIELD.
@@ -99,10 +101,10 @@ type fieldOp struct {
 }
 
 // endByte returns the length of a value that the field just fits into.
-func (op *fieldOp) endByte() int { return int((op.pos+int64(op.width)-1)>>3) + 1 }
+func (op *fieldOp) endByte() int { return endByte(op.pos, op.width) }
 
 // read returns the integer in the field.
-func (op *fieldOp) read(value []byte) int64 { return op.extend(readField(value, op.pos, op.width)) }
+func (op *fieldOp) read(t text) int64 { return op.extend(t.field(op.pos, op.width)) }
 
 // extend makes an integer of the low bits of raw.
 func (op *fieldOp) extend(raw uint64) int64 {
@@ -113,10 +115,10 @@ func (op *fieldOp) extend(raw uint64) int64 {
 	return int64(raw << unused >> unused)
 }
 
-// run performs the operation and returns its reply, or false if it failed on
+// run performs the operation on a draft and returns its reply, or false if it failed on
 // overflow and did nothing.
-func (op *fieldOp) run(value []byte) (int64, bool) {
-	old := op.read(value)
+func (op *fieldOp) run(d *draft) (int64, bool) {
+	old := op.read(d.text)
 	next, reply, ok := old, old, true
 	switch op.kind {
 	case fieldGet:
@@ -128,7 +130,7 @@ func (op *fieldOp) run(value []byte) (int64, bool) {
 		reply = next
 	}
 	if ok {
-		writeField(value, op.pos, op.width, uint64(next))
+		d.setField(op.pos, op.width, uint64(next))
 	}
 	return reply, ok
 }

@@ -39,8 +39,8 @@ func bitCount(dst []byte, st record.State, req *command.Request, _ int64) ([]byt
 	default:
 		return refuse(dst, errSyntax)
 	}
-	from, to := bitRange(start, end, unit, len(st.Value))
-	return resp.AppendInt(dst, countBits(st.Value, from, to)), noEffect
+	from, to := bitRange(start, end, unit, textIn(st).size())
+	return resp.AppendInt(dst, textIn(st).countBits(from, to)), noEffect
 }
 
 // bitPos serves BITPOS key bit [start [end [BYTE|BIT]]].
@@ -62,8 +62,8 @@ func bitPos(dst []byte, st record.State, req *command.Request, _ int64) ([]byte,
 	if problem != "" {
 		return refuse(dst, problem)
 	}
-	from, to := bitRange(start, end, unit, len(st.Value))
-	pos := findBit(st.Value, from, to, bit == 1)
+	from, to := bitRange(start, end, unit, textIn(st).size())
+	pos := textIn(st).findBit(from, to, bit == 1)
 	if endGiven := len(req.Args) > 4; pos < 0 && from <= to && bit == 0 && !endGiven {
 		pos = to + 1 // without an end the value goes on in zeros
 	}
@@ -122,6 +122,33 @@ func bitRange(start, end int64, unit rangeUnit, n int) (from, to int64) {
 		return 0, -1
 	}
 	return start * int64(unit), (end+1)*int64(unit) - 1
+}
+
+// countBits counts the set bits among the bits [from, to].
+func (t text) countBits(from, to int64) (count int64) {
+	if t.rope == nil {
+		return countBits(t.bytes, from, to)
+	}
+	for at, piece := range t.rope.Pieces(int(from>>3), int(to>>3)+1) {
+		begin := int64(at) * 8
+		count += countBits(piece, max(from-begin, 0), min(to-begin, int64(len(piece))*8-1))
+	}
+	return count
+}
+
+// findBit returns the position of the first bit in [from, to] that is set (or that is
+// clear), -1 if there is none.
+func (t text) findBit(from, to int64, set bool) int64 {
+	if t.rope == nil {
+		return findBit(t.bytes, from, to, set)
+	}
+	for at, piece := range t.rope.Pieces(int(from>>3), int(to>>3)+1) {
+		begin := int64(at) * 8
+		if pos := findBit(piece, max(from-begin, 0), min(to-begin, int64(len(piece))*8-1), set); pos >= 0 {
+			return begin + pos
+		}
+	}
+	return -1
 }
 
 // countBits counts the set bits among the bits [from, to].

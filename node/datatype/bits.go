@@ -20,15 +20,16 @@ func setBit(dst []byte, st record.State, req *command.Request, _ int64) ([]byte,
 	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
-	old := readField(st.Value, pos, 1)
+	t := textIn(st)
+	old := t.field(pos, 1)
 	dst = appendBool(dst, old == 1)
 	at := int(pos >> 3)
-	if at < len(st.Value) && old == uint64(bit) {
+	if at < t.size() && old == uint64(bit) {
 		return dst, noEffect
 	}
-	value := resized(st.Value, max(len(st.Value), at+1))
-	writeField(value, pos, 1, uint64(bit))
-	return dst, spliced(st, value, at, at+1)
+	d := t.draft(at + 1)
+	d.setField(pos, 1, uint64(bit))
+	return dst, spliced(st, d.done(), at, at+1)
 }
 
 // getBit serves GETBIT.
@@ -40,7 +41,7 @@ func getBit(dst []byte, st record.State, req *command.Request, _ int64) ([]byte,
 	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
-	return appendBool(dst, readField(st.Value, pos, 1) == 1), noEffect
+	return appendBool(dst, textIn(st).field(pos, 1) == 1), noEffect
 }
 
 // parseBitOffset reads the position of a field of the given width, which must end
@@ -49,6 +50,35 @@ func parseBitOffset(arg []byte, width, most int) (int64, bool) {
 	pos, ok := parseInt(arg)
 	return pos, ok && pos >= 0 && pos <= int64(most)*8-int64(width)
 }
+
+// longField is how many bytes a field of 64 bits is in, wherever it begins.
+const longField = 9
+
+// field returns width bits (64 at most) at position pos. Beyond the end all bits are 0.
+func (t text) field(pos int64, width int) uint64 {
+	if t.rope == nil {
+		return readField(t.bytes, pos, width)
+	}
+	var room [longField]byte
+	from := int(pos >> 3)
+	return readField(t.rope.AppendRange(room[:0], from, from+longField), pos&7, width)
+}
+
+// setField sets width bits at position pos, which are within what the draft is to have, to the low bits of field.
+func (d *draft) setField(pos int64, width int, field uint64) {
+	if d.rope == nil {
+		writeField(d.bytes, pos, width, field)
+		return
+	}
+	var room [longField]byte
+	from, to := int(pos>>3), endByte(pos, width)
+	d.rope.AppendRange(room[:0], from, to)
+	writeField(room[:], pos&7, width, field)
+	d.write(from, room[:to-from])
+}
+
+// endByte returns the length of a value that a field just fits into.
+func endByte(pos int64, width int) int { return int((pos+int64(width)-1)>>3) + 1 }
 
 // readField returns width bits (64 at most) at position pos. Beyond the end of the
 // value all bits are 0.

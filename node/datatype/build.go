@@ -22,10 +22,25 @@ type Builder interface {
 
 // NewBuilder returns a builder for an object of a type that is so many bytes when it is packed. Errors are ErrBuild.
 func NewBuilder(t record.Type, size int) (Builder, error) {
-	if t != record.Hash {
-		return nil, fmt.Errorf("%w: a %s has none", ErrBuild, t)
+	switch t {
+	case record.String:
+		return textBuilder{parts.NewRopeBuilder(size)}, nil
+	case record.Hash:
+		return hashBuilder{parts.NewBuilder(size)}, nil
 	}
-	return hashBuilder{parts.NewBuilder(size)}, nil
+	return nil, fmt.Errorf("%w: a %s has none", ErrBuild, t)
+}
+
+// textBuilder builds a string that is in parts. Any string may be: see text.
+type textBuilder struct{ *parts.RopeBuilder }
+
+// Object implements Builder.
+func (b textBuilder) Object() (record.Object, error) {
+	r, err := b.Rope()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBuild, err)
+	}
+	return r, nil
 }
 
 // hashBuilder builds a hash that is in parts.

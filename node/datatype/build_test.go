@@ -40,7 +40,7 @@ func TestABuiltObjectIsTheSame(t *testing.T) {
 
 // TestWhatIsNoObjectIsNotBuilt: a form that no replica has is refused, and so is a type without objects.
 func TestWhatIsNoObjectIsNotBuilt(t *testing.T) {
-	_, err := NewBuilder(record.String, 10)
+	_, err := NewBuilder(record.None, 10)
 	require.ErrorIs(t, err, ErrBuild)
 	small := largeHash(packedFields)
 	b, err := NewBuilder(record.Hash, small.Size())

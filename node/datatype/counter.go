@@ -49,7 +49,7 @@ func addInt(dst []byte, st record.State, by int64) ([]byte, record.Effect) {
 	var n int64
 	if st.Live() {
 		var ok bool
-		if n, ok = parseInt(st.Value); !ok {
+		if n, ok = parseInt(textIn(st).number()); !ok {
 			return refuse(dst, errNotInteger)
 		}
 	}

@@ -61,7 +61,8 @@ func appendValue(dst []byte, st record.State, resp3 bool) []byte {
 	if !st.Live() {
 		return resp.AppendNull(dst, resp3)
 	}
-	return resp.AppendBulk(dst, st.Value)
+	t := textIn(st)
+	return t.appendBulk(dst, 0, t.size())
 }
 
 // appendBool appends 1 or 0.

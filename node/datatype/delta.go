@@ -76,17 +76,17 @@ func applySplice(st record.State, body []byte) (record.State, error) {
 		header[i], body = n, body[size:]
 	}
 	oldLen, newLen, offset := header[0], header[0]+header[1], header[2]
-	if st.Type != record.String || uint64(len(st.Value)) != oldLen {
+	old := textIn(st)
+	if st.Type != record.String || uint64(old.size()) != oldLen {
 		return record.State{}, fmt.Errorf("%w: a splice of a %d byte string meets a %s of %d bytes",
-			ErrDelta, oldLen, st.Type, len(st.Value))
+			ErrDelta, oldLen, st.Type, st.Size())
 	}
 	if newLen > MaxValueLen || offset+uint64(len(body)) > newLen {
 		return record.State{}, fmt.Errorf("%w: %d bytes at %d in a string of %d", ErrDelta, len(body), offset, newLen)
 	}
-	value := resized(st.Value, int(newLen))
-	buffer.Copy(value[offset:], body)
-	st.Value = value
-	return st, nil
+	d := old.draft(int(newLen))
+	d.write(int(offset), body)
+	return d.done().state(st.ExpireAt), nil
 }
 
 func applyExpiry(st record.State, body []byte) (record.State, error) {

@@ -79,7 +79,7 @@ func (d *differential) run(t *testing.T, seed uint64) {
 			d.compared++
 			if !sameReply(s, string(reply)) {
 				t.Fatalf("QUOLL_SEED=%d, RESP3 %v: %q on %+.200q\nRedis: %.500q\nhere:  %.500q\nbefore it: %.1000q",
-					seed, resp3, s.args, s.before.Value, reply, s.reply, sameKey(steps[:i], s.args[1]))
+					seed, resp3, s.args, s.before.Packed().Value, reply, s.reply, sameKey(steps[:i], s.args[1]))
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func runLCS(g *generator, keys map[string]record.State, resp3 bool) step {
 	for _, option := range options {
 		args = append(args, string(option))
 	}
-	return step{args: args, reply: string(lcs.LCS(nil, a.Value, b.Value, options, resp3))}
+	return step{args: args, reply: string(lcs.LCS(nil, a.Packed().Value, b.Packed().Value, options, resp3))}
 }
 
 // sameReply compares two replies. Those that tell a time may differ by what passed

@@ -37,14 +37,14 @@ func stringOf(old record.State, value []byte) record.State {
 //
 // The new state of an absent key is never a delta: what the home sees as absent
 // may be an expired value that the replicas still hold.
-func spliced(old record.State, value []byte, from, to int) record.Effect {
-	eff := record.Effect{Kind: record.Replaced, State: stringOf(old, value)}
-	if !old.Live() || len(value) <= minSpliceValue {
+func spliced(old record.State, next text, from, to int) record.Effect {
+	eff, size := record.Effect{Kind: record.Replaced, State: next.state(old.ExpireAt)}, next.size()
+	if !old.Live() || size <= minSpliceValue {
 		return eff
 	}
-	if maxSpliceHeader+to-from < len(value)/minSpliceGain {
+	if maxSpliceHeader+to-from < size/minSpliceGain {
 		eff.Kind = record.Changed
-		eff.Delta = encodeSplice(len(old.Value), len(value), from, value[from:to])
+		eff.Delta = encodeSplice(textIn(old).size(), size, from, next.slice(from, to))
 	}
 	return eff
 }

@@ -19,7 +19,7 @@ func incrByFloat(dst []byte, st record.State, req *command.Request, _ int64) ([]
 	}
 	n, ok := new(big.Float), true
 	if st.Live() {
-		n, ok = parseLongDouble(st.Value)
+		n, ok = parseLongDouble(textIn(st).number())
 	}
 	by, byOK := parseLongDouble(req.Args[2])
 	if !ok || !byOK {

@@ -27,7 +27,7 @@ func strlen(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, r
 	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
-	return resp.AppendInt(dst, int64(len(st.Value))), noEffect
+	return resp.AppendInt(dst, int64(textIn(st).size())), noEffect
 }
 
 // getDel serves GETDEL.

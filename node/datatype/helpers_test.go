@@ -2,6 +2,7 @@ package datatype
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype/parts"
 )
 
 // testNow is a time in 2023, with milliseconds that rounding would show.
@@ -58,6 +60,7 @@ func execute(t require.TestingT, st record.State, req *command.Request, now int6
 	if h, ok := t.(*testing.T); ok {
 		h.Helper()
 	}
+	inBothForms(t, st, req, now)
 	before := bytes.Clone(st.Packed().Value)
 	out, eff := Execute([]byte("before"), st, req, now)
 	require.True(t, bytes.HasPrefix(out, []byte("before")), "the reply is appended")
@@ -74,6 +77,37 @@ func execute(t require.TestingT, st record.State, req *command.Request, now int6
 	require.True(t, bytes.Equal(delta, eff.Delta), "the delta aliases an argument")
 	require.Equal(t, len(eff.State.Value), cap(eff.State.Value), "the new value has spare capacity")
 	return string(out[len("before"):]), follow(t, st, eff), eff
+}
+
+// inBothForms runs a command on a string that is bytes, and in parts: nobody can tell which, not by the reply, nor by the effect, nor by
+// what replicas with either form make of the delta.
+func inBothForms(t require.TestingT, st record.State, req *command.Request, now int64) {
+	if st.Type != record.String || st.Size() == 0 {
+		return
+	}
+	packed := st.Packed()
+	packed.Value = slices.Clip(packed.Value)
+	rope := record.State{Type: st.Type, ExpireAt: st.ExpireAt, Object: parts.NewRope(packed.Value)}
+	want, eff := Execute(nil, packed, req, now)
+	got, ropeEff := Execute(nil, rope, req, now)
+	require.True(t, bytes.Equal(want, got), "%.100q and %.100q", want, got)
+	require.Equal(t, eff.Kind, ropeEff.Kind)
+	require.True(t, bytes.Equal(eff.Delta, ropeEff.Delta))
+	require.True(t, sameState(eff.State, ropeEff.State))
+	require.True(t, bytes.Equal(packed.Value, rope.Object.AppendTo(nil)), "the old value was changed")
+	if eff.Kind != record.Changed {
+		return
+	}
+	for _, replica := range []record.State{packed, rope} {
+		applied, err := Apply(replica, eff.Delta)
+		require.NoError(t, err)
+		require.True(t, sameState(eff.State, applied))
+	}
+}
+
+// sameState reports whether two states are one, whatever their forms.
+func sameState(a, b record.State) bool {
+	return a.Type == b.Type && a.ExpireAt == b.ExpireAt && bytes.Equal(a.Packed().Value, b.Packed().Value)
 }
 
 // follow returns the state after an effect and checks that its delta leads there too.

@@ -1,7 +1,6 @@
 package datatype
 
 import (
-	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
@@ -12,14 +11,14 @@ func appendTo(dst []byte, st record.State, req *command.Request, _ int64) ([]byt
 	if holdsOther(st, record.String) {
 		return refuse(dst, errWrongType)
 	}
-	tail := req.Args[2]
-	from := len(st.Value)
-	if len(tail) > longest(req)-from {
+	old, tail := textIn(st), req.Args[2]
+	from, to := old.size(), old.size()+len(tail)
+	if to > longest(req) {
 		return refuse(dst, ErrTooLong)
 	}
-	value := resized(st.Value, from+len(tail))
-	buffer.Copy(value[from:], tail)
-	return resp.AppendInt(dst, int64(len(value))), spliced(st, value, from, len(value))
+	d := old.draft(to)
+	d.write(from, tail)
+	return resp.AppendInt(dst, int64(to)), spliced(st, d.done(), from, to)
 }
 
 // setRange serves SETRANGE.
@@ -36,15 +35,16 @@ func setRange(dst []byte, st record.State, req *command.Request, _ int64) ([]byt
 	}
 	patch := req.Args[3]
 	if len(patch) == 0 {
-		return resp.AppendInt(dst, int64(len(st.Value))), noEffect
+		return resp.AppendInt(dst, int64(textIn(st).size())), noEffect
 	}
 	if most := longest(req); offset > int64(most) || len(patch) > most-int(offset) {
 		return refuse(dst, ErrTooLong)
 	}
 	from, to := int(offset), int(offset)+len(patch)
-	value := resized(st.Value, max(len(st.Value), to))
-	buffer.Copy(value[from:], patch)
-	return resp.AppendInt(dst, int64(len(value))), spliced(st, value, from, to)
+	d := textIn(st).draft(to)
+	d.write(from, patch)
+	next := d.done()
+	return resp.AppendInt(dst, int64(next.size())), spliced(st, next, from, to)
 }
 
 // getRange serves GETRANGE and SUBSTR.
@@ -60,11 +60,12 @@ func getRange(dst []byte, st record.State, req *command.Request, _ int64) ([]byt
 	if reversed(start, end) {
 		return resp.AppendBulk(dst, ""), noEffect
 	}
-	start, end = clampRange(start, end, int64(len(st.Value)))
+	t := textIn(st)
+	start, end = clampRange(start, end, int64(t.size()))
 	if start > end {
 		return resp.AppendBulk(dst, ""), noEffect
 	}
-	return resp.AppendBulk(dst, st.Value[start:end+1]), noEffect
+	return t.appendBulk(dst, int(start), int(end+1)), noEffect
 }
 
 // reversed reports whether a range counts from the end and is empty. clampRange

@@ -1,5 +1,5 @@
-// Package parts keeps a large collection in small parts, so that a change costs what the change is, and not what
-// the collection is.
+// Package parts keeps a large value in small parts, so that a change costs what the change is, and not what
+// the value is. A Map is a collection, a Rope a string.
 //
 // A Map is immutable. A change makes another Map, which has one new part and the few nodes above it, and shares all else with the first: a
 // B+tree that is copied along one path. So whoever is slower than one change (a dump, a repair, a reply) just keeps the
