@@ -13,6 +13,7 @@ import (
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/transfer"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -44,7 +45,8 @@ func (n *Node) call(c *wire.ServerConn, role wire.Role, body []byte) {
 			n.callReform(c, role, id, payload)
 			return
 		}
-		reply, err := n.answerCall(role, method, payload)
+		answer := c.Data.(*session).answers.New()
+		reply, err := n.answerCall(role, method, payload, answer)
 		frame := protocol.AppendCallReply(nil, id, reply, err)
 		if method == protocol.MethodStatus || method == protocol.MethodCluster || method == protocol.MethodRepair {
 			_ = c.SendFrames(frame) // it is no vote, and is to be heard when there is no commit any more
@@ -55,12 +57,20 @@ func (n *Node) call(c *wire.ServerConn, role wire.Role, body []byte) {
 				n.storageFailed(err)
 				frame = protocol.AppendCallReply(nil, id, nil, err)
 			}
+			if err == nil && len(answer.Numbers()) > 0 {
+				answer.Set(protocol.AppendObjectsReply(nil, id, reply, answer.Numbers()))
+				if c.Stream(answer) == nil {
+					return
+				}
+				frame = protocol.AppendCallReply(nil, id, nil, errBusy)
+			}
 			_ = c.SendFrames(frame)
 		})
 	})
 }
 
-func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte) ([]byte, error) {
+// answerCall returns the reply to a call. What is too large for it goes ahead, with answer.
+func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte, answer *transfer.Answer) ([]byte, error) {
 	switch method {
 	case protocol.MethodStatus:
 		return json.Marshal(n.Self())
@@ -118,7 +128,7 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 		if role != wire.RoleNode {
 			return nil, fmt.Errorf("node: only nodes copy slots")
 		}
-		return n.rebuilds.AnswerCopy(payload)
+		return n.rebuilds.AnswerCopy(payload, answer.Ahead)
 	}
 	return nil, fmt.Errorf("node: unknown call %d", method)
 }

@@ -231,7 +231,7 @@ func (cl *client) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 	d := wire.NewDecoder(body)
 	switch typ {
 	case protocol.FrameCallReply:
-		cl.caller.HandleReply(body)
+		cl.caller.HandleReply(body, nil)
 	case protocol.FrameReplicateReply:
 		for d.More() {
 			var m register.Message

@@ -165,3 +165,26 @@ func TestALargeHashIsShownInPieces(t *testing.T) {
 	require.Equal(t, record.Hash, rec.State.Type)
 	require.Equal(t, want, c.packed("c", key))
 }
+
+// TestALargeHashIsRebuiltInPieces: a slot with large hashes that was damaged is copied from its other replicas.
+func TestALargeHashIsRebuiltInPieces(t *testing.T) {
+	c, e := newRotting(t, 3, large)
+	b := c.nodes["b"]
+	slot := ring.SlotOf([]byte("{x}"))
+	for _, key := range []string{"{x}1", "{x}2"} {
+		c.grow("a", key, 0, 3*transfer.Ahead)
+	}
+	c.grow("a", "{x}3", 0, 1000*200) // which is shown in its page
+	c.eventually(c.converged)
+	want := map[string][]byte{}
+	for _, key := range []string{"{x}1", "{x}2", "{x}3"} {
+		want[key] = c.packed("a", key)
+	}
+	e.rot("{x}1")
+	b.repairs.Recount(b.life, slot)
+	c.eventually(func() bool { return b.Metrics.Rebuilt.Value() == 1 })
+	for key, value := range want {
+		require.Equal(t, value, c.packed("b", key))
+	}
+	require.Zero(t, b.incoming.Used())
+}

@@ -168,7 +168,9 @@ func (p *peer) frame(typ wire.FrameType, body []byte, age time.Duration) {
 			p.node.log.Warn("a peer sent a piece of an object that makes no sense", "peer", p.name, "err", err)
 		}
 	case protocol.FrameCallReply:
-		p.caller.HandleReply(body)
+		p.caller.HandleReply(body, nil)
+	case protocol.FrameObjectsReply:
+		p.caller.HandleObjectsReply(body, p.objects.object)
 	case protocol.FrameLeaving:
 		p.leaving.Store(true)
 	case protocol.FrameClock:

@@ -209,7 +209,7 @@ func TestWhoMayCopyASlot(t *testing.T) {
 		if err != nil {
 			return protocol.CopyPage{}, err
 		}
-		return protocol.DecodeCopyPage(payload)
+		return protocol.DecodeCopyPage(payload, nil)
 	}
 	ballot := record.Ballot{Counter: 50, Incarnation: record.NewIncarnation(5, c.nodes["a"].self.ID)}
 	good := protocol.CopyRequest{Slot: slot, Epoch: 1, Ballot: ballot, Limit: 1}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"time"
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
@@ -66,6 +67,16 @@ func (p publicPeer) Hints() *hint.Set {
 	}
 	return p.node.hintsOf(p.id)
 }
+
+// AskObjects implements rebuild.Peer.
+func (p publicPeer) AskObjects(ctx context.Context, method protocol.Method, payload []byte) ([]byte, protocol.Objects, error) {
+	ctx, cancel := context.WithTimeout(ctx, objectsTime)
+	defer cancel()
+	return p.caller.CallObjects(ctx, method, payload)
+}
+
+// objectsTime bounds the time that a peer has for an answer with large objects. A connection that is lost ends it at once.
+const objectsTime = 10 * time.Minute
 
 // Ask implements the rooms' Peer.
 func (p publicPeer) Ask(ctx context.Context, method protocol.Method, payload []byte) ([]byte, error) {

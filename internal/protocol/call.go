@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/quolldb/quoll/internal/buffer"
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 )
 
@@ -52,8 +53,15 @@ type Caller struct {
 
 type callResult struct {
 	payload []byte
+	objects Objects
 	err     error
 }
+
+// Objects are objects that came ahead of a message, by the numbers that it refers to them with.
+type Objects map[uint64]record.Object
+
+// Object returns the one of a number, nil if it did not come whole.
+func (o Objects) Object(id uint64) record.Object { return o[id] }
 
 // NewCaller returns a caller for a link that need not be up yet.
 func NewCaller(link *wire.Link) *Caller {
@@ -64,6 +72,12 @@ func NewCaller(link *wire.Link) *Caller {
 // once when the link is down, and when the connection ends meanwhile: the request may or may
 // not have been executed then.
 func (c *Caller) Call(ctx context.Context, method Method, payload []byte) ([]byte, error) {
+	reply, _, err := c.CallObjects(ctx, method, payload)
+	return reply, err
+}
+
+// CallObjects is Call for methods whose reply may refer to objects that came ahead of it.
+func (c *Caller) CallObjects(ctx context.Context, method Method, payload []byte) ([]byte, Objects, error) {
 	done := make(chan callResult, 1)
 	c.mu.Lock()
 	c.next++
@@ -77,13 +91,13 @@ func (c *Caller) Call(ctx context.Context, method Method, payload []byte) ([]byt
 	frame = append(frame, byte(method))
 	frame = buffer.Append(frame, payload)
 	if err := c.link.SendFrames(wire.EndFrame(frame, 0)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	select {
 	case result := <-done:
-		return result.payload, result.err
+		return result.payload, result.objects, result.err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
 }
 
@@ -102,8 +116,8 @@ func (c *Caller) forget(id uint64) {
 	delete(c.pending, id)
 }
 
-// HandleReply hands the body of a FrameCallReply to whoever waits for it.
-func (c *Caller) HandleReply(body []byte) {
+// HandleReply hands the body of a FrameCallReply to whoever waits for it, and the objects that it refers to.
+func (c *Caller) HandleReply(body []byte, objects Objects) {
 	d := wire.NewDecoder(body)
 	id, failed := d.Uvarint(), d.Bool()
 	if d.Err() != nil {
@@ -121,7 +135,7 @@ func (c *Caller) HandleReply(body []byte) {
 		done <- callResult{err: fmt.Errorf("%w: %s", ErrCall, payload)}
 		return
 	}
-	done <- callResult{payload: payload}
+	done <- callResult{payload: payload, objects: objects}
 }
 
 // Down fails all calls that wait: their connection ended.
@@ -139,6 +153,31 @@ func DecodeCall(body []byte) (id uint64, method Method, payload []byte, err erro
 	d := wire.NewDecoder(body)
 	id, method = d.Uvarint(), Method(d.Byte())
 	return id, method, d.Rest(), d.Err()
+}
+
+// AppendObjectsReply appends a whole FrameObjectsReply frame: a reply that refers to objects that went ahead under these numbers.
+func AppendObjectsReply(dst []byte, id uint64, payload []byte, numbers []uint64) []byte {
+	start := len(dst)
+	dst = wire.BeginFrame(dst, FrameObjectsReply)
+	dst = wire.AppendUvarint(dst, uint64(len(numbers)))
+	for _, n := range numbers {
+		dst = wire.AppendUvarint(dst, n)
+	}
+	dst = wire.AppendBool(wire.AppendUvarint(dst, id), false)
+	return wire.EndFrame(buffer.Append(dst, payload), start)
+}
+
+// HandleObjectsReply is HandleReply for a FrameObjectsReply. object returns what came ahead under a number, nil if that is missing.
+func (c *Caller) HandleObjectsReply(body []byte, object func(id uint64) record.Object) {
+	d := wire.NewDecoder(body)
+	objects := Objects{}
+	for range d.Count(1) {
+		id := d.Uvarint()
+		if o := object(id); o != nil {
+			objects[id] = o
+		}
+	}
+	c.HandleReply(d.Rest(), objects)
 }
 
 // AppendCallReply appends a whole FrameCallReply frame.

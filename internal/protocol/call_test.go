@@ -54,7 +54,7 @@ func TestCaller(t *testing.T) {
 	link := wire.NewLink(wire.LinkConfig{Options: wire.Options{Logger: quiet}, Address: listener.Addr().String(),
 		Hello:   func() wire.Hello { return wire.Hello{Role: wire.RoleTool} },
 		OnUp:    func(generation uint64, _ wire.Hello) { up <- generation },
-		OnFrame: func(_ wire.FrameType, body []byte, _ time.Duration) { caller.HandleReply(body) },
+		OnFrame: func(_ wire.FrameType, body []byte, _ time.Duration) { caller.HandleReply(body, nil) },
 		OnDown:  func(_ uint64, err error) { caller.Down(err) }})
 	caller = NewCaller(link)
 	_, err = caller.Call(t.Context(), MethodScan, nil)

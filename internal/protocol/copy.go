@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"errors"
+
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 )
@@ -47,8 +49,8 @@ func DecodeCopyRequest(payload []byte) (CopyRequest, error) {
 	return r, d.Done()
 }
 
-// AppendCopyPage appends the payload of the reply.
-func AppendCopyPage(dst []byte, p *CopyPage) []byte {
+// AppendCopyPage appends the payload of the reply. ahead, which may be nil, returns the number under which the object of a state is sent ahead of it, or 0.
+func AppendCopyPage(dst []byte, p *CopyPage, ahead func(*record.State) uint64) []byte {
 	dst = wire.AppendUvarint(dst, p.Next)
 	dst = wire.AppendVersion(dst, p.Floor)
 	dst = wire.AppendVersion(dst, p.Cleared)
@@ -57,7 +59,11 @@ func AppendCopyPage(dst []byte, p *CopyPage) []byte {
 		e := &p.Entries[i]
 		dst = wire.AppendBytes(dst, e.Key)
 		dst = wire.AppendVersion(dst, e.Version)
-		dst = wire.AppendState(dst, e.State)
+		var id uint64
+		if ahead != nil {
+			id = ahead(&e.State)
+		}
+		dst = appendState(dst, e.State, id)
 	}
 	return dst
 }
@@ -65,13 +71,20 @@ func AppendCopyPage(dst []byte, p *CopyPage) []byte {
 // copyEntrySize is the least that an entry takes.
 const copyEntrySize = 1 + 10 + 3
 
-// DecodeCopyPage decodes it. Keys and values are views into the payload.
-func DecodeCopyPage(payload []byte) (CopyPage, error) {
+// ErrMissing is returned for a message without an object that should have come ahead of it. It can be asked for again.
+var ErrMissing = errors.New("protocol: a large object did not come whole")
+
+// DecodeCopyPage decodes it. Keys and values are views into the payload. The error is ErrMissing, or one for what is malformed.
+func DecodeCopyPage(payload []byte, objects Objects) (CopyPage, error) {
 	d := wire.NewDecoder(payload)
+	d.Ahead = objects.Object
 	p := CopyPage{Next: d.Uvarint(), Floor: d.Version(), Cleared: d.Version()}
 	p.Entries = make([]CopyEntry, 0, d.Count(copyEntrySize))
 	for range cap(p.Entries) {
 		p.Entries = append(p.Entries, CopyEntry{Key: d.Bytes(), Record: record.Record{Version: d.Version(), State: d.State()}})
 	}
-	return p, d.Done()
+	if err := d.Done(); err != nil || !d.Missing() {
+		return p, err
+	}
+	return CopyPage{}, ErrMissing
 }

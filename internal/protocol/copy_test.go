@@ -30,7 +30,7 @@ func TestCopiesComeBack(t *testing.T) {
 		require.Equal(t, request, again)
 
 		page := drawCopyPage(t)
-		decoded, err := DecodeCopyPage(AppendCopyPage(nil, &page))
+		decoded, err := DecodeCopyPage(AppendCopyPage(nil, &page, nil), nil)
 		require.NoError(t, err)
 		require.Equal(t, page, decoded)
 	})
@@ -39,15 +39,15 @@ func TestCopiesComeBack(t *testing.T) {
 // FuzzCopies takes requests for copies, and copies, apart.
 func FuzzCopies(f *testing.F) {
 	f.Add(AppendCopyRequest(nil, CopyRequest{Slot: 1, Limit: 2}))
-	f.Add(AppendCopyPage(nil, &CopyPage{Next: 3, Entries: []CopyEntry{{Key: []byte("k"), Record: record.Record{State: record.State{Value: []byte("v")}}}}}))
+	f.Add(AppendCopyPage(nil, &CopyPage{Next: 3, Entries: []CopyEntry{{Key: []byte("k"), Record: record.Record{State: record.State{Value: []byte("v")}}}}}, nil))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if r, err := DecodeCopyRequest(body); err == nil {
 			again, err := DecodeCopyRequest(AppendCopyRequest(nil, r))
 			require.NoError(t, err)
 			require.Equal(t, r, again)
 		}
-		if page, err := DecodeCopyPage(body); err == nil {
-			again, err := DecodeCopyPage(AppendCopyPage(nil, &page))
+		if page, err := DecodeCopyPage(body, nil); err == nil {
+			again, err := DecodeCopyPage(AppendCopyPage(nil, &page, nil), nil)
 			require.NoError(t, err)
 			require.Equal(t, page, again)
 		}

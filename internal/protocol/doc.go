@@ -25,4 +25,5 @@ const (
 	FrameSlow                                        // node -> node: the other takes much longer to answer than a third one; empty, holds for a second
 	FrameClock                                       // node -> node: the time by its system, Unix milliseconds as a uint64
 	FramePiece                                       // node -> node: a piece of an object, ahead of what refers to it
+	FrameObjectsReply                                // node -> node: a FrameCallReply that refers to objects that went ahead
 )

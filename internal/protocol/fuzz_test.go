@@ -123,8 +123,8 @@ func FuzzCall(f *testing.F) {
 		waits, other := make(chan callResult, 1), make(chan callResult, 1)
 		c := NewCaller(nil)
 		c.pending[1], c.pending[2] = waits, other
-		c.HandleReply(body)
-		c.HandleReply(body)
+		c.HandleReply(body, nil)
+		c.HandleReply(body, nil)
 		require.LessOrEqual(t, len(waits)+len(other), 1)
 		require.Len(t, c.pending, 2-len(waits)-len(other))
 		if len(waits) == 1 {

@@ -45,8 +45,9 @@ type fakeNode struct {
 // fakePeer is a node as another one sees it.
 type fakePeer struct {
 	*fakeNode
-	down atomic.Bool
-	asks atomic.Int64
+	down  atomic.Bool
+	asks  atomic.Int64
+	loses atomic.Bool // the next object
 }
 
 // env is what a home needs to be rebuilt: nothing, as long as nobody waits for it.
@@ -120,9 +121,21 @@ func (p *fakePeer) ID() uint16          { return p.id }
 func (p *fakePeer) Name() string        { return fmt.Sprint("node-", p.id) }
 func (p *fakePeer) Alive() bool         { return !p.down.Load() }
 func (p *fakePeer) Unreachable() string { return "down" }
-func (p *fakePeer) Ask(_ context.Context, _ protocol.Method, payload []byte) ([]byte, error) {
+func (p *fakePeer) AskObjects(_ context.Context, _ protocol.Method, payload []byte) ([]byte, protocol.Objects, error) {
 	p.asks.Add(1)
-	return p.AnswerCopy(payload)
+	objects := protocol.Objects{}
+	reply, err := p.AnswerCopy(payload, func(s *record.State) uint64 {
+		if s.Object == nil {
+			return 0
+		}
+		id := uint64(len(objects) + 1)
+		if p.loses.CompareAndSwap(true, false) {
+			return id
+		}
+		objects[id] = s.Object
+		return id
+	})
+	return reply, objects, err
 }
 
 type fakeSlot struct{ node *fakeNode }

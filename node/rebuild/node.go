@@ -57,6 +57,6 @@ type Peer interface {
 	// Alive reports whether it answers, and Unreachable says why it does not.
 	Alive() bool
 	Unreachable() string
-	// Ask asks it for something rare, for a minute at most.
-	Ask(ctx context.Context, method protocol.Method, payload []byte) ([]byte, error)
+	// AskObjects asks it for something rare whose answer may refer to large objects, for as long as they take.
+	AskObjects(ctx context.Context, method protocol.Method, payload []byte) ([]byte, protocol.Objects, error)
 }

@@ -1,8 +1,10 @@
 package rebuild
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -149,7 +151,7 @@ func TestWhatIsShown(t *testing.T) {
 	})
 	good := protocol.CopyRequest{Slot: slot, Epoch: 1, Ballot: record.Ballot{Counter: 5, Incarnation: record.NewIncarnation(1, 2)}, Limit: 1}
 	show := func(n *fakeNode, r protocol.CopyRequest) error {
-		_, err := n.AnswerCopy(protocol.AppendCopyRequest(nil, r))
+		_, err := n.AnswerCopy(protocol.AppendCopyRequest(nil, r), nil)
 		return err
 	}
 	require.NoError(t, show(nodes[0], good))
@@ -160,6 +162,37 @@ func TestWhatIsShown(t *testing.T) {
 	require.ErrorIs(t, show(nodes[1], good), engine.ErrCorrupt)
 	require.ErrorIs(t, nodes[1].err, engine.ErrCorrupt, "the node knows it now")
 	require.ErrorIs(t, show(nodes[1], good), engine.ErrCorrupt)
-	_, err := nodes[0].AnswerCopy([]byte{1})
+	_, err := nodes[0].AnswerCopy([]byte{1}, nil)
 	require.Error(t, err)
+}
+
+// object is a large object, whatever it means.
+type object []byte
+
+func (o object) Size() int                  { return len(o) }
+func (o object) AppendTo(dst []byte) []byte { return append(dst, o...) }
+func (o object) Memory() int                { return len(o) }
+func (o object) Reader() io.Reader          { return bytes.NewReader(o) }
+
+// TestObjectsAreCopiedApart from the page that names them. A page of which one did not come is asked for again: nothing of it is copied.
+func TestObjectsAreCopiedApart(t *testing.T) {
+	nodes := newFakes(t, 2, nil)
+	for i := range 5 {
+		rec := value("", uint64(i)+1)
+		rec.State = record.State{Type: record.Hash, Object: object(bytes.Repeat([]byte{byte(i)}, rebuildBytes))}
+		require.NoError(t, nodes[1].engine.Put(slot, fmt.Append(nil, "key-", i), rec))
+	}
+	n := nodes[0]
+	n.damage()
+	n.others[0].(*fakePeer).loses.Store(true)
+	require.NotZero(t, n.pass(t.Context()))
+	require.Error(t, n.err, "it does not vote yet")
+	require.Zero(t, n.pass(t.Context()))
+	require.NoError(t, n.err)
+	for i := range 5 {
+		rec, found, err := n.engine.Get(slot, fmt.Append(nil, "key-", i))
+		require.NoError(t, err)
+		require.True(t, found)
+		require.Equal(t, object(bytes.Repeat([]byte{byte(i)}, rebuildBytes)), rec.State.Object)
+	}
 }

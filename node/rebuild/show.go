@@ -20,8 +20,9 @@ var errOtherEpoch = errors.New("node: it is in another epoch of the ring")
 const recordOverhead = 100
 
 // AnswerCopy shows some records of a slot to a node whose replica is being rebuilt, as an answer to a MethodCopy call. It may leave
-// when the promise, and what it shows, is durable.
-func (r *Rebuilder) AnswerCopy(payload []byte) ([]byte, error) {
+// when the promise, and what it shows, is durable. ahead returns the number
+// under which a large object is sent ahead of the answer, or 0.
+func (r *Rebuilder) AnswerCopy(payload []byte, ahead func(*record.State) uint64) ([]byte, error) {
 	request, err := protocol.DecodeCopyRequest(payload)
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func (r *Rebuilder) AnswerCopy(payload []byte) ([]byte, error) {
 		}
 		return nil, err
 	}
-	return protocol.AppendCopyPage(nil, &page), nil
+	return protocol.AppendCopyPage(nil, &page, ahead), nil
 }
 
 // show promises a ballot, and returns records of a slot from a position on.
@@ -74,11 +75,11 @@ func show(slot Slot, r protocol.CopyRequest) (page protocol.CopyPage, err error)
 
 // askCopy asks a peer for records of a slot.
 func askCopy(ctx context.Context, p Peer, r protocol.CopyRequest) (protocol.CopyPage, error) {
-	payload, err := p.Ask(ctx, protocol.MethodCopy, protocol.AppendCopyRequest(nil, r))
+	payload, objects, err := p.AskObjects(ctx, protocol.MethodCopy, protocol.AppendCopyRequest(nil, r))
 	if err != nil {
 		return protocol.CopyPage{}, err
 	}
-	page, err := protocol.DecodeCopyPage(payload)
+	page, err := protocol.DecodeCopyPage(payload, objects)
 	if err == nil && r.Limit > 0 && (page.Next <= r.From || page.Next > uint64(engine.EndPosition)) {
 		err = fmt.Errorf("%w: a page that does not go on from where it was asked for", wire.ErrMalformed)
 	}

@@ -21,7 +21,8 @@ type Answers struct {
 type Answer struct {
 	answers *Answers
 	key     string // of a sync-read
-	objects []pieces
+	numbers []uint64
+	objects []pieces // that are still to be sent
 	frame   []byte
 }
 
@@ -35,12 +36,13 @@ func (a *Answer) Ahead(s *record.State) uint64 {
 	a.answers.mu.Lock()
 	defer a.answers.mu.Unlock()
 	a.answers.number++
+	a.numbers = append(a.numbers, a.answers.number)
 	a.objects = append(a.objects, newPieces(a.answers.number, s))
 	return a.answers.number
 }
 
-// Len returns how many objects go ahead of the answer: no more than a receiver takes.
-func (a *Answer) Len() int { return len(a.objects) }
+// Numbers are those of the objects that go ahead of the answer.
+func (a *Answer) Numbers() []uint64 { return a.numbers }
 
 // Set sets the frame that ends the answer. It is the answer's from then on.
 func (a *Answer) Set(frame []byte) { a.frame = frame }

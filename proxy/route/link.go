@@ -162,6 +162,6 @@ func (l *nodeLink) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 			l.coordinator.log.Warn("a node sent a reply that makes no sense", "peer", l.address, "err", err)
 		}
 	case protocol.FrameCallReply:
-		l.caller.HandleReply(body)
+		l.caller.HandleReply(body, nil)
 	}
 }
