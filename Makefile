@@ -88,8 +88,8 @@ fuzz: | bin ## run every fuzz target for FUZZTIME (30s)
 sim: ## check SEEDS (20000) simulated histories of the protocol under faults (SEED=n: those from seed n on)
 	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) $(if $(SEED),-seed $(SEED)) -timeout 0 -v
 
-world: ## let SEEDS (20000) clusters live under virtual time, on a network that misbehaves (SEED=n: those from seed n on; ONLY=schedule)
-	go test ./e2e/world -run TestWorlds -seeds $(SEEDS) $(if $(SEED),-seed $(SEED)) $(if $(ONLY),-schedule $(ONLY)) -timeout 0 -v
+world: ## let SEEDS (20000) clusters live under virtual time, on networks and disks that misbehave (SEED=n: those from seed n on; ONLY=schedule)
+	go test -tags worldlocks -ldflags=-checklinkname=0 ./e2e/world -run TestWorlds -seeds $(SEEDS) $(if $(SEED),-seed $(SEED)) $(if $(ONLY),-schedule $(ONLY)) $(if $(TRACE),-trace) -timeout 0 -v
 
 mutants: ## take each rule of the protocol out (ONLY=name: one; SAMPLE=n SEED=n: some) and show what notices
 	go test ./internal/mutation -run TestMutants -mutants -timeout 0 -v $(if $(ONLY),-only $(ONLY)) $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-sample-seed $(SEED))

@@ -3,13 +3,19 @@
 // takes minutes on machines, an outage and the repair after it, can be tried some thousand times in an hour.
 //
 //	world.go      a world: from the first node's start to the last one's end
-//	schedule.go   what happens to it
+//	schedule.go   what happens to it: restarts, partitions
+//	chaos.go      everything at once
+//	disks.go      power cuts, and what may be wrong with disks
 //	net.go        the network: paths between hosts, which are slow, lossy, or cut in one direction
 //	host.go       a machine on it: its listeners, how its process ends
 //	conn.go       a connection: bytes in order, each after a while; what is cut off arrives later, or never
 //	deadline.go   when an operation on a connection is given up
 //	machine.go    a host with a node, and how nodes are stopped, killed, and left without power
 //	store.go      what is left of a node while it does not run
+//	volume.go     a disk, and what a power cut leaves of it
+//	files.go      the journal's files on it
+//	records.go    the store's records on it
+//	locks.go      what lets time go on while goroutines wait for locks
 //	proxies.go    a host with a proxy
 //	clients.go    clients: RESP bytes in, RESP bytes out, each command noted for the history
 //	reply.go      the replies
@@ -20,7 +26,9 @@
 // (internal/wire); the proxy with its sessions and its coordinator. Each command goes from bytes of a client to bytes for it.
 //
 // What is not: gossip does not run, which says in the product who is alive to operators only. Clients are served by a goroutine each, not by epoll, and
-// sockets are not. A node's engine is the one in memory, which outlives the node, as a disk does for which writing takes no time; so its identity.
+// sockets are not. A node's engine is, by the seed, the one in memory, which outlives the node, as a disk does for which writing takes no time, or the one on disk
+// (engine/disk with its journal) on a volume in memory, over a map in the place of Badger or Pebble. What a node keeps beside that, its identity and what it noted that others missed
+// (datadir, hint files), is in memory.
 //
 // What has to be so: every history is linearizable (internal/history; a checker that runs out of time fails, too). When all faults have ended, all replicas become equal
 // within two minutes. Everything is closed in order; no connection is left, and no goroutine, or synctest ends the test.
@@ -32,6 +40,10 @@
 // of processes). So two runs of a seed begin with the same events, and are not the same to the end: see TestHowOftenASeedRepeats. A seed that failed is worth repeating
 // a hundred times, and what it has found wants a test of its own.
 //
-// A goroutine that waits for a mutex keeps time from going on, since synctest cannot know who will unlock it. Who sleeps, or waits for a
-// connection, while it holds one that others want, therefore stops the world: the test says so after two minutes, with all stacks.
+// # Locks
+//
+// synctest lets time go on when everybody waits for a channel, a timer or the like. Who waits for a mutex does not count, since it cannot know who will unlock
+// it. So a disk that takes its time while a lock is held, for which others wait, would stop the world. Builds with the tag worldlocks have the runtime count
+// it (locks.go); make world makes one. In all others disks take no time, and the schedules that need that are left out. A world that stands still for two minutes ends the
+// test, with all stacks.
 package world

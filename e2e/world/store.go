@@ -1,10 +1,14 @@
 package world
 
 import (
+	"math/rand/v2"
 	"sync"
+	"time"
 
 	"github.com/quolldb/quoll/node"
+	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/disk"
 	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/ring"
 )
@@ -15,12 +19,21 @@ type store interface {
 	open(opt *node.Options) error
 	// crash is told before the process ends that nothing that it does from now on counts.
 	crash(how hostState)
+	// disk returns what may be wrong with the disk. It makes a difference for an engine on disk only.
+	disk() *diskFaults
 	// ring returns the ring that the node is part of, nil before there is one.
 	ring() *ring.Cluster
 	// reader returns the engine, to be read while nothing moves.
 	reader() engine.Engine
 	// end is called once, after the node's end.
 	end() error
+}
+
+func newStore(engine string, generation uint64) store {
+	if engine == "disk" {
+		return newDiskStore(generation)
+	}
+	return newMemoryStore(generation)
 }
 
 // memoryStore is an engine in memory that outlives its nodes, as if it were on a disk for which writing takes no time.
@@ -43,6 +56,45 @@ func (s *memoryStore) ring() *ring.Cluster   { return s.Ring() }
 func (s *memoryStore) reader() engine.Engine { return s.engine }
 func (s *memoryStore) end() error            { return s.engine.Close() }
 
+// diskStore is the engine on disk, on a volume in memory.
+type diskStore struct {
+	identity
+	volume *volume
+	engine *disk.Engine // of the last life
+}
+
+func newDiskStore(generation uint64) *diskStore {
+	s := &diskStore{identity: identity{generation: generation | 1}}
+	s.faults.heal()
+	s.volume = newVolume(&s.faults, rand.New(rand.NewPCG(generation, 2)))
+	return s
+}
+
+// The sizes are such that a few seconds of a world fill segments, have tables written to the store, and entries evicted.
+func (s *diskStore) open(opt *node.Options) error {
+	e, err := disk.Open(disk.Options{Dir: "store", Journal: "journal", System: s.volume, MustExist: s.engine != nil,
+		Cache: 64 << 10, SegmentSize: 128 << 10, MemTable: 64 << 10, FlushSize: 64 << 10, Reserve: 1 << 20,
+		FlushInterval: time.Second, CollectInterval: time.Second, CollectRest: time.Second,
+		Apply: datatype.Apply, Live: datatype.Live, Logger: opt.Logger}, s.volume.kind())
+	if err != nil {
+		return err
+	}
+	s.engine = e
+	opt.Engine, opt.EngineName, opt.Fsync, opt.Identity = e, "records", "always", &s.identity
+	return nil
+}
+
+func (s *diskStore) crash(how hostState) {
+	if how == silent {
+		s.volume = s.volume.afterPowerCut()
+	} else {
+		s.volume = s.volume.afterKill()
+	}
+}
+
+func (s *diskStore) reader() engine.Engine { return s.engine }
+func (s *diskStore) end() error            { return nil }
+
 // survivor is an engine whose content outlives Close.
 type survivor struct{ *memory.Engine }
 
@@ -51,6 +103,7 @@ func (survivor) Close() error { return nil }
 // identity is what a node keeps of itself (membership.Identity), without a directory.
 type identity struct {
 	generation uint64
+	faults     diskFaults
 
 	mu    sync.Mutex
 	saved *ring.Cluster
@@ -60,6 +113,10 @@ func (i *identity) Generation() uint64 { return i.generation }
 func (i *identity) LostState() string  { return "" }
 func (i *identity) Restored() string   { return "" }
 func (i *identity) Present() error     { return nil }
+
+func (i *identity) ring() *ring.Cluster { return i.Ring() }
+
+func (i *identity) disk() *diskFaults { return &i.faults }
 
 func (i *identity) Ring() *ring.Cluster {
 	i.mu.Lock()

@@ -19,9 +19,11 @@ import (
 type Config struct {
 	Seed     uint64
 	Schedule string // of Schedules
-	Nodes    int
-	Proxies  int
-	Clients  int
+	// Engine is memory or disk.
+	Engine  string
+	Nodes   int
+	Proxies int
+	Clients int
 	// Duration is for how long clients work while things happen to them, 20 s if it is 0.
 	Duration time.Duration
 	// Log gets what the product logs, nil for nobody.
@@ -56,6 +58,12 @@ type World struct {
 // build makes a world in which nothing runs.
 func build(cfg Config) *World {
 	shape := randomOf(cfg.Seed, "shape")
+	if slices.Contains(onDisk, cfg.Schedule) {
+		cfg.Engine = "disk"
+	}
+	if cfg.Engine == "" {
+		cfg.Engine = []string{"memory", "disk"}[shape.IntN(2)]
+	}
 	if cfg.Nodes == 0 {
 		cfg.Nodes = 3 + 2*shape.IntN(2)
 	}
@@ -75,7 +83,7 @@ func build(cfg Config) *World {
 		keys: history.NewKeys("k"), log: slog.New(cfg.Log), began: time.Now()}
 	for i := range cfg.Nodes {
 		name := string(rune('a' + i))
-		m := &machine{world: w, name: name, host: w.net.host(name), store: newMemoryStore(shape.Uint64())}
+		m := &machine{world: w, name: name, host: w.net.host(name), store: newStore(cfg.Engine, shape.Uint64())}
 		w.machines = append(w.machines, m)
 		w.initial = append(w.initial, ring.InitialMember{Name: name, Peer: m.host.at(peerPort)})
 	}
@@ -162,6 +170,7 @@ func (w *World) settle() error {
 	w.note("all faults end")
 	w.net.heal()
 	for _, m := range w.machines {
+		m.store.disk().heal()
 		if err := m.start(); err != nil {
 			return err
 		}

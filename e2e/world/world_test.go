@@ -20,6 +20,7 @@ var (
 	seeds     = flag.Int("seeds", 0, "worlds, spread over the schedules (0: one of each)")
 	firstSeed = flag.Uint64("seed", 1, "first seed of every schedule")
 	only      = flag.String("schedule", "", "only these schedules, separated by commas")
+	engines   = flag.String("engine", "", "memory or disk, not what the seed says")
 	length    = flag.Duration("for", 0, "for how long clients work in each world, by its clock")
 	show      = flag.Bool("trace", false, "print what happened in each world")
 	logs      = flag.Bool("logs", false, "print what the product logs")
@@ -60,7 +61,7 @@ func runAll(t *testing.T, schedule string, worlds int) {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for seed := range turns {
-				sum.add(one(t, Config{Seed: seed, Schedule: schedule, Duration: *length}))
+				sum.add(one(t, Config{Seed: seed, Schedule: schedule, Engine: *engines, Duration: *length}))
 			}
 		})
 	}
@@ -95,7 +96,7 @@ func one(t *testing.T, cfg Config) *World {
 		t.Logf("%s %d: %v; %v", cfg.Schedule, cfg.Seed, w, result)
 	}
 	if failure != nil {
-		t.Errorf("%v; again: go test ./e2e/world -run TestWorlds -schedule %s -seed %d -seeds 1 -trace -v", failure, cfg.Schedule, cfg.Seed)
+		t.Errorf("%v; again: make world SEEDS=1 ONLY=%s SEED=%d TRACE=1", failure, cfg.Schedule, cfg.Seed)
 	}
 	return w
 }

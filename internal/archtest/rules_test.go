@@ -51,14 +51,17 @@ var forbidden = []struct{ from, to, because string }{
 var permitted = []struct{ pkg, path, because string }{
 	{"node/register/sim", "proxy/quorum", "the simulator runs the whole protocol, which begins and ends at a proxy"},
 	{"node/register/sim", "node/datatype", "hashes are simulated with the effects and deltas that the product has"},
-	{"e2e/world", "node", "whole clusters run in one process, on a network of the test's: the seams are those of the packages, not of the binary"},
-	{"e2e/world", "node/engine", "whole clusters run in one process, on a network of the test's: the seams are those of the packages, not of the binary"},
-	{"e2e/world", "node/engine/memory", "whole clusters run in one process, on a network of the test's: the seams are those of the packages, not of the binary"},
-	{"e2e/world", "proxy", "whole clusters run in one process, on a network of the test's: the seams are those of the packages, not of the binary"},
-	{"e2e/world", "proxy/front", "whole clusters run in one process, on a network of the test's: the seams are those of the packages, not of the binary"},
-	{"e2e/world", "proxy/route", "whole clusters run in one process, on a network of the test's: the seams are those of the packages, not of the binary"},
-	{"e2e/world", "proxy/session", "whole clusters run in one process, on a network of the test's: the seams are those of the packages, not of the binary"},
-	{"e2e/world", "ring", "whole clusters run in one process, on a network of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "node", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "node/engine", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "node/engine/memory", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "node/engine/disk", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "node/engine/journal", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "node/datatype", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "proxy", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "proxy/front", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "proxy/route", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "proxy/session", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "ring", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
 }
 
 // pure packages decide, and do nothing: no goroutine, clock, randomness or I/O. So
