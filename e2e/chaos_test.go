@@ -70,7 +70,7 @@ func chaosRound(t *testing.T, seed uint64, d time.Duration) chaosSummary {
 		cfg.Engine, cfg.Fsync, kills = "badger", []string{"always", "interval=100ms"}[random.IntN(2)], many
 	}
 	c := cluster.Start(t, cfg)
-	l := startLoadOf(t, c.Clients(), loadConfig{hasty: loadClients / 4})
+	l := startLoadOf(t, c.Clients(), loadConfig{impatient: loadClients / 4})
 	l.note("seed %d, %d replicas, engine %q, fsync %q", seed, replicas, cfg.Engine, cfg.Fsync)
 	l.progress(200)
 	n := newNemesis(c, l, random, kills)

@@ -113,7 +113,7 @@ func TestReplicationTwiceAndOutOfOrder(t *testing.T) {
 func TestClientsThatDoNotWait(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2, Faults: true})
-	l := startLoadOf(t, c.Clients(), loadConfig{hasty: loadClients})
+	l := startLoadOf(t, c.Clients(), loadConfig{impatient: loadClients})
 	for i, node := range c.Nodes {
 		c.SetFaults(node, uint64(i), cluster.Rule{Peer: "*", Delay: "5ms", Jitter: "60ms"})
 	}

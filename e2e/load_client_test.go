@@ -35,14 +35,14 @@ type loadClient struct {
 // longestPipeline is how many commands a client sends at once at the most.
 const longestPipeline = 5
 
-// hastyTimeOut is how long a hasty client waits for a reply: less than a proxy does,
+// impatientTimeOut is how long a impatient client waits for a reply: less than a proxy does,
 // and than a slow replica takes.
-const hastyTimeOut = 60 * time.Millisecond
+const impatientTimeOut = 60 * time.Millisecond
 
 func newLoadClient(l *load, id int, proxy string) *loadClient {
 	c := &loadClient{load: l, id: id, redis: connectFor(l.t, proxy, slowTimeout+slack), recorded: l.recorder.Client()}
-	if id < l.cfg.hasty {
-		c.redis = connectFor(l.t, proxy, hastyTimeOut)
+	if id < l.cfg.impatient {
+		c.redis = connectFor(l.t, proxy, impatientTimeOut)
 	}
 	return c
 }
@@ -164,7 +164,7 @@ func (c *loadClient) contend() {
 	key, serial := c.load.keys.Next(1)
 	command := history.Draw(key, serial, 0)
 	for range 3 {
-		if c.record(command) != outcome.Unknown || c.id >= c.load.cfg.hasty {
+		if c.record(command) != outcome.Unknown || c.id >= c.load.cfg.impatient {
 			return
 		}
 		c.load.repeated.Add(1)

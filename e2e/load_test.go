@@ -40,9 +40,9 @@ var loads atomic.Int64
 
 // loadConfig says what the clients are like. The zero value is the usual one.
 type loadConfig struct {
-	// hasty clients, the first ones, do not wait long for a reply, and send again what
+	// impatient clients, the first ones, do not wait long for a reply, and send again what
 	// had none. To the history that is another operation.
-	hasty int
+	impatient int
 	// size is about how many bytes the values have that only one client writes. With it
 	// clients also overwrite and delete keys of their own, so that what a store keeps
 	// becomes obsolete.

@@ -83,8 +83,8 @@ func mendHeap(ctx context.Context, size uint64) (rested time.Duration) {
 	return rested
 }
 
-// landmark is something in the heap, which begins at another address in each process.
-var landmark *[1]byte
+// heapObject is something in the heap, which begins at another address in each process.
+var heapObject *[1]byte
 
 // ownHeap returns the pieces of this process' heap, as a file of the system describes them.
 func ownHeap(file string) []mapping {
@@ -93,8 +93,8 @@ func ownHeap(file string) []mapping {
 		return nil
 	}
 	defer description.Close()
-	landmark = new([1]byte)
-	return heapMappings(description, uint64(uintptr(unsafe.Pointer(landmark))))
+	heapObject = new([1]byte)
+	return heapMappings(description, uint64(uintptr(unsafe.Pointer(heapObject))))
 }
 
 // mapping is a piece of a process' memory.

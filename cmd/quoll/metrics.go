@@ -31,7 +31,7 @@ func (p *proxyParts) metrics() metrics.Proxy {
 		Clients:  clients.Clients.Load,
 		Accepted: clients.Accepted.Load, Rejected: clients.Rejected.Load,
 		SlowReaders: clients.SlowReaders.Load, OutputExceeded: clients.OutputExceeded.Load, ProtocolErrors: sessions.ProtocolErrors.Load, Panics: clients.Panics.Load, Evicted: clients.Evicted.Load,
-		WrongPasswords: sessions.Guesses.Wrong.Load, Unheard: sessions.Guesses.Refused.Load,
+		WrongPasswords: sessions.Passwords.Wrong.Load, ThrottledPasswords: sessions.Passwords.Refused.Load,
 		Commands: func(emit func(name string, calls, failed uint64)) {
 			show := func(name string, op command.Op) {
 				counts := sessions.Op(op)

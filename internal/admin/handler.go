@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quolldb/quoll/internal/guesses"
+	"github.com/quolldb/quoll/internal/loginlimit"
 )
 
 // Backend answers for a node or a proxy. Its methods are called from many
@@ -38,7 +38,7 @@ const answerTimeout = 5 * time.Second
 type handler struct {
 	backend Backend
 	secret  string
-	guesses guesses.Guesses // of the secret
+	logins  loginlimit.Limiter // of the secret
 }
 
 // NewHandler serves the API. metrics serves /metrics; secret guards /v1/ and Go's
@@ -117,12 +117,12 @@ func keyOf(r *http.Request) ([]byte, error) {
 // authenticated serves those who know the secret.
 func (h *handler) authenticated(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if from := remote(r); h.secret != "" && !h.guesses.Allowed(from) {
+		if from := remote(r); h.secret != "" && !h.logins.Allowed(from) {
 			fail(w, http.StatusTooManyRequests, "too many wrong secrets came from this address; the secret was not looked at. Wait some seconds and try again")
 			return
 		} else if !h.authorized(r) {
 			if r.Header.Get("Authorization") != "" {
-				h.guesses.Failed(from)
+				h.logins.Failed(from)
 			}
 			w.Header().Set("WWW-Authenticate", `Bearer realm="quoll"`)
 			fail(w, http.StatusUnauthorized, "the cluster's secret is required: Authorization: Bearer SECRET")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/quolldb/quoll/internal/guesses"
+	"github.com/quolldb/quoll/internal/loginlimit"
 )
 
 func get(t *testing.T, url string, header ...string) (int, string) {
@@ -57,7 +57,7 @@ func TestSecretGuardsV1(t *testing.T) {
 func TestSecretsAreGuessedSlowly(t *testing.T) {
 	server := serve(t, &fake{}, "hush")
 	refused := 0
-	for range 3 * guesses.Burst {
+	for range 3 * loginlimit.Burst {
 		if code, body := get(t, server.URL+"/v1/status", "Authorization", "Bearer guess"); code == http.StatusTooManyRequests {
 			require.Contains(t, body, "too many wrong secrets came from this address")
 			refused++

@@ -93,7 +93,7 @@ var homes = []struct{ library, home, because string }{
 	{"github.com/cockroachdb/pebble", "node/engine/pebble", "one engine is Pebble's, the rest of the house does not know it"},
 	{"golang.org/x/sys", "node/engine", "what file systems do is an engine's business"},
 	{"golang.org/x/sys", "proxy/front", "one epoll instance waits for all clients"},
-	{"golang.org/x/sys", "internal/quick", "what an epoll instance tells"},
+	{"golang.org/x/sys", "internal/rawio", "what an epoll instance tells"},
 	{"golang.org/x/sys", "cmd/quoll", "a process asks for huge pages for its heap"},
 	{"github.com/zeebo/xxh3", "node/engine", "how records are ordered and digested is the engine's"},
 	{"github.com/prometheus/client_golang", "internal/metrics", "everybody else counts in plain numbers"},

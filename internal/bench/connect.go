@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/quolldb/quoll/internal/quick"
+	"github.com/quolldb/quoll/internal/rawio"
 )
 
 // patience is how long a server may take to accept a connection and to answer PING.
@@ -35,7 +35,7 @@ func connect(ctx context.Context, address, password string) (net.Conn, error) {
 		_ = conn.Close()
 		return nil, err
 	}
-	return quick.Conn(conn), nil
+	return rawio.Conn(conn), nil
 }
 
 func cannotConnect(address string, err error) error {

@@ -35,7 +35,7 @@ func (o *Options) phases() []*phase {
 		return []*phase{o.loading(o.Depth)}
 	case Simple:
 		for _, k := range o.kinds() {
-			list = append(list, alone(k))
+			list = append(list, only(k))
 		}
 	case Mixed:
 		list = []*phase{{name: "mixed", fraction: o.SetFraction, write: write, read: read, there: true}}
@@ -49,8 +49,8 @@ func (o *Options) phases() []*phase {
 	return list
 }
 
-// alone measures one kind of command. Fields can only be removed if there are some: so half of that phase adds them.
-func alone(k kind) *phase {
+// only measures one kind of command. Fields can only be removed if there are some: so half of that phase adds them.
+func only(k kind) *phase {
 	p := &phase{name: k.op(), there: true}
 	switch {
 	case k == hdel:

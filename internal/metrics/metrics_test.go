@@ -29,7 +29,7 @@ func testProxy() Proxy {
 	return Proxy{
 		Clients:  func() int64 { return 1 },
 		Accepted: number(2), Rejected: number(3), SlowReaders: number(4), OutputExceeded: number(28), ProtocolErrors: number(5), Panics: number(6), Evicted: number(27),
-		WrongPasswords: number(25), Unheard: number(26),
+		WrongPasswords: number(25), ThrottledPasswords: number(26),
 		Commands: func(emit func(string, uint64, uint64)) {
 			emit("get", 7, 1)
 			emit("set", 0, 0)

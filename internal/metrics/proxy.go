@@ -11,9 +11,9 @@ type Proxy struct {
 	// Accepted counts client connections, Rejected those beyond the limit. SlowReaders, OutputExceeded,
 	// ProtocolErrors, Panics and Evicted count those that the proxy closed for it.
 	Accepted, Rejected, SlowReaders, OutputExceeded, ProtocolErrors, Panics, Evicted func() uint64
-	// WrongPasswords counts those that clients gave, Unheard those that were not looked at since their address had been wrong
+	// WrongPasswords counts those that clients gave, ThrottledPasswords those that were not looked at since their address had been wrong
 	// too often.
-	WrongPasswords, Unheard func() uint64
+	WrongPasswords, ThrottledPasswords func() uint64
 
 	// Commands calls emit for every command with the number of calls, and how many of
 	// them were answered with an error.
@@ -70,7 +70,7 @@ func (p Proxy) Register(r *Registry) {
 	c.values(prometheus.CounterValue, "quoll_proxy_refused_passwords_total", "Passwords that were refused: wrong ones, and those not looked at for too many wrong ones from their address.", "reason",
 		func(emit emit) {
 			emit(float64(p.WrongPasswords()), "wrong")
-			emit(float64(p.Unheard()), "too_many")
+			emit(float64(p.ThrottledPasswords()), "too_many")
 		})
 	c.commands(p)
 	c.values(prometheus.CounterValue, "quoll_proxy_error_replies_total", "Error replies, by their first word.", "word", func(emit emit) {

@@ -93,11 +93,11 @@ type Link struct {
 	working    atomic.Int64 // clock when the peer said last that it is
 	rtt        atomic.Int64
 	failure    atomic.Pointer[error]
-	// What belongs to the goroutine that runs the link: what was complained of; when it was asked in words what is spoken
+	// What belongs to the goroutine that runs the link: what was warned of; when it was asked in words what is spoken
 	// there, and what that was, if it is known and not the peer protocol.
-	complaints complaints
-	asked      time.Duration
-	stranger   error
+	failures failureLog
+	asked    time.Duration
+	stranger error
 }
 
 // NewLink returns a link that does nothing yet.
@@ -226,7 +226,7 @@ func (l *Link) run(ctx context.Context) {
 // report notes why there is no connection, and logs it as far as it is news.
 func (l *Link) report(err error) {
 	l.failure.Store(&err)
-	if level, news := l.complaints.level(err, clock()); news {
+	if level, news := l.failures.level(err, clock()); news {
 		l.cfg.Logger.Log(context.Background(), level, "peer connection lost", "address", l.cfg.Address, "error", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/buffer"
-	"github.com/quolldb/quoll/internal/quick"
+	"github.com/quolldb/quoll/internal/rawio"
 )
 
 // peer is one connection, the same for both sides: a reader, which is the
@@ -45,7 +45,7 @@ type receiver interface {
 }
 
 func newPeer(conn net.Conn, o Options) *peer {
-	conn = quick.Conn(conn)
+	conn = rawio.Conn(conn)
 	p := &peer{
 		conn:  conn,
 		in:    newFrameReader(conn, helloLimit),

@@ -72,8 +72,8 @@ type Server struct {
 	// leaving: connections are told to go; gone is signalled when one has.
 	leaving bool
 	gone    chan struct{}
-	// complained is the reason that was warned of last.
-	complained string
+	// warned is the reason that was warned of last.
+	warned string
 
 	behind atomic.Bool
 	awake  atomic.Int64 // clock when this process began to run, or went on after it was stopped
@@ -179,8 +179,8 @@ func (s *Server) remove(c *ServerConn) {
 func (s *Server) isNews(reason error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	news := s.complained != reason.Error()
-	s.complained = reason.Error()
+	news := s.warned != reason.Error()
+	s.warned = reason.Error()
 	return news
 }
 

@@ -41,7 +41,7 @@ func (l *Link) connect(ctx context.Context) error {
 		return p.end(err)
 	}
 	l.generation++
-	l.complaints.settle()
+	l.failures.settle()
 	s := &session{peer: p, link: l, generation: l.generation, pongs: make(chan struct{}, 1), leaving: make(chan struct{}, 1)}
 	return s.run(hello)
 }

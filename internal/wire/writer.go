@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/buffer"
-	"github.com/quolldb/quoll/internal/quick"
+	"github.com/quolldb/quoll/internal/rawio"
 )
 
 const (
 	// pieceSize is how many bytes the outbox gathers in one piece of memory, unless they
 	// are added together: as many as are written with one quick call.
-	pieceSize = quick.Most
+	pieceSize = rawio.Most
 	// handSize is the length from which bytes are not copied if they are handed over. To write several
 	// pieces takes a call of which the scheduler is told, which costs more than to copy less than this.
 	handSize = 64 << 10

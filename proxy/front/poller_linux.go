@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/quolldb/quoll/internal/quick"
+	"github.com/quolldb/quoll/internal/rawio"
 )
 
 // polled is what a poller watches sockets for. Edge-triggered: it tells of what has
@@ -50,7 +50,7 @@ func newPoller() (*poller, error) {
 		return nil, fmt.Errorf("proxy: making an epoll instance: %w", err)
 	}
 	p.take = func(fd uintptr) bool {
-		p.n, p.err = quick.Poll(fd, p.events[:])
+		p.n, p.err = rawio.Poll(fd, p.events[:])
 		return p.n != 0 || p.err != nil
 	}
 	return p, nil

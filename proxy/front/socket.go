@@ -6,7 +6,7 @@ import (
 	"net"
 	"syscall"
 
-	"github.com/quolldb/quoll/internal/quick"
+	"github.com/quolldb/quoll/internal/rawio"
 )
 
 // errNotNow says that a socket has nothing to read, or no room, at the moment.
@@ -42,14 +42,14 @@ func newSocket(conn net.Conn) *socket {
 		return nil
 	}
 	s := &socket{raw: raw, drained: true}
-	s.receive = func(fd uintptr) { s.n, s.err = quick.Read(fd, s.p) }
-	s.send = func(fd uintptr) { s.n, s.err = quick.Write(fd, s.p) }
+	s.receive = func(fd uintptr) { s.n, s.err = rawio.Read(fd, s.p) }
+	s.send = func(fd uintptr) { s.n, s.err = rawio.Write(fd, s.p) }
 	return s
 }
 
 // read is net.Conn's Read, but for errNotNow.
 func (s *socket) read(p []byte) (int, error) {
-	p = p[:min(len(p), quick.Most)]
+	p = p[:min(len(p), rawio.Most)]
 	n, err := s.do(s.receive, p)
 	// Fewer bytes than there was room for were all. The end of the stream is behind them,
 	// and when it came with them nobody will tell of it again.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/quolldb/quoll/internal/guesses"
+	"github.com/quolldb/quoll/internal/loginlimit"
 	"github.com/quolldb/quoll/proxy/proxytest"
 )
 
@@ -60,10 +60,10 @@ func testPasswordsAreGuessedSlowly(t *testing.T, w proxytest.Way) {
 			require.Contains(t, reply, "-ERR too many wrong passwords came from this address")
 		}
 	}
-	most := guesses.Burst + int(time.Since(began)/guesses.Every) + 1
+	most := loginlimit.Burst + int(time.Since(began)/loginlimit.Every) + 1
 	require.LessOrEqual(t, tries, most)
-	require.EqualValues(t, tries, server.Stats().Guesses.Wrong.Load())
-	require.EqualValues(t, 500-tries, server.Stats().Guesses.Refused.Load())
+	require.EqualValues(t, tries, server.Stats().Passwords.Wrong.Load())
+	require.EqualValues(t, 500-tries, server.Stats().Passwords.Refused.Load())
 }
 
 func TestClientListAndKill(t *testing.T) { proxytest.EachWay(t, testClientListAndKill) }

@@ -20,15 +20,15 @@ var (
 	errSameObject = route.Refuse("ERR source and destination objects are the same")
 	errNoAuth     = route.Refuse("NOAUTH Authentication required.")
 	errWrongPass  = route.Refuse("WRONGPASS invalid username-password pair or user is disabled.")
-	// errTooManyGuesses says nothing of the password that was given.
-	errTooManyGuesses = route.Refuse("ERR too many wrong passwords came from this address; the password was not looked at. Wait some seconds and try again")
-	errNoPassword     = route.Refuse("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
-	errHelloNoAuth    = route.Refuse("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
-	errNoProto        = route.Refuse("NOPROTO unsupported protocol version")
-	errClientName     = route.Refuse("ERR Client names cannot contain spaces, newlines or special characters.")
-	errPartly         = &route.ReplyError{Outcome: answer.Unknown, Text: "UNKNOWN the command was executed on a part of its keys only"}
-	errKeysTooLarge   = route.Refuse("ERR the reply of KEYS would be larger than the client output limit. Use SCAN, or a narrower pattern")
-	errNoCluster      = route.Refuse("ERR This instance has cluster support disabled")
+	// errTooManyPasswords says nothing of the password that was given.
+	errTooManyPasswords = route.Refuse("ERR too many wrong passwords came from this address; the password was not looked at. Wait some seconds and try again")
+	errNoPassword       = route.Refuse("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
+	errHelloNoAuth      = route.Refuse("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+	errNoProto          = route.Refuse("NOPROTO unsupported protocol version")
+	errClientName       = route.Refuse("ERR Client names cannot contain spaces, newlines or special characters.")
+	errPartly           = &route.ReplyError{Outcome: answer.Unknown, Text: "UNKNOWN the command was executed on a part of its keys only"}
+	errKeysTooLarge     = route.Refuse("ERR the reply of KEYS would be larger than the client output limit. Use SCAN, or a narrower pattern")
+	errNoCluster        = route.Refuse("ERR This instance has cluster support disabled")
 )
 
 // unknownCommand is Redis' error for a command that it does not have.

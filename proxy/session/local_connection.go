@@ -35,15 +35,15 @@ func runAuth(s *Session, dst []byte, args [][]byte) []byte {
 // for a Redis user with "nopass". The comparison takes the same time whatever the
 // password. Who is wrong too often is not listened to for a moment.
 func (s *Session) login(user, password []byte) error {
-	guesses := &s.service.stats.Guesses
-	if !guesses.Allowed(s.conn.RemoteAddr()) {
+	passwords := &s.service.stats.Passwords
+	if !passwords.Allowed(s.conn.RemoteAddr()) {
 		s.service.cfg.Logger.Warn("too many wrong passwords from one address: AUTH is refused there for a moment", "client", s.conn.RemoteAddr())
-		return errTooManyGuesses
+		return errTooManyPasswords
 	}
 	given, want := sha256.Sum256(password), sha256.Sum256([]byte(s.service.cfg.Password))
 	same := subtle.ConstantTimeCompare(given[:], want[:]) == 1
 	if string(user) != defaultUser || !same && s.service.cfg.Password != "" {
-		guesses.Failed(s.conn.RemoteAddr())
+		passwords.Failed(s.conn.RemoteAddr())
 		return errWrongPass
 	}
 	s.setAuthenticated(true)

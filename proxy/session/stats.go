@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/command"
-	"github.com/quolldb/quoll/internal/guesses"
+	"github.com/quolldb/quoll/internal/loginlimit"
 )
 
 // maxErrorWords bounds how many error words are counted apart; what comes later
@@ -31,8 +31,8 @@ type Stats struct {
 	Commands atomic.Uint64
 	// ProtocolErrors counts connections that were closed for it.
 	ProtocolErrors atomic.Uint64
-	// Guesses counts wrong passwords.
-	Guesses guesses.Guesses
+	// Passwords counts the wrong ones.
+	Passwords loginlimit.Limiter
 
 	byOp [maxOps]CommandStats
 
@@ -78,7 +78,7 @@ func (s *Stats) countError(op command.Op, reply []byte) {
 
 // reset sets to zero what CONFIG RESETSTAT does.
 func (s *Stats) reset() {
-	for _, n := range []*atomic.Uint64{&s.Commands, &s.ProtocolErrors, &s.Guesses.Wrong, &s.Guesses.Refused} {
+	for _, n := range []*atomic.Uint64{&s.Commands, &s.ProtocolErrors, &s.Passwords.Wrong, &s.Passwords.Refused} {
 		n.Store(0)
 	}
 	for i := range s.byOp {

@@ -16,7 +16,7 @@ const batchSize = mib
 // batch is a part of a flush.
 type batch struct {
 	engine *Engine
-	ctx    context.Context // with which haste begins
+	ctx    context.Context // once it has ended nothing waits any more
 	items  []item
 	size   int
 	waits  bool  // what of the large may wait,

@@ -19,7 +19,7 @@ type Store interface {
 	// Sync makes durable what was written. engine.ErrFull is as with Write, and any other error is final.
 	Sync() error
 
-	// Reclaim gives back some space of what is obsolete, with haste if space is short. It reports whether it
+	// Reclaim gives back some space of what is obsolete, without a pause if space is short. It reports whether it
 	// was much work, after which it should rest for a while.
 	Reclaim(short bool) (much bool, err error)
 

@@ -1,6 +1,6 @@
 //go:build !race
 
-package quick
+package rawio
 
 import (
 	"syscall"

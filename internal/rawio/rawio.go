@@ -1,4 +1,4 @@
-// Package quick reads and writes sockets with system calls that the Go scheduler is not told of.
+// Package rawio reads and writes sockets with system calls that the Go scheduler is not told of.
 //
 // Before a system call a goroutine tells the scheduler that it may take long, so that others can have its processor meanwhile. A thread
 // of the runtime (sysmon) looks after such goroutines: it sleeps while the process has nothing to do, is woken by the first system
@@ -8,7 +8,7 @@
 //
 // To read what has come, or to write what there is room for, never waits: it copies bytes. So nobody needs to know, as long
 // as they are not many.
-package quick
+package rawio
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ import (
 // copied in some ten microseconds, which is how long a garbage collection may have to wait for that.
 const Most = 128 << 10
 
-// Conn returns a connection that reads and writes as conn does, but quickly; conn itself if it has no socket of its own. At
+// Conn returns a connection that reads and writes as conn does, but past the scheduler; conn itself if it has no socket of its own. At
 // most one goroutine may read at a time, and one write.
 func Conn(conn net.Conn) net.Conn {
 	tcp, ok := conn.(*net.TCPConn)
@@ -32,13 +32,13 @@ func Conn(conn net.Conn) net.Conn {
 	if err != nil {
 		return conn
 	}
-	c := &quickConn{TCPConn: tcp, raw: raw}
+	c := &rawConn{TCPConn: tcp, raw: raw}
 	c.in.try = func(fd uintptr) bool { return c.in.done(Read(fd, c.in.p)) }
 	c.out.try = func(fd uintptr) bool { return c.out.done(Write(fd, c.out.p)) }
 	return c
 }
 
-type quickConn struct {
+type rawConn struct {
 	*net.TCPConn
 	raw     syscall.RawConn
 	in, out call
@@ -69,7 +69,7 @@ func (c *call) run(wait func(func(fd uintptr) bool) error, p []byte) (int, error
 }
 
 // Read implements net.Conn.
-func (c *quickConn) Read(p []byte) (int, error) {
+func (c *rawConn) Read(p []byte) (int, error) {
 	n, err := c.in.run(c.raw.Read, p)
 	if err != nil {
 		return 0, c.failed("read", err)
@@ -81,7 +81,7 @@ func (c *quickConn) Read(p []byte) (int, error) {
 }
 
 // Write implements net.Conn.
-func (c *quickConn) Write(p []byte) (written int, err error) {
+func (c *rawConn) Write(p []byte) (written int, err error) {
 	for written < len(p) {
 		n, err := c.out.run(c.raw.Write, p[written:])
 		if err != nil {
@@ -93,7 +93,7 @@ func (c *quickConn) Write(p []byte) (written int, err error) {
 }
 
 // failed makes what package net would have said of an error.
-func (c *quickConn) failed(op string, err error) error {
+func (c *rawConn) failed(op string, err error) error {
 	if _, is := errors.AsType[*net.OpError](err); is {
 		return err
 	}

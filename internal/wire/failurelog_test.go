@@ -16,7 +16,7 @@ import (
 func TestFaultsAreWarnedOfOnce(t *testing.T) {
 	differ := fmt.Errorf("%w: the configurations differ", ErrRefused)
 	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
-	var c complaints
+	var c failureLog
 	for i, step := range []struct {
 		err   error
 		level slog.Level
@@ -47,7 +47,7 @@ func TestFaultsAreWarnedOfOnce(t *testing.T) {
 
 func TestPeerThatIsNotReadyIsGivenTime(t *testing.T) {
 	notReady := unwantedError{errors.New("it does not vote")}
-	var c complaints
+	var c failureLog
 	for _, step := range []struct {
 		at    time.Duration
 		level slog.Level

@@ -44,9 +44,9 @@ func isFault(err error) bool {
 	return false
 }
 
-// complaints decides how loud a link's failures are logged: each reason once and then each minute, and a
+// failureLog decides how loud a link's failures are logged: each reason once and then each minute, and a
 // warning only for what an operator has to mend. The zero value is ready.
-type complaints struct {
+type failureLog struct {
 	reason string        // of the last failure
 	since  time.Duration // when it was the reason first
 	warned string        // the last reason that was warned of,
@@ -55,18 +55,18 @@ type complaints struct {
 
 // level returns the level at which a failure is to be logged; ok is false when it
 // is old news.
-func (c *complaints) level(err error, now time.Duration) (level slog.Level, ok bool) {
+func (f *failureLog) level(err error, now time.Duration) (level slog.Level, ok bool) {
 	reason, news := err.Error(), false
-	if reason != c.reason {
-		c.reason, c.since, news = reason, now, true
+	if reason != f.reason {
+		f.reason, f.since, news = reason, now, true
 	}
-	warn := isFault(err) || errors.As(err, new(unwantedError)) && now-c.since >= patience
-	if warn && (reason != c.warned || now-c.at >= remind) {
-		c.warned, c.at = reason, now
+	warn := isFault(err) || errors.As(err, new(unwantedError)) && now-f.since >= patience
+	if warn && (reason != f.warned || now-f.at >= remind) {
+		f.warned, f.at = reason, now
 		return slog.LevelWarn, true
 	}
 	return slog.LevelDebug, news
 }
 
 // settle is called when a connection has been up: what comes next is new.
-func (c *complaints) settle() { *c = complaints{} }
+func (f *failureLog) settle() { *f = failureLog{} }

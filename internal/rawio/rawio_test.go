@@ -1,4 +1,4 @@
-package quick_test
+package rawio_test
 
 import (
 	"bytes"
@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/quolldb/quoll/internal/quick"
+	"github.com/quolldb/quoll/internal/rawio"
 )
 
-// pair returns both ends of a connection, the first of them quick.
+// pair returns both ends of a connection, the first of them made by Conn.
 func pair(t *testing.T) (ours, theirs net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -26,7 +26,7 @@ func pair(t *testing.T) (ours, theirs net.Conn) {
 	require.NoError(t, err)
 	accepted, err := listener.Accept()
 	require.NoError(t, err)
-	ours = quick.Conn(accepted)
+	ours = rawio.Conn(accepted)
 	require.NotSame(t, accepted, ours)
 	t.Cleanup(func() { ours.Close(); theirs.Close() })
 	return ours, theirs
@@ -34,7 +34,7 @@ func pair(t *testing.T) (ours, theirs net.Conn) {
 
 // What is written arrives, however much it is and however slowly it is taken.
 func TestBytesArrive(t *testing.T) {
-	for _, size := range []int{1, quick.Most, quick.Most + 1, 32 << 20} {
+	for _, size := range []int{1, rawio.Most, rawio.Most + 1, 32 << 20} {
 		ours, theirs := pair(t)
 		sent := bytes.Repeat([]byte("quoll. "), size/7+1)[:size]
 		var echo sync.WaitGroup
@@ -119,7 +119,7 @@ func TestErrors(t *testing.T) {
 func TestNoSocket(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer theirs.Close()
-	require.Same(t, ours, quick.Conn(ours))
+	require.Same(t, ours, rawio.Conn(ours))
 }
 
 // Nothing is allocated for a read or a write.

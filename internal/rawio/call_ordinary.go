@@ -1,6 +1,6 @@
 //go:build !linux || race
 
-package quick
+package rawio
 
 import "syscall"
 
