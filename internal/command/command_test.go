@@ -16,7 +16,7 @@ func TestLookup(t *testing.T) {
 		require.Nil(t, Lookup([]byte(c.Name+"\x00")), c.Name)
 		require.LessOrEqual(t, len(c.Name), maxName)
 	}
-	for _, name := range []string{"", "ge", "gett", "g\x05t", "BITFIELD\x7fRO", "client|id", "dumpstate", "clear", strings.Repeat("x", 1000)} {
+	for _, name := range []string{"", "ge", "gett", "g\x05t", "BITFIELD\x7fRO", "client|id", "dumpstate", "sizestate", "clear", strings.Repeat("x", 1000)} {
 		require.Nil(t, Lookup([]byte(name)), "%q", name)
 	}
 	require.Zero(t, testing.AllocsPerRun(100, func() { Lookup([]byte("INCRBYFLOAT")) }))

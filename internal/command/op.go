@@ -109,6 +109,9 @@ const (
 	OpHIncrByFloat
 	OpHRandField
 	OpHScan
+
+	// Internal: how many bytes the value of a key is, for MEMORY USAGE, or null.
+	OpSizeState
 )
 
 // Request is one command on one key as proxy, home and data types see it.

@@ -20,6 +20,8 @@ var internalCommands = []*Command{
 		KeySpecs: oneKey(KeyRO | KeyAccess), Summary: "Return the whole state of a key"},
 	{Name: "restorestate", Op: OpRestoreState, Route: RouteWrite, Arity: -3, Flags: FlagWrite,
 		KeySpecs: oneKey(KeyOW | KeyUpdate), Summary: "Store the whole state of a key"},
+	{Name: "sizestate", Op: OpSizeState, Route: RouteRead, Arity: 2, Flags: FlagReadOnly,
+		KeySpecs: oneKey(KeyRO), Summary: "Return how many bytes the value of a key is"},
 	{Name: "clear", Op: OpClear, Route: RouteCluster, Arity: 1, Flags: FlagWrite,
 		Summary: "Delete every key of a slot"},
 }

@@ -85,4 +85,5 @@ var operations = [...]operation{
 
 	command.OpDumpState:    {2, 2, dumpState},
 	command.OpRestoreState: {3, 4, restoreState},
+	command.OpSizeState:    {2, 2, sizeState},
 }

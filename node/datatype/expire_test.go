@@ -91,6 +91,9 @@ func TestDumpAndRestore(t *testing.T) {
 	}
 	past := string(encodeState(strUntil("v", testNow)))
 	runRows(t, []row{
+		{absent, "SIZESTATE k", "$-1\r\n", absent, same},
+		{str("value"), "SIZESTATE k", ":5\r\n", str("value"), same},
+		{hashOf("f", "v"), "SIZESTATE k", ":5\r\n", hashOf("f", "v"), same},
 		{absent, "DUMPSTATE k", "$-1\r\n", absent, same},
 		{str("v"), "DUMPSTATE k", "$4\r\n\x01\x01\x00v\r\n", str("v"), same},
 		{absent, "RESTORESTATE k \x01\x01\x00v foo", "-ERR syntax error\r\n", absent, same},

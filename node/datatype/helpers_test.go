@@ -32,7 +32,7 @@ var ops = map[string]command.Op{
 	"EXISTS": command.OpExists, "TOUCH": command.OpTouch, "TYPE": command.OpType, "EXPIRE": command.OpExpire,
 	"PEXPIRE": command.OpPExpire, "EXPIREAT": command.OpExpireAt, "PEXPIREAT": command.OpPExpireAt,
 	"TTL": command.OpTTL, "PTTL": command.OpPTTL, "EXPIRETIME": command.OpExpireTime,
-	"PEXPIRETIME": command.OpPExpireTime, "PERSIST": command.OpPersist, "DUMPSTATE": command.OpDumpState,
+	"PEXPIRETIME": command.OpPExpireTime, "PERSIST": command.OpPersist, "DUMPSTATE": command.OpDumpState, "SIZESTATE": command.OpSizeState,
 	"RESTORESTATE": command.OpRestoreState,
 	"HSET":         command.OpHSet, "HMSET": command.OpHMSet, "HSETNX": command.OpHSetNX, "HGET": command.OpHGet, "HMGET": command.OpHMGet,
 	"HGETALL": command.OpHGetAll, "HKEYS": command.OpHKeys, "HVALS": command.OpHVals, "HDEL": command.OpHDel,

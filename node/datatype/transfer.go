@@ -26,6 +26,15 @@ func dumpState(dst []byte, st record.State, req *command.Request, _ int64) ([]by
 	return resp.AppendBulk(dst, encodeState(st)), noEffect
 }
 
+// sizeState serves the internal SizeState: how many bytes the value is, as it is sent and stored, null if the key is absent. What it takes in
+// memory depends on its form, which is not the same on all replicas.
+func sizeState(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
+	if !st.Live() {
+		return resp.AppendNull(dst, req.RESP3), noEffect
+	}
+	return resp.AppendInt(dst, int64(st.Size())), noEffect
+}
+
 // restoreState serves the internal RestoreState key blob [REPLACE]: 1, or 0 if the key
 // exists and is not to be replaced.
 func restoreState(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {

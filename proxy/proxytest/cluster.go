@@ -70,6 +70,11 @@ func (c *Cluster) run(req command.Request) []byte {
 			return resp.AppendNull(nil, req.RESP3)
 		}
 		return resp.AppendBulk(nil, value)
+	case command.OpSizeState:
+		if !exists {
+			return resp.AppendNull(nil, req.RESP3)
+		}
+		return resp.AppendInt(nil, int64(len(value)))
 	case command.OpSet:
 		c.Data[key] = string(req.Args[2])
 		return []byte(resp.OK)

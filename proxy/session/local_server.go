@@ -95,15 +95,14 @@ func memoryUsage(s *Session, dst []byte, args [][]byte) []byte {
 		}
 	}
 	key := args[2]
-	exists := s.execute(command.Request{Op: command.OpExists, Args: [][]byte{[]byte("EXISTS"), key}}, false)
-	if bytes.Equal(exists.Reply, []byte(":0\r\n")) {
-		return resp.AppendNull(dst, s.resp3)
-	}
-	length := s.execute(command.Request{Op: command.OpStrlen, Args: [][]byte{getName, key}}, false)
-	if failure := failureOf([]route.Op{exists, length}, false); failure != nil {
+	size := s.execute(command.Request{Op: command.OpSizeState, Args: [][]byte{[]byte("SIZESTATE"), key}}, false)
+	if failure := failureOf([]route.Op{size}, false); failure != nil {
 		return append(dst, failure...)
 	}
-	return resp.AppendInt(dst, sum([]route.Op{length})+int64(len(key))+recordOverhead)
+	if !bytes.HasPrefix(size.Reply, []byte(":")) { // there is no such key
+		return resp.AppendNull(dst, s.resp3)
+	}
+	return resp.AppendInt(dst, sum([]route.Op{size})+int64(len(key))+recordOverhead)
 }
 
 func slowlogGet(s *Session, dst []byte, args [][]byte) []byte {
