@@ -17,7 +17,6 @@ type slot struct {
 	counters engine.Counters
 	// newest is not below the version of any record in the table.
 	newest record.Version
-	last   last
 	table  table.Table
 
 	meta record.SlotMeta
@@ -32,52 +31,26 @@ func (s *slot) prefetch(use engine.Use) {
 		prefetch.Span(unsafe.Pointer(s), end)
 		return
 	}
-	prefetch.Span(unsafe.Pointer(&s.last), end-unsafe.Offsetof(s.last))
-}
-
-// last remembers where the last key was found: a write looks at its key and then
-// stores it. The caller's bytes are compared by address first, so that a miss costs
-// nothing, and then by content, for they may have changed. The address is a number: a pointer
-// would keep all that those bytes are part of, a frame or a batch of commands, for each slot that was asked.
-type last struct {
-	address uintptr // 0 for none
-	at      table.Ref
-}
-
-func addressOf(key []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(key))) }
-
-func (l *last) find(key []byte) (table.Ref, bool) {
-	if l.address == 0 || l.address != addressOf(key) || !l.at.HasKey(key) {
-		return table.Ref{}, false
-	}
-	return l.at, true
+	prefetch.Span(unsafe.Pointer(&s.table), table.Head)
 }
 
 func (s *slot) get(key []byte) (record.Record, bool) {
-	if e, found := s.last.find(key); found {
-		return e.Record(), true
-	}
 	e, found := s.table.Find(engine.PositionOf(key), key)
 	if !found {
 		return record.Record{}, false
 	}
-	s.last = last{addressOf(key), e}
 	return e.Record(), true
 }
 
 func (s *slot) put(key []byte, rec record.Record) {
-	stats := s.counters.Load()
-	e, found := s.last.find(key)
-	if !found {
-		e, found = s.table.Upsert(engine.PositionOf(key), key)
-		s.last = last{} // entries may have moved
-	}
+	pos, stats := engine.PositionOf(key), s.counters.Load()
+	e, found := s.table.Upsert(pos, key)
 	if found {
 		stats.Remove(key, e.Record())
 	}
 	e.Set(rec)
 	stats.Add(key, rec)
-	s.counters.Change(e.Position(), stats)
+	s.counters.Change(pos, stats)
 	s.newest = record.Max(s.newest, rec.Version)
 }
 
@@ -93,7 +66,6 @@ func (s *slot) expired(now int64, visit func(key []byte) bool) (next int64, comp
 }
 
 func (s *slot) delete(key []byte) {
-	s.last = last{}
 	pos := engine.PositionOf(key)
 	old, found := s.table.Remove(pos, key)
 	if !found {
@@ -125,15 +97,15 @@ func (s *slot) clear(meta record.SlotMeta) (expiry int64) {
 			return true
 		})
 	}
-	s.table.Clear()
-	s.meta, s.table, s.newest, s.last = meta, kept, newest, last{}
+	s.table.Replace(&kept)
+	s.meta, s.newest = meta, newest
 	s.counters.Replace(stats, leaves)
 	return expiry
 }
 
 func (s *slot) reset(meta record.SlotMeta) {
 	s.table.Clear()
-	s.meta, s.newest, s.last = meta, record.Version{}, last{}
+	s.meta, s.newest = meta, record.Version{}
 	s.counters.Replace(engine.SlotStats{}, engine.Leaves{})
 }
 

@@ -14,7 +14,7 @@ const Head = unsafe.Offsetof(Table{}.deepest)
 const PrefetchMax = 16
 
 // Prefetch brings near what Find of keys at these positions will touch, and of those that it is asked for the
-// value too. Each step asks for one thing for every key before the next step needs it. A nil table is left out.
+// value too. Each step asks for one thing for every key before the next step needs it, and the table has a handle of the entry then. A nil table is left out.
 func Prefetch(tables []*Table, positions []engine.Position, uses []engine.Use) {
 	n := min(len(tables), PrefetchMax)
 	var (
@@ -44,6 +44,9 @@ func Prefetch(tables []*Table, positions []engine.Position, uses []engine.Use) {
 		if at := p.first(positions[i]); at < len(p.entries) {
 			entries[i] = &p.entries[at]
 			prefetch.Of(entries[i])
+			if p.places[at].position() == positions[i] {
+				tables[i].found = handle{positions[i], Ref{p, at}}
+			}
 		}
 	}
 	for i, e := range entries[:n] {

@@ -41,6 +41,7 @@ type Table struct {
 	size      uint32
 	depth     uint8
 	directory []*page
+	found     handle
 	// deepest counts the pages of the directory's own depth. While there is none,
 	// the directory could be half as long.
 	deepest int
@@ -68,8 +69,16 @@ func (t *Table) Clear() {
 	*t = Table{root: page{shared: t.root.shared}}
 }
 
-// forget gives back what was not used any more after the last change.
+// Replace removes all entries, and takes over those of another table of the same arena, which is not used any more.
+func (t *Table) Replace(by *Table) {
+	t.Clear()
+	*t = *by
+	t.found = handle{} // it may be in what was the other one
+}
+
+// forget gives back what was not used any more after the last change. Entries are about to move.
 func (t *Table) forget() {
+	t.found = handle{}
 	for _, memory := range t.former {
 		release(t.root.arena, memory)
 	}
@@ -100,21 +109,31 @@ func (t *Table) index(pos engine.Position) engine.Position { return pos >> (posi
 // Find returns the entry of a key, if there is one. It is valid until the table
 // changes.
 func (t *Table) Find(pos engine.Position, key []byte) (e Ref, found bool) {
+	if t.found.is(pos, key) {
+		return t.found.Ref, true
+	}
 	if t.size == 0 {
 		return Ref{}, false
 	}
 	p := t.page(pos)
 	i, found := p.search(pos, key)
+	if found {
+		t.found = handle{pos, Ref{p, i}}
+	}
 	return Ref{p, i}, found
 }
 
 // Upsert returns the entry of a key, a new one if there was none. It is valid until
 // the table changes.
 func (t *Table) Upsert(pos engine.Position, key []byte) (e Ref, found bool) {
+	if t.found.is(pos, key) {
+		return t.found.Ref, true
+	}
 	p := t.page(pos)
 	i, found := p.search(pos, key)
 	if found {
-		return Ref{p, i}, true
+		t.found = handle{pos, Ref{p, i}}
+		return t.found.Ref, true
 	}
 	t.forget()
 	if p.full() && t.directory == nil {
@@ -126,7 +145,8 @@ func (t *Table) Upsert(pos engine.Position, key []byte) (e Ref, found bool) {
 	}
 	t.size++
 	t.retire(p.insert(i, pos, key))
-	return Ref{p, i}, false
+	t.found = handle{pos, Ref{p, i}}
+	return t.found.Ref, false
 }
 
 // branch gives the table a directory, with the page that it had as the only one.
