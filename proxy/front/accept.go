@@ -95,7 +95,7 @@ func (s *Server) admit(conn net.Conn) (*Conn, error) {
 // leave is the end of a connection.
 func (s *Server) leave(c *Conn) {
 	c.outbox.close(c)
-	c.holds.end(s)
+	c.memory.end(s)
 	s.mu.Lock()
 	delete(s.conns, c.id)
 	s.mu.Unlock()

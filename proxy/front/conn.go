@@ -29,7 +29,7 @@ type Conn struct {
 	// quit ends the connection once its replies are flushed; broken ends it at once.
 	quit, broken bool
 
-	holds  holding
+	memory memory
 	pass   pass   // at the gate, of what a goroutine executes
 	out    []byte // replies, and what was pushed between them, that are not sent
 	outbox outbox
@@ -54,7 +54,7 @@ func newConn(server *Server, conn net.Conn, id int64) *Conn {
 	}
 	c.active.Store(c.created.UnixMilli())
 	c.reader = resp.NewReader(&c.stream, resp.Limits{})
-	c.reader.OnResize(func(bytes int) { c.holds.input(c, bytes) })
+	c.reader.OnResize(func(bytes int) { c.memory.input(c, bytes) })
 	c.outbox.queue.limit = server.cfg.OutputLimit
 	c.session = server.open(c)
 	return c

@@ -18,5 +18,5 @@
 //	outbox, pushqueue,  What a client is sent without having asked: Conn.Push, how much of that may wait, and who writes it while
 //	writers             nobody serves the client.
 //	gate                How many operations are under way. Others wait before they are read, or executed.
-//	bulk, holding       How much a client may send, and keep waiting, at the cost of others.
+//	bulk, memory        How much a client may send, and keep waiting, at the cost of others.
 package front

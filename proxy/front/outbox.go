@@ -55,7 +55,7 @@ func (o *outbox) push(c *Conn, message []byte) (taken bool, bytes int64, full bo
 	}
 	o.waiting.Store(true)
 	o.call(c)
-	return true, 0, c.holds.set(c.server, &c.holds.pushed, o.queue.bytes)
+	return true, 0, c.memory.set(c.server, &c.memory.pushed, o.queue.bytes)
 }
 
 // call has a writer look after the connection. As long as the outbox is open the connection is one of the server's, so that the server waits for what
@@ -106,7 +106,7 @@ func (o *outbox) drop(c *Conn) {
 	}
 	o.queue.drop()
 	o.waiting.Store(o.queue.len() > 0)
-	c.holds.set(c.server, &c.holds.pushed, o.queue.bytes)
+	c.memory.set(c.server, &c.memory.pushed, o.queue.bytes)
 }
 
 // close drops all that waits, and takes no more.
@@ -120,7 +120,7 @@ func (o *outbox) shut(c *Conn) {
 	o.closed = true
 	o.queue.reset()
 	o.waiting.Store(false)
-	c.holds.set(c.server, &c.holds.pushed, 0)
+	c.memory.set(c.server, &c.memory.pushed, 0)
 }
 
 // LimitOutput says how much may wait for the client of what is pushed to it. The default is Config.OutputLimit. Any goroutine may call it.

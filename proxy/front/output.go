@@ -20,7 +20,7 @@ func (c *Conn) Write(reply []byte) {
 	}
 	c.out = buffer.Append(buffer.Reserve(c.out, len(reply)), reply)
 	if cap(c.out) > 2*flushSize {
-		c.holds.replies(c, cap(c.out))
+		c.memory.replies(c, cap(c.out))
 	}
 }
 
@@ -36,7 +36,7 @@ func (c *Conn) flush() {
 	if c.out = c.out[:0]; cap(c.out) > 2*flushSize {
 		buffer.Put(c.out)
 		c.out = nil
-		c.holds.replies(c, 0)
+		c.memory.replies(c, 0)
 	}
 }
 

@@ -30,7 +30,7 @@ type Server struct {
 	running sync.WaitGroup // accept loops and connections
 
 	bulk       *bulkReads
-	held       atomic.Int64 // by all connections: see holding
+	held       atomic.Int64 // by all connections: see memory
 	abandoned  atomic.Int64 // by connections that ended, since it was collected last
 	collecting atomic.Bool
 

@@ -10,6 +10,7 @@
 //	execute, state     The rounds in which a batch is executed; what is kept of it meanwhile.
 //	send, read, home   What is sent to whom.
 //	results, op        What comes back, and what becomes of an operation.
+//	refusal, retry     What was refused and is sent again, or ends in an error.
 //	chain              The order of operations on one key that is written.
 //	timeout, pauses    When the time is up.
 //	scan, merge,       What asks the whole cluster: SCAN, DBSIZE, FLUSHALL.

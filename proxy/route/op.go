@@ -70,30 +70,6 @@ func (s *batchState) close(st *opState) {
 	s.blocked = 0 // it may have been waited for
 }
 
-// again lets an operation be sent once more.
-func (s *batchState) again(st *opState) {
-	if st.phase == opReady || st.phase == opDone {
-		return
-	}
-	s.left(st, false)
-	st.phase, st.waiting, st.reply = opReady, 0, nil
-	if st.tries < 255 {
-		st.tries++
-	}
-	s.ready++
-}
-
-// later is again for who was refused because too much waits where it was sent: that says nothing about who leads
-// the slot.
-func (s *batchState) later(st *opState) {
-	s.again(st)
-	st.err = ErrOverloaded
-	st.tries--
-	if st.delays < 255 {
-		st.delays++
-	}
-}
-
 // mayWrite reports whether the operation, sent to a home, may have an effect.
 func (st *opState) mayWrite() bool { return st.err == ErrUnknownOutcome }
 

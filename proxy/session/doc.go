@@ -3,7 +3,7 @@
 //
 // The front hands a Session what its client has sent. Commands on keys become operations on one key each (plan): GET is one, MGET one for each
 // key. When they are executed, their replies are put together again, in the order of the commands (assemble). All other commands are
-// the proxy's own (handlers, local_*, scan, copy, info). Each of these is a barrier: what came before it is executed and answered first.
+// the proxy's own (handlers, auth, client_list, local_*, scan, copy, info). Each of these is a barrier: what came before it is executed and answered first.
 //
 // A command of the proxy is a function of the Session that it is for (type handler), so that the methods of Session are what it keeps and how it
 // executes what it was sent. A Service is what all sessions share. Texts of errors are in errors.go here, and in route for what the cluster answers.

@@ -58,17 +58,6 @@ func (s *Session) Reject(err error) {
 	}
 }
 
-// setAuthenticated says whether the client may use commands, and with that how
-// large they may be.
-func (s *Session) setAuthenticated(yes bool) {
-	s.authenticated = yes
-	limits := s.service.cfg.Limits
-	if !yes {
-		limits = limits.BeforeAuthentication()
-	}
-	s.conn.SetLimits(limits)
-}
-
 // Run implements front.Session.
 func (s *Session) Run() {
 	for s.conn.More() && !s.conn.Ending() {

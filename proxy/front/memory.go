@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// holding is what one client makes the server hold for as long as it likes: a command of which it has sent a part, and replies
+// memory is what one client makes the server hold for as long as it likes: a command of which it has sent a part, and replies
 // and pushes that it does not take. Buffers of ordinary size are not counted.
 //
 // All clients together are bounded by Config.ClientMemory. Who goes beyond it does not wait, since it might be for ever: the
 // client that holds the most is disconnected, as by Redis' maxmemory-clients.
 // See https://redis.io/docs/latest/develop/reference/clients/#client-eviction.
-type holding struct {
+type memory struct {
 	mu              sync.Mutex
 	in, out, pushed int64
 	ended           bool // what it holds does not count any more
@@ -21,48 +21,48 @@ type holding struct {
 const ordinary = 64 << 10
 
 // input notes the length of the connection's buffer for commands, replies the capacity of that for replies.
-func (h *holding) input(c *Conn, bytes int)   { h.change(c.server, &h.in, bytes) }
-func (h *holding) replies(c *Conn, bytes int) { h.change(c.server, &h.out, bytes) }
+func (m *memory) input(c *Conn, bytes int)   { m.change(c.server, &m.in, bytes) }
+func (m *memory) replies(c *Conn, bytes int) { m.change(c.server, &m.out, bytes) }
 
-func (h *holding) change(server *Server, part *int64, bytes int) {
-	if h.set(server, part, int64(bytes)) {
+func (m *memory) change(server *Server, part *int64, bytes int) {
+	if m.set(server, part, int64(bytes)) {
 		server.evict()
 	}
 }
 
 // set notes one of the parts, and reports whether clients have to be disconnected for it: evict does that.
-func (h *holding) set(server *Server, part *int64, now int64) (full bool) {
+func (m *memory) set(server *Server, part *int64, now int64) (full bool) {
 	if now <= ordinary {
 		now = 0
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	change := now - *part
-	if *part = now; h.ended || change == 0 {
+	if *part = now; m.ended || change == 0 {
 		return false
 	}
 	return server.held.Add(change) > server.cfg.ClientMemory && change > 0
 }
 
 // sum is what the client makes the server hold.
-func (h *holding) sum() int64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.ended {
+func (m *memory) sum() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ended {
 		return 0
 	}
-	return h.in + h.out + h.pushed
+	return m.in + m.out + m.pushed
 }
 
 // end gives back what was held, and returns how much that was. Only the first call does something.
-func (h *holding) end(server *Server) (bytes int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.ended {
+func (m *memory) end(server *Server) (bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ended {
 		return 0
 	}
-	h.ended = true
-	bytes = h.in + h.out + h.pushed
+	m.ended = true
+	bytes = m.in + m.out + m.pushed
 	server.held.Add(-bytes)
 	server.abandon(bytes)
 	return bytes
@@ -90,7 +90,7 @@ func (s *Server) evict() {
 		if most == nil {
 			return
 		}
-		bytes := most.holds.end(s)
+		bytes := most.memory.end(s)
 		s.stats.Evicted.Add(1)
 		s.cfg.Logger.Warn("a client was disconnected: all clients together hold more than --client-memory, and this one the most",
 			"client", most.RemoteAddr(), "bytes", bytes, "limit", s.cfg.ClientMemory)
@@ -104,7 +104,7 @@ func (s *Server) largest() (most *Conn) {
 	defer s.mu.Unlock()
 	bytes := int64(0)
 	for _, c := range s.conns {
-		if n := c.holds.sum(); n > bytes {
+		if n := c.memory.sum(); n > bytes {
 			most, bytes = c, n
 		}
 	}
