@@ -14,7 +14,7 @@ const maxIncoming = 4 << 30
 // objects are the large objects that come on a connection. They belong to the goroutine that reads it.
 type objects struct {
 	incoming *transfer.Incoming
-	object   func(id uint64) record.Object // incoming.Object, made once
+	object   func(id uint64) record.State // incoming.Object, made once
 }
 
 func (n *Node) newObjects() objects {

@@ -1,8 +1,12 @@
 package node
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -12,9 +16,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/backup"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/node/transfer"
 	"github.com/quolldb/quoll/ring"
 )
@@ -187,4 +193,33 @@ func TestALargeHashIsRebuiltInPieces(t *testing.T) {
 		require.Equal(t, value, c.packed("b", key))
 	}
 	require.Zero(t, b.incoming.Used())
+}
+
+// TestALargeHashIsBackedUpInPieces, and restored: neither takes memory of its size beside it.
+func TestALargeHashIsBackedUpInPieces(t *testing.T) {
+	c := newFormed(t, 1, large)
+	const size = 40 << 20
+	c.grow("a", "k", 0, size)
+	file, err := os.Create(filepath.Join(t.TempDir(), "backup"))
+	require.NoError(t, err)
+	defer file.Close()
+	most := peak(func() { require.NoError(t, c.nodes["a"].Backup(t.Context(), file)) })
+	require.Less(t, most, int64(size/2))
+
+	_, err = file.Seek(0, io.SeekStart)
+	require.NoError(t, err)
+	e := memory.New()
+	defer e.Close()
+	most = peak(func() {
+		in, err := backup.NewReader(bufio.NewReader(file))
+		require.NoError(t, err)
+		require.NoError(t, Restore(t.Context(), e, []RestoreSource{{Name: "file", Reader: in}}, nil))
+		require.EqualValues(t, 1, in.Counts().Live)
+	})
+	require.Less(t, most, int64(size+size/2))
+	rec, found, err := e.Get(ring.SlotOf([]byte("k")), []byte("k"))
+	require.NoError(t, err)
+	require.True(t, found)
+	require.NotNil(t, rec.State.Object)
+	require.Equal(t, c.packed("a", "k"), rec.State.Packed().Value)
 }

@@ -258,7 +258,7 @@ Size     %s
 		": the backup is damaged at byte ":                                                     flip(data, len(data)/2),
 		": the backup is incomplete: its end is missing":                                       data[:len(data)-9],
 		": not a backup of quoll":                                                              []byte("REDIS0011"),
-		": the backup was made by a newer quoll: its format is 9, this program knows format 1": newer(data),
+		": the backup was made by a newer quoll: its format is 9, this program knows format 2": newer(data),
 	} {
 		code, stdout, stderr := check(bad)
 		require.Equal(t, exitFailure, code)

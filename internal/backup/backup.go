@@ -10,8 +10,8 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// Version is the version of the format that this program writes, and the highest it reads.
-const Version = 1
+// Version is the version of the format that this program writes, and the highest it reads: it reads all lower ones.
+const Version = 2
 
 // Errors of a Reader, wrapped in what was found.
 var (
@@ -98,6 +98,7 @@ const (
 	kindChunk   kind = 2
 	kindTrailer kind = 3
 	kindFailure kind = 4
+	kindPiece   kind = 5
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

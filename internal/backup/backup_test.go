@@ -185,11 +185,11 @@ func TestOtherFilesAreNoBackups(t *testing.T) {
 
 func TestNewerFormatsAreRefused(t *testing.T) {
 	file := write(t, testHeader(), nil)
-	copy(file[8:], []byte{2, 0, 0, 0})
+	copy(file[8:], []byte{3, 0, 0, 0})
 	file = append(appendChecksum(file[:12:12]), file[16:]...)
 	_, err := NewReader(bytes.NewReader(file))
 	require.ErrorIs(t, err, ErrNewer)
-	require.EqualError(t, err, "the backup was made by a newer quoll: its format is 2, this program knows format 1")
+	require.EqualError(t, err, "the backup was made by a newer quoll: its format is 3, this program knows format 2")
 }
 
 func TestABackupThatFailedSaysWhy(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// appendChunk appends the body of a chunk.
-func appendChunk(dst []byte, c *Chunk) []byte {
+// appendChunk appends the body of a chunk. The objects that were written in pieces have the numbers after last.
+func appendChunk(dst []byte, c *Chunk, last uint64) []byte {
 	dst = wire.AppendUint16(dst, c.Slot)
 	dst = wire.AppendBallot(dst, c.Meta.Promised)
 	dst = wire.AppendVersion(dst, c.Meta.Floor)
@@ -19,21 +19,30 @@ func appendChunk(dst []byte, c *Chunk) []byte {
 		e := &c.Records[i]
 		dst = wire.AppendBytes(dst, e.Key)
 		dst = wire.AppendVersion(dst, e.Version)
-		dst = wire.AppendState(dst, e.State)
+		if inPieces(&e.State) {
+			last++
+			dst = wire.AppendStateAhead(dst, e.State, last)
+		} else {
+			dst = wire.AppendState(dst, e.State)
+		}
 	}
 	return dst
 }
 
 // decodeChunk decodes the body of a chunk into c, whose room for records it uses
-// again. Keys and values are views.
-func decodeChunk(c *Chunk, body []byte) error {
+// again. Keys and values are views. ahead returns the objects that were in pieces before it.
+func decodeChunk(c *Chunk, body []byte, ahead func(number uint64) record.State) error {
 	d := wire.NewDecoder(body)
+	d.Ahead = ahead
 	*c = Chunk{Slot: d.Uint16(), Records: c.Records[:0],
 		Meta: record.SlotMeta{Promised: d.Ballot(), Floor: d.Version(), Cleared: d.Version()}}
 	for d.More() {
 		e := Entry{Key: d.Bytes(), Record: record.Record{Version: d.Version(), State: d.State()}}
 		if d.Err() != nil {
 			break
+		}
+		if d.Missing() {
+			return errors.New("the object of a record is missing")
 		}
 		if err := e.check(c.Slot); err != nil {
 			return err

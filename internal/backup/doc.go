@@ -21,6 +21,7 @@
 // Numbers of fixed size are little-endian, checksums CRC32C. The blocks are, in this order:
 //
 //	header   once    JSON: see Header
+//	piece    any     bytes of a large object: see below
 //	chunk    any     some records of a slot, in ascending order of slots; of one slot in
 //	                 ascending order of position
 //	trailer  once    counts, and the SHA-256 of everything before it: see Counts
@@ -31,9 +32,14 @@
 //	chunk   = slot(2) promised floor cleared record...
 //	record  = key version state
 //
+// A large object is not in the state of its record, which has its number instead: the first one of the file is 1. Its packed form is in pieces before the
+// chunk, which is the next one that is no piece. Objects, and their pieces, are in order.
+//
+//	piece   = number type(1) size offset bytes      size is that of the whole object
+//
 // with ballots, versions, states and byte strings as package wire encodes them. The
 // state of a slot is in each of its chunks, as of the moment of the chunk; the
 // slot's is the maximum of all. Its epoch is left out: a restored replica is of no epoch.
 //
-// A change that older programs would not understand raises Version.
+// A change that older programs would not understand raises Version. Version 1 had no pieces.
 package backup

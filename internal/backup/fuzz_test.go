@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/record"
 )
 
 func appendChecksum(b []byte) []byte {
@@ -30,17 +32,19 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
+func none(uint64) record.State { return record.State{} }
+
 // FuzzChunk gets behind the checksums, which a fuzzer does not guess.
 func FuzzChunk(f *testing.F) {
 	for _, c := range testChunks() {
-		f.Add(appendChunk(nil, &c))
+		f.Add(appendChunk(nil, &c, 0))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var c, again Chunk
-		if decodeChunk(&c, body) != nil {
+		if decodeChunk(&c, body, none) != nil {
 			return
 		}
-		require.NoError(t, decodeChunk(&again, appendChunk(nil, &c)))
+		require.NoError(t, decodeChunk(&again, appendChunk(nil, &c, 0), none))
 		require.Equal(t, c, again)
 	})
 }

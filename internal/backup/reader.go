@@ -11,13 +11,20 @@ import (
 	"hash/crc32"
 	"io"
 
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 )
 
 // Reader reads a backup and checks it on the way. What it has returned is sure to be
 // as it was written, but only io.EOF says that nothing is missing. An error is final.
 type Reader struct {
-	r      io.Reader
+	// Build, if there is one, builds the large objects. Without it they have nothing but their size (Unread).
+	Build func(t record.Type, size int) (Builder, error)
+
+	r       io.Reader
+	version uint32
+	pieces  pieces
+
 	sum    hash.Hash
 	offset int64 // of what was not read yet
 	at     int64 // of the block that was read last
@@ -63,8 +70,8 @@ func (r *Reader) preamble() error {
 	case crc32.Checksum(head[:12], castagnoli) != binary.LittleEndian.Uint32(head[12:]):
 		return r.damaged("the checksum of its first bytes is wrong")
 	}
-	if version := binary.LittleEndian.Uint32(head[8:]); version != Version {
-		return fmt.Errorf("%w: its format is %d, this program knows format %d", ErrNewer, version, Version)
+	if r.version = binary.LittleEndian.Uint32(head[8:]); r.version > Version {
+		return fmt.Errorf("%w: its format is %d, this program knows format %d", ErrNewer, r.version, Version)
 	}
 	r.offset = int64(len(head))
 	r.sum.Write(head)
@@ -96,8 +103,16 @@ func (r *Reader) Next() (*Chunk, error) {
 }
 
 func (r *Reader) next() error {
+	r.pieces.reset()
 	digest := r.sum.Sum(nil)
 	k, body, err := r.block()
+	for err == nil && k == kindPiece && r.version > 1 {
+		if err := r.pieces.add(body, r.Build); err != nil {
+			return r.damaged("%v", err)
+		}
+		digest = r.sum.Sum(nil)
+		k, body, err = r.block()
+	}
 	if err != nil {
 		return err
 	}
@@ -114,8 +129,11 @@ func (r *Reader) next() error {
 
 func (r *Reader) nextChunk(body []byte) error {
 	last := r.chunk.Slot
-	if err := decodeChunk(&r.chunk, body); err != nil {
+	if err := decodeChunk(&r.chunk, body, r.pieces.next); err != nil {
 		return r.damaged("%v", err)
+	}
+	if len(r.pieces.whole) > 0 || r.pieces.coming() {
+		return r.damaged("it has an object of no record")
 	}
 	if slot := r.chunk.Slot; slot < last || !r.header.Slots.Has(slot) {
 		return r.damaged("slot %d is not expected after slot %d", slot, last)

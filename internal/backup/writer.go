@@ -12,13 +12,14 @@ import (
 	"github.com/quolldb/quoll/internal/wire"
 )
 
-// Writer writes a backup. It makes one Write of each block and keeps nothing back.
+// Writer writes a backup. It makes one Write of each block, which is no longer than some hundred KiB beyond what its caller gives it as bytes, and keeps nothing back.
 // An error is final.
 type Writer struct {
 	w      io.Writer
 	sum    hash.Hash
 	counts Counts
 	buf    []byte
+	number uint64 // of the last object that was written in pieces
 }
 
 // maxKept bounds the buffer that is kept from one chunk to the next.
@@ -41,11 +42,15 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 
 // Write writes a chunk. Chunks come in ascending order of slots. It borrows everything.
 func (w *Writer) Write(c *Chunk) error {
+	number := w.number
 	for i := range c.Records {
 		w.counts.add(&c.Records[i])
+		if err := w.object(&c.Records[i].State); err != nil {
+			return err
+		}
 	}
 	start := w.begin(kindChunk)
-	w.buf = appendChunk(w.buf, c)
+	w.buf = appendChunk(w.buf, c, number)
 	return w.end(start)
 }
 

@@ -58,10 +58,10 @@ type callResult struct {
 }
 
 // Objects are objects that came ahead of a message, by the numbers that it refers to them with.
-type Objects map[uint64]record.Object
+type Objects map[uint64]record.State
 
-// Object returns the one of a number, nil if it did not come whole.
-func (o Objects) Object(id uint64) record.Object { return o[id] }
+// Object returns the one of a number, and its type; none if it did not come whole.
+func (o Objects) Object(id uint64) record.State { return o[id] }
 
 // NewCaller returns a caller for a link that need not be up yet.
 func NewCaller(link *wire.Link) *Caller {
@@ -167,15 +167,13 @@ func AppendObjectsReply(dst []byte, id uint64, payload []byte, numbers []uint64)
 	return wire.EndFrame(buffer.Append(dst, payload), start)
 }
 
-// HandleObjectsReply is HandleReply for a FrameObjectsReply. object returns what came ahead under a number, nil if that is missing.
-func (c *Caller) HandleObjectsReply(body []byte, object func(id uint64) record.Object) {
+// HandleObjectsReply is HandleReply for a FrameObjectsReply. object returns what came ahead under a number, as a wire.Decoder wants it.
+func (c *Caller) HandleObjectsReply(body []byte, object func(id uint64) record.State) {
 	d := wire.NewDecoder(body)
 	objects := Objects{}
 	for range d.Count(1) {
 		id := d.Uvarint()
-		if o := object(id); o != nil {
-			objects[id] = o
-		}
+		objects[id] = object(id)
 	}
 	c.HandleReply(d.Rest(), objects)
 }

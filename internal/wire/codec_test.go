@@ -107,26 +107,28 @@ func TestStatesWhoseObjectWentAhead(t *testing.T) {
 	there := object{7}
 	body := AppendStateAhead(nil, record.State{Type: record.Hash, ExpireAt: -5, Object: there}, 9)
 	body = AppendState(body, record.State{Type: record.String, Value: []byte("v")})
-	decode := func(ahead func(uint64) record.Object) (first, second record.State, d Decoder) {
+	decode := func(ahead func(uint64) record.State) (first, second record.State, d Decoder) {
 		d = NewDecoder(body)
 		d.Ahead = ahead
 		return d.State(), d.State(), d
 	}
-	first, second, d := decode(func(id uint64) record.Object {
+	first, second, d := decode(func(id uint64) record.State {
 		require.EqualValues(t, 9, id)
-		return there
+		return record.State{Type: record.Hash, Object: there}
 	})
 	require.NoError(t, d.Done())
 	require.False(t, d.Missing())
 	require.Equal(t, record.State{Type: record.Hash, ExpireAt: -5, Object: there}, first)
 	require.Equal(t, "v", string(second.Value))
 
-	first, second, d = decode(func(uint64) record.Object { return nil })
-	require.NoError(t, d.Done())
-	require.True(t, d.Missing())
-	require.False(t, d.Missing(), "it is said once")
-	require.Equal(t, record.State{}, first)
-	require.Equal(t, "v", string(second.Value))
+	for _, other := range []record.State{{}, {Type: record.Hash}, {Type: 77, Object: there}} {
+		first, second, d = decode(func(uint64) record.State { return other })
+		require.NoError(t, d.Done())
+		require.True(t, d.Missing())
+		require.False(t, d.Missing(), "it is said once")
+		require.Equal(t, record.State{}, first)
+		require.Equal(t, "v", string(second.Value))
+	}
 
 	_, _, d = decode(nil)
 	require.ErrorIs(t, d.Err(), ErrMalformed)

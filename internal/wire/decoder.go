@@ -14,9 +14,9 @@ import (
 type Decoder struct {
 	rest []byte
 	err  error
-	// Ahead returns the object that was sent ahead under a number, nil if that has not come whole. It is nil where no
+	// Ahead returns the object that was sent ahead under a number, and its type: none if it has not come whole. Ahead is nil where no
 	// state may be without its object: one that is fails.
-	Ahead   func(id uint64) record.Object
+	Ahead   func(id uint64) record.State
 	missing bool
 }
 
@@ -175,12 +175,13 @@ func (d *Decoder) stateAhead() record.State {
 	if d.err != nil {
 		return record.State{}
 	}
-	object := d.Ahead(id)
-	if object == nil {
+	state := d.Ahead(id)
+	if state.Object == nil || state.Type != record.Type(kind) {
 		d.missing = true
 		return record.State{}
 	}
-	return record.State{Type: record.Type(kind), ExpireAt: expireAt, Object: object}
+	state.ExpireAt = expireAt
+	return state
 }
 
 // Missing reports whether a state since the last call lacks an object that was to come ahead.

@@ -132,7 +132,7 @@ func (p *fakePeer) AskObjects(_ context.Context, _ protocol.Method, payload []by
 		if p.loses.CompareAndSwap(true, false) {
 			return id
 		}
-		objects[id] = s.Object
+		objects[id] = record.State{Type: s.Type, Object: s.Object}
 		return id
 	})
 	return reply, objects, err

@@ -54,8 +54,8 @@ type Incoming struct {
 
 // whole is an object that has come whole, and the bytes that it came in.
 type whole struct {
-	object record.Object
-	size   int
+	state record.State
+	size  int
 }
 
 // NewIncoming returns the receiving side of a new connection.
@@ -116,7 +116,7 @@ func (in *Incoming) add(p *protocol.Piece) error {
 	if in.whole == nil {
 		in.whole = map[uint64]whole{}
 	}
-	in.whole[p.ID] = whole{object, in.have}
+	in.whole[p.ID] = whole{record.State{Type: p.Type, Object: object}, in.have}
 	in.coming, in.have, in.builder = protocol.Piece{}, 0, nil
 	return nil
 }
@@ -127,12 +127,12 @@ func (in *Incoming) giveUp() {
 	in.coming, in.have, in.builder = protocol.Piece{}, 0, nil
 }
 
-// Object returns an object that came whole, and hands it over: nil if there is none of that number.
-func (in *Incoming) Object(id uint64) record.Object {
+// Object returns an object that came whole, and its type, and hands it over: nothing if there is none of that number.
+func (in *Incoming) Object(id uint64) record.State {
 	w := in.whole[id]
 	delete(in.whole, id)
 	in.room.give(w.size)
-	return w.object
+	return w.state
 }
 
 // Drop forgets everything: the connection has ended. Incoming can be used for the next one.

@@ -314,9 +314,9 @@ func TestWholeObjectsAreBounded(t *testing.T) {
 			require.ErrorIs(t, err, ErrRoom)
 		}
 	}
-	require.Nil(t, in.Object(maxWhole+1))
-	require.NotNil(t, in.Object(1))
-	require.Nil(t, in.Object(1), "it was handed over")
+	require.Nil(t, in.Object(maxWhole+1).Object)
+	require.NotNil(t, in.Object(1).Object)
+	require.Nil(t, in.Object(1).Object, "it was handed over")
 }
 
 // TestOneAnswerToASyncReadIsUnderWay of a key: asking again does not send the object again.
