@@ -1,6 +1,11 @@
 package datatype
 
-import "github.com/quolldb/quoll/internal/record"
+import (
+	"fmt"
+
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype/parts"
+)
 
 // Live returns a state whose value is bytes with the object that a large value is in memory, of which changes cost
 // little. Nothing of the bytes is kept then. It reports false, and returns the state as it is, if it has no object: it is small, or a string.
@@ -13,4 +18,12 @@ func Live(st record.State) (live record.State, ok bool) {
 		return st, false
 	}
 	return h.state(st.ExpireAt), true
+}
+
+// Assemble returns the object of a type whose root a store keeps at a place. An error is one of read, or says that the parts are no such object.
+func Assemble(t record.Type, root record.Place, read record.ReadPart) (record.Object, error) {
+	if t != record.Hash {
+		return nil, fmt.Errorf("datatype: a %s is never in parts", t)
+	}
+	return parts.Assemble(root, read)
 }

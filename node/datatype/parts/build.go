@@ -62,17 +62,17 @@ func Unpack(packed []byte) (*Map, bool) {
 	return &Map{above(kids)}, true
 }
 
-const (
-	// Parts and nodes that are made all at once have room for more.
-	fullPart = partSize * 3 / 4
-	fullNode = fanout * 3 / 4
-)
+// fullPart is the size of parts that are made all at once: they have room for more, and so have the nodes above them.
+const fullPart = partSize * 3 / 4
+
+// full is how many of these nodes are put below one, if many are made all at once.
+func full(kids []child) int { return most(kids) * 3 / 4 }
 
 // above returns the root of a tree of these nodes.
 func above(kids []child) *node {
 	for len(kids) > 1 {
 		var next []child
-		for some := range slices.Chunk(kids, fullNode) {
+		for some := range slices.Chunk(kids, full(kids)) {
 			next = append(next, child{some[0].low, newInner(slices.Clone(some))})
 		}
 		kids = next

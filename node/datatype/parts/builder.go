@@ -129,7 +129,7 @@ func (b *Builder) push(level int, c child) {
 		b.levels = append(b.levels, nil)
 	}
 	b.levels[level] = append(b.levels[level], c)
-	if len(b.levels[level]) == fullNode {
+	if len(b.levels[level]) == full(b.levels[level]) {
 		b.lift(level)
 	}
 }

@@ -4,14 +4,17 @@ import (
 	"slices"
 
 	"github.com/quolldb/quoll/internal/buffer"
+	"github.com/quolldb/quoll/internal/record"
 )
 
 const (
 	// partSize is the length in bytes at which a part is split. Parts are copied for each change of one of their items, and searched one item
 	// after the other.
 	partSize = 1024
-	// fanout is the number of nodes at which the node above them is split.
-	fanout = 32
+	// fanout is the number of nodes at which the node above them is split, pageFanout that number for leaves: what is above those is
+	// stored with them, and written again when one of them has changed.
+	fanout     = 32
+	pageFanout = 8
 	// sparse is which part of these a node is small with, so that it is joined with its neighbour.
 	sparse = 4
 )
@@ -21,6 +24,7 @@ type node struct {
 	count, size int     // of the items, and of them packed
 	packed      []byte  // of a part
 	kids        []child // of what is no part
+	stored      record.Place
 }
 
 // child is a node, and a position that none of its items is below, unless it is the first one of its parent.
@@ -49,6 +53,17 @@ func newInner(kids []child) *node {
 	}
 	return n
 }
+
+// most returns how many of these nodes may be below one.
+func most(kids []child) int {
+	if kids[0].node.kids == nil {
+		return pageFanout
+	}
+	return fanout
+}
+
+// page reports whether the node, which is no leaf, is above leaves.
+func (n *node) page() bool { return n.kids[0].node.kids == nil }
 
 // low returns the position of the first item.
 func (n *node) low() uint64 {
@@ -91,6 +106,9 @@ func (n *node) with(c *change) (left, right *node) {
 	if left == at.node {
 		return n, nil
 	}
+	if left != nil && right == nil && !left.small() {
+		return n.withChild(i, left), nil
+	}
 	kids := make([]child, 0, len(n.kids)+1)
 	kids = append(kids, n.kids[:i]...)
 	if left != nil {
@@ -104,6 +122,14 @@ func (n *node) with(c *change) (left, right *node) {
 		kids = joined(kids, i)
 	}
 	return divided(kids)
+}
+
+// withChild returns the node with another child in the place of one. It looks at no other child: those are elsewhere in memory.
+func (n *node) withChild(i int, other *node) *node {
+	former := n.kids[i].node
+	next := &node{count: n.count - former.count + other.count, size: n.size - former.size + other.size, kids: slices.Clone(n.kids)}
+	next.kids[i].node = other
+	return next
 }
 
 // withItem is with for a part.
@@ -161,7 +187,7 @@ func divided(kids []child) (left, right *node) {
 	switch n := len(kids); {
 	case n == 0:
 		return nil, nil
-	case n <= fanout:
+	case n <= most(kids):
 		return newInner(kids), nil
 	default:
 		return newInner(slices.Clone(kids[:n/2])), newInner(slices.Clone(kids[n/2:]))
@@ -171,7 +197,7 @@ func divided(kids []child) (left, right *node) {
 // small reports whether a node should be joined with a neighbour.
 func (n *node) small() bool {
 	if n.kids != nil {
-		return len(n.kids) < fanout/sparse
+		return len(n.kids) < most(n.kids)/sparse
 	}
 	return n.size < partSize/sparse
 }
@@ -189,7 +215,7 @@ func joined(kids []child, i int) []child {
 	switch {
 	case a.node.kids == nil && a.node.size+b.node.size <= partSize:
 		both = newLeaf(slices.Concat(a.node.packed, b.node.packed), a.node.count+b.node.count)
-	case a.node.kids != nil && len(a.node.kids)+len(b.node.kids) <= fanout:
+	case a.node.kids != nil && len(a.node.kids)+len(b.node.kids) <= most(a.node.kids):
 		all := slices.Concat(a.node.kids, b.node.kids)
 		all[len(a.node.kids)].low = b.low // it is not the first one any more
 		both = newInner(all)

@@ -1,0 +1,28 @@
+package record
+
+// Parted is an Object that a store may keep in parts, so that a change of it writes parts of it only. The parts are a tree, and
+// immutable like the object: one that two objects share is the same value in both.
+type Parted interface {
+	Object
+	// Root returns the part that is above all others.
+	Root() Part
+}
+
+// Part is one part of a Parted.
+type Part interface {
+	// Parts returns how many parts are just below this one, Part one of them, from 0 on.
+	Parts() int
+	Part(i int) Part
+	// AppendPart appends what the part holds besides those below it.
+	AppendPart(dst []byte) []byte
+	// Stored returns where the part notes where a store keeps it. It belongs to that store alone, which lets one goroutine at a time
+	// look at it; everybody else leaves it as it is. The zero Place says that no store has the part.
+	Stored() *Place
+}
+
+// Place says where a store keeps a part: under two numbers, one of the object and one of the part. Neither is ever used again.
+type Place struct{ Object, Part uint64 }
+
+// ReadPart reads what a store keeps at a place: what AppendPart has appended, which may be kept, and the places of the parts
+// below. An error is one of the store, or says that the part is damaged.
+type ReadPart func(at Place) (content []byte, below []Place, err error)

@@ -1,0 +1,123 @@
+package parts
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// shelf is a store of parts.
+type shelf struct {
+	next    uint64
+	content map[record.Place][]byte
+	below   map[record.Place][]record.Place
+}
+
+func newShelf() *shelf {
+	return &shelf{content: map[record.Place][]byte{}, below: map[record.Place][]record.Place{}}
+}
+
+// keep stores a part and what is below it, as far as it is not there, and returns how many were not.
+func (s *shelf) keep(p record.Part) (added int) {
+	if *p.Stored() != (record.Place{}) {
+		return 0
+	}
+	var below []record.Place
+	for i := range p.Parts() {
+		b := p.Part(i)
+		added += s.keep(b)
+		below = append(below, *b.Stored())
+	}
+	s.next++
+	at := record.Place{Object: 1, Part: s.next}
+	s.content[at], s.below[at], *p.Stored() = p.AppendPart(nil), below, at
+	return added + 1
+}
+
+func (s *shelf) read(at record.Place) ([]byte, []record.Place, error) {
+	content, found := s.content[at]
+	if !found {
+		return nil, nil, fmt.Errorf("no part at %v", at)
+	}
+	return content, s.below[at], nil
+}
+
+// TestStoredMap: a map that is put together from its parts is the map that was stored, and can be changed and stored again.
+func TestStoredMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, m := newShelf(), new(Map)
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		keys, longest := rapid.SampledFrom([]int{1, 40, 5000}).Draw(t, "keys"), rapid.SampledFrom([]int{0, 20, 3000}).Draw(t, "longest")
+		for range rapid.IntRange(1, 4).Draw(t, "times") {
+			for range rapid.IntRange(1, 3000).Draw(t, "changes") {
+				key := fmt.Append(nil, "k", random.IntN(keys))
+				if random.IntN(3) > 0 {
+					m, _ = m.Set(key, []byte(strings.Repeat("v", random.IntN(longest+1))))
+				} else {
+					m, _ = m.Remove(key)
+				}
+			}
+			if m.Len() == 0 { // it is no object
+				continue
+			}
+			s.keep(m.Root())
+			require.Zero(t, s.keep(m.Root()), "what is stored is stored again")
+			other, err := Assemble(*m.Root().Stored(), s.read)
+			require.NoError(t, err)
+			require.Equal(t, m.AppendTo(nil), other.AppendTo(nil))
+			require.Equal(t, m.Len(), other.Len())
+			sound(t, other.root, 0, true)
+			require.Zero(t, s.keep(other.Root()), "what was read is stored again")
+			m = other
+		}
+	})
+}
+
+// TestAChangeStoresFewParts: those on the way to the item, which are short.
+func TestAChangeStoresFewParts(t *testing.T) {
+	s, m := newShelf(), numbered(100_000)
+	all := s.keep(m.Root())
+	require.Greater(t, all, 200)
+	first := s.next
+	m, _ = m.Set([]byte("field77"), []byte("another"))
+	require.LessOrEqual(t, s.keep(m.Root()), 5)
+	for at, content := range s.content {
+		if at.Part > first {
+			require.Less(t, len(content), 9<<10)
+		}
+	}
+}
+
+// TestADamagedPart is an error, whatever its bytes are; and so is one that cannot be read, or is another one.
+func TestADamagedPart(t *testing.T) {
+	s, m := newShelf(), numbered(10_000)
+	s.keep(m.Root())
+	root := *m.Root().Stored()
+	for at, content := range s.content {
+		if at.Part%10 != 0 && at != root {
+			continue
+		}
+		delete(s.content, at)
+		_, err := Assemble(root, s.read)
+		require.ErrorContains(t, err, "no part")
+		for cut := range min(len(content), 50) {
+			s.content[at] = content[:cut]
+			_, err := Assemble(root, s.read)
+			require.ErrorIs(t, err, errPart)
+		}
+		s.content[at] = content
+	}
+	few := s.below[root][:1]
+	s.below[root] = few
+	_, err := Assemble(few[0], s.read)
+	require.NoError(t, err)
+	s.below[few[0]] = few // for ever
+	_, err = Assemble(few[0], s.read)
+	require.ErrorIs(t, err, errPart)
+}
