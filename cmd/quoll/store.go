@@ -64,7 +64,7 @@ func memTable(memory config.Size) int64 {
 
 // openOnDisk opens an engine that keeps its records on disk.
 func openOnDisk(cfg config.Node, opt disk.Options) (*disk.Engine, error) {
-	opt.Apply, opt.Live = datatype.Apply, datatype.Live
+	opt.Apply, opt.Live, opt.Assemble = datatype.Apply, datatype.Live, datatype.Assemble
 	if cfg.Engine == config.Pebble {
 		return pebble.Open(opt)
 	}

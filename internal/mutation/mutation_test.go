@@ -68,7 +68,7 @@ func (tr trial) String() string {
 // table returns all mutations, in the order of the rules.
 func table() []mutation {
 	var all []mutation
-	for _, part := range [][]mutation{replicaRules, homeRules, doubtRules, deletionRules, epochRules, additions, hashRules, textRules, changeRules} {
+	for _, part := range [][]mutation{replicaRules, homeRules, doubtRules, deletionRules, epochRules, additions, hashRules, textRules, changeRules, partsRules} {
 		all = append(all, part...)
 	}
 	return all

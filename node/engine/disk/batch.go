@@ -30,11 +30,15 @@ type item struct {
 	value  []byte        // nil: it is to be removed
 	key    string        // the entry's; "" with meta
 	rec    record.Record // what is yet to be encoded, which takes time: a large one with an object
-	apart  []byte        // what is apart,
-	number uint64        // under this number; 0: nothing
+	object record.Parted // of rec, which will be in parts
+	apart  []byte        // what is apart
+	away   elsewhere     // where the value will be,
+	former elsewhere     // and where the one is that the store has;
 	meta   bool          // the slot's state,
 	// generation is the one in it.
 	generation uint32
+	// hadParts is the entry's mark.
+	hadParts bool
 }
 
 // slot writes what has changed in a slot, as of now: what changes meanwhile waits for the
@@ -102,9 +106,10 @@ func (b *batch) change(s *slot, name string) (waits bool) {
 		return true
 	}
 	ref.Mark(ref.Marks()&^dirty | flushing)
-	i := item{slot: s, at: appendKey(nil, s.number, s.generation, pos, key), key: name}
+	i := item{slot: s, at: appendKey(nil, s.number, s.generation, pos, key), key: name, hadParts: ref.Marks()&hadParts != 0}
 	if ref.Marks()&gone == 0 {
 		i.rec = ref.Record()
+		i.object = b.engine.inParts(i.at, i.rec.State)
 		if i.rec.State.Object == nil { // it is borrowed
 			i.encode(&b.engine.kind)
 		}
@@ -113,8 +118,7 @@ func (b *batch) change(s *slot, name string) (waits bool) {
 	return false
 }
 
-// mayWait reports whether an entry stays in the journal and in memory for now: the store takes a large object as a whole, and what has changed of it
-// since it was written there may be little.
+// mayWait reports whether an entry stays in the journal and in memory for now: for few bytes that change in a large object the store takes whole parts.
 func (b *batch) mayWait(ref table.Ref) bool {
 	opt := &b.engine.opt
 	return b.waits && int64(ref.Size()) >= opt.LargeObject && b.waited+memoryOf(ref) <= opt.Cache/waitMost && ref.Record().State.Object != nil
@@ -127,8 +131,8 @@ const waitMost = 4
 func (i *item) encode(k *Kind) {
 	rec := i.rec
 	rec.State, i.rec = rec.State.Packed(), record.Record{}
-	i.apart, i.number = k.encodeApart(i.at, view(i.key), rec.State.Value)
-	i.value = encodeRecord(i.at, rec, i.number)
+	i.apart, i.away.number = k.encodeApart(i.at, view(i.key), rec.State.Value)
+	i.value = encodeRecord(i.at, rec, i.away)
 }
 
 // view returns the bytes of a string, which nobody may change.
@@ -171,18 +175,72 @@ func (b *batch) rest(worked time.Duration) {
 // restMost bounds a rest.
 const restMost = 200 * time.Millisecond
 
+// toStore writes the items: of objects in parts first the parts, then the records, then what is left to remove.
 func (b *batch) toStore() error {
-	return b.engine.store.Write(func(batch Writer) error {
-		for _, i := range b.items {
-			if i.rec.State.Live() {
-				i.encode(&b.engine.kind)
+	e := b.engine
+	w := stream{store: e.store}
+	revisions, err := b.writeParts(&w)
+	if err != nil {
+		return err
+	}
+	err = e.store.Write(func(batch Writer) error {
+		for i := range b.items {
+			item := &b.items[i]
+			if item.rec.State.Live() {
+				item.encode(&e.kind)
 			}
-			if err := b.engine.writeItem(batch, &i); err != nil {
+			if err := e.writeItem(batch, item); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	for i := range b.items {
+		if was, is := b.items[i].former.parts.object, b.items[i].away.parts.object; was != is && was != 0 {
+			e.ended = append(e.ended, objectKey(b.items[i].at, was))
+		}
+	}
+	for _, v := range revisions {
+		if err := v.end(&w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeParts looks at what the store has of the items, and writes the parts of those that will be in parts.
+func (b *batch) writeParts(w *stream) (revisions []*revision, err error) {
+	e := b.engine
+	err = e.store.View(func(r Reader) error {
+		for n := range b.items {
+			i := &b.items[n]
+			if i.former = e.formerly(r, i); i.object != nil {
+				revisions = append(revisions, revise(r, i.at, i.object, i.former.parts))
+			}
+		}
+		return nil
+	})
+	if err != nil || len(revisions) == 0 {
+		return nil, err
+	}
+	if err := e.firstParts(); err != nil {
+		return nil, err
+	}
+	for n, next := 0, revisions; n < len(b.items); n++ {
+		i := &b.items[n]
+		if i.object == nil {
+			continue
+		}
+		if err := next[0].begin(w); err != nil {
+			return nil, err
+		}
+		i.away.parts, next = next[0].head, next[1:]
+		i.value, i.rec = encodeRecord(i.at, i.rec, i.away), record.Record{}
+	}
+	return revisions, nil
 }
 
 // settle notes of items of one slot that the store has them now, or has not.
@@ -206,6 +264,12 @@ func (e *Engine) settle(items []item, failed error) {
 			continue
 		}
 		ref.Mark(ref.Marks() &^ flushing)
+		if failed == nil {
+			ref.Mark(ref.Marks() &^ hadParts)
+			if i.object != nil {
+				ref.Mark(ref.Marks() | hadParts)
+			}
+		}
 		switch {
 		case failed != nil:
 			e.change(s, ref, ref.Marks())

@@ -15,6 +15,7 @@ import (
 //
 //	record: slot (2) generation (4) position (6) form (1) key      -> checksum (4) record, or where its value is
 //	value:  0xff 'v' number (8)                                    -> checksum (4) value
+//	part:   0xff 'p' ...                                           -> see parts.go
 //	slot:   0xff 's' slot (2)                                      -> checksum (4) slot state
 //	mark:   0xff 'm' name                                          -> number (8)
 //
@@ -78,17 +79,27 @@ func sum(storeKey, value []byte) uint32 {
 // errDamaged is the reason of an ErrCorrupt.
 var errDamaged = errors.New("the checksum does not match")
 
-// Where the value of a record is: behind it, or apart (large.go).
+// Where the value of a record is: behind it, apart (large.go), or in parts (parts.go).
 const (
-	valueHere  = 0
-	valueApart = 1
+	valueHere    = 0
+	valueApart   = 1
+	valueInParts = 2
 )
 
-// encodeRecord returns the store's value of a record. What is apart is under number, if that is not 0.
-func encodeRecord(storeKey []byte, rec record.Record, number uint64) []byte {
+// elsewhere says where the value of a record is that is not behind it.
+type elsewhere struct {
+	number uint64 // apart, under this number, if it is not 0
+	parts  head   // in parts, if it has an object
+}
+
+// encodeRecord returns the store's value of a record.
+func encodeRecord(storeKey []byte, rec record.Record, away elsewhere) []byte {
 	place := byte(valueHere)
-	if number != 0 {
-		place, rec.State.Value = valueApart, binary.LittleEndian.AppendUint64(nil, number)
+	switch {
+	case away.parts.object != 0:
+		place, rec.State.Value = valueInParts, away.parts.append(nil)
+	case away.number != 0:
+		place, rec.State.Value = valueApart, binary.LittleEndian.AppendUint64(nil, away.number)
 	}
 	dst := append(make([]byte, 4, 5+recordOverhead+len(rec.State.Value)), place)
 	dst = append(appendHead(dst, rec), rec.State.Value...)
@@ -96,24 +107,28 @@ func encodeRecord(storeKey []byte, rec record.Record, number uint64) []byte {
 	return dst
 }
 
-// decodeRecord is the reverse. The record is a view; it is without its value if that is under a number.
-func decodeRecord(storeKey, value []byte) (rec record.Record, number uint64, err error) {
+// decodeRecord is the reverse. The record is a view; it is without its value if that is elsewhere.
+func decodeRecord(storeKey, value []byte) (rec record.Record, away elsewhere, err error) {
 	if len(storeKey) < keyAt || len(value) < 4 || binary.LittleEndian.Uint32(value) != sum(storeKey, value[4:]) {
-		return record.Record{}, 0, errDamaged
+		return record.Record{}, elsewhere{}, errDamaged
 	}
 	d := decoder{value[4:]}
 	place := d.bytes(1)
 	rec = d.head()
-	if place != nil && place[0] == valueApart {
-		if number = d.uint64(); number == 0 || len(d.rest) > 0 {
+	switch {
+	case place == nil:
+	case place[0] == valueApart:
+		if away.number = d.uint64(); away.number == 0 || len(d.rest) > 0 {
 			d.rest = nil
 		}
+	case place[0] == valueInParts:
+		away.parts = d.partsHead()
 	}
 	rec.State.Value = d.rest
-	if d.rest == nil || storeKey[formAt] == formHash && number == 0 {
-		return record.Record{}, 0, errDamaged
+	if d.rest == nil || storeKey[formAt] == formHash && away.number == 0 {
+		return record.Record{}, elsewhere{}, errDamaged
 	}
-	return rec, number, nil
+	return rec, away, nil
 }
 
 // recordOverhead is the most that appendHead appends.

@@ -31,6 +31,12 @@
 // engine.ErrCorrupt, never absent. The store must not have less than the journal has given up, and the
 // journal not less than the store: either means that files were lost.
 //
+// # Large objects
+//
+// A large object (record.Parted) is in the store in parts, so that a small change writes little, and nothing has its size while it is
+// written. It waits in the journal and in memory until FlushSize has changed: of each part only the last state is written then.
+// Files parts.go, revise.go and strays.go; the rules are in node/register/protocol.md, "Parts on disk".
+//
 // # Counting
 //
 // A slot's counts are kept in memory and written when the engine is closed. After an unclean

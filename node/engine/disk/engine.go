@@ -30,12 +30,17 @@ type Engine struct {
 	held        atomic.Int64 // what had changed, when the last flush began, since the journal could forget anything
 	large       atomic.Bool  // some values are apart from their records
 	orphansFrom []byte       // where sweepOrphans goes on; the flusher's
+	parted      atomic.Bool  // some values are in parts
+	straysFrom  []byte       // where sweepParts goes on,
+	straysRest  int          // and after how many flushes; the flusher's
+	ended       [][]byte     // objects whose parts nobody needs: the beginnings of their keys; the flusher's
 	garbage     atomic.Int64 // slots with records of former generations
 	failed      atomic.Pointer[error]
 	lagging     atomic.Pointer[error] // why flushing does not work at the moment
 	space       space
 	damage      damage
 
+	flushes            sync.Mutex    // one flush at a time, and none during a sweep
 	flushNow, evictNow chan struct{} // of capacity 1
 	clock              clock         // the evictor's
 

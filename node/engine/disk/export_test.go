@@ -75,6 +75,8 @@ func (s *heldStore) Write(fill func(Writer) error) error {
 
 // FlushOnly writes what has changed to the store, as the flusher does, and ends before the journal forgets it.
 func (e *Engine) FlushOnly() error {
+	e.flushes.Lock()
+	defer e.flushes.Unlock()
 	b := batch{engine: e, ctx: context.Background()}
 	for i := range e.slots {
 		if err := b.slot(&e.slots[i]); err != nil {
@@ -88,10 +90,16 @@ func (e *Engine) FlushOnly() error {
 }
 
 // Flush does what the flusher does when its time has come.
-func (e *Engine) Flush() error { return e.flush(context.Background()) }
+func (e *Engine) Flush() error {
+	e.flushes.Lock()
+	defer e.flushes.Unlock()
+	return e.flush(context.Background())
+}
 
 // CountStore counts the bytes that the store is given from now on. It is for an engine that has nothing to write.
 func (e *Engine) CountStore() (given func() int64) {
+	e.flushes.Lock()
+	defer e.flushes.Unlock()
 	counted := &countedStore{Store: e.store}
 	e.store = counted
 	return counted.given.Load

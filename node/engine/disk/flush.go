@@ -59,6 +59,8 @@ func (e *Engine) flushIfRoom(ctx context.Context) error {
 	if e.journal.Last() == e.journal.Checkpointed() && !e.sweeping() {
 		return nil
 	}
+	e.flushes.Lock()
+	defer e.flushes.Unlock()
 	if free := e.freeSpace(); free < e.floor() {
 		return fmt.Errorf("%w: %s is left on the disk, and the store may need %s to work", engine.ErrFull, size(free), size(e.floor()))
 	}
@@ -69,11 +71,14 @@ func (e *Engine) flushIfRoom(ctx context.Context) error {
 	if err := e.sweepOrphans(); err != nil {
 		return err
 	}
+	if err := e.sweepParts(ctx); err != nil {
+		return err
+	}
 	return e.sweep(ctx)
 }
 
 // flush writes what has changed to the store, and if that is everything, lets the journal forget it. Large objects wait until FlushSize of
-// changes have come together, since the store takes them as a whole. It does not stop when ctx ends, but hurries then, and nothing waits.
+// changes have come together: a part that has changed many times is written once. It does not stop when ctx ends, but hurries then, and nothing waits.
 func (e *Engine) flush(ctx context.Context) error {
 	if err := e.broken(); err != nil {
 		return err

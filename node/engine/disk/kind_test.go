@@ -21,8 +21,8 @@ type options struct {
 }
 
 func (o options) open() (*disk.Engine, error) {
-	o.Apply, o.Live = enginetest.Apply, enginetest.Live
-	o.LargeObject = cmp.Or(o.LargeObject, 1100) // the suite's are not large
+	o.Apply, o.Live, o.Assemble = enginetest.Apply, enginetest.Live, enginetest.Assemble
+	o.LargeObject, o.PartsFrom = cmp.Or(o.LargeObject, 1100), cmp.Or(o.PartsFrom, 1) // the suite's are not large
 	return o.kind.open(o)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
+	"sync/atomic"
 )
 
 // Large values are apart from their records, each under a number that is never used again. The store keeps them in its
@@ -76,13 +77,9 @@ func readApart(r Reader, at []byte, number uint64) (key, value []byte, err error
 
 // writeItem writes a record, with its value if that is apart, and removes the value of the one that it replaces.
 func (e *Engine) writeItem(batch Writer, i *item) error {
-	var former uint64
-	if !i.meta {
-		former, _ = e.numberAt(i.at) // of one that cannot be read the value is an orphan
-	}
-	if i.number != 0 {
+	if i.away.number != 0 {
 		e.large.Store(true)
-		if err := batch.Set(largeKey(i.at, i.number), i.apart); err != nil {
+		if err := batch.Set(largeKey(i.at, i.away.number), i.apart); err != nil {
 			return err
 		}
 	}
@@ -92,41 +89,44 @@ func (e *Engine) writeItem(batch Writer, i *item) error {
 	} else {
 		err = batch.Set(i.at, i.value)
 	}
-	if err != nil || former == 0 {
+	if err != nil || i.former.number == 0 {
 		return err
 	}
-	return batch.Delete(largeKey(i.at, former))
+	return batch.Delete(largeKey(i.at, i.former.number))
 }
 
-// numberAt returns the number of the value of a record that the store holds, 0 for none.
-func (e *Engine) numberAt(at []byte) (number uint64, err error) {
-	if !e.large.Load() {
-		return 0, nil
+// formerly returns where the value is of a record that the store holds. Of one that cannot be read it is an orphan.
+func (e *Engine) formerly(r Reader, i *item) (away elsewhere) {
+	if i.meta || !e.large.Load() && !i.hadParts && i.object == nil {
+		return elsewhere{}
 	}
-	err = e.store.View(func(r Reader) error {
-		number, err = numberIn(r, at)
-		return err
-	})
-	return number, err
+	away, _ = elsewhereIn(r, i.at)
+	return away
 }
 
-// numberIn returns the number of the value of a record, 0 for none.
-func numberIn(r Reader, at []byte) (number uint64, err error) {
+// elsewhereIn returns where the value of a record is.
+func elsewhereIn(r Reader, at []byte) (away elsewhere, err error) {
 	value, found, err := r.Get(at)
 	if err == nil && found {
-		_, number, err = decodeRecord(at, value)
+		_, away, err = decodeRecord(at, value)
 	}
-	return number, err
+	return away, err
 }
 
-// lookForLarge notes whether any value is apart: until there is one, nobody has to look for what a
+// lookForLarge notes whether any value is apart, or in parts: until there is one, nobody has to look for what a
 // record leaves behind.
 func (e *Engine) lookForLarge() error {
 	return e.store.View(func(r Reader) error {
-		return each(r, largePrefix, nil, func(Iterator) (bool, error) {
-			e.large.Store(true)
-			return false, nil
-		})
+		for prefix, there := range map[string]*atomic.Bool{string(largePrefix): &e.large, string(partsPrefix): &e.parted} {
+			err := each(r, []byte(prefix), nil, func(Iterator) (bool, error) {
+				there.Store(true)
+				return false, nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -150,7 +150,7 @@ func (e *Engine) sweepOrphans() error {
 				return false, nil
 			}
 			at, number := ownerOf(key)
-			if held, err := numberIn(r, at); err == nil && held != number {
+			if held, err := elsewhereIn(r, at); err == nil && held.number != number {
 				orphans = append(orphans, key)
 			}
 			return true, nil

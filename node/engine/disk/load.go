@@ -14,7 +14,7 @@ func (e *Engine) load(s *slot, pos engine.Position, key []byte) (rec record.Reco
 	err = e.store.View(func(r Reader) error {
 		value, ok, err := r.Get(at)
 		if err == nil && ok {
-			_, rec, err = readRecord(r, at, value)
+			_, rec, err = e.readRecord(r, at, value)
 			found = err == nil
 		}
 		return err
@@ -26,14 +26,18 @@ func (e *Engine) load(s *slot, pos engine.Position, key []byte) (rec record.Reco
 }
 
 // readRecord returns the key and the record of what the store holds. They are views of at and value.
-func readRecord(r Reader, at, value []byte) (key []byte, rec record.Record, err error) {
-	rec, number, err := decodeRecord(at, value)
+func (e *Engine) readRecord(r Reader, at, value []byte) (key []byte, rec record.Record, err error) {
+	rec, away, err := decodeRecord(at, value)
 	if err != nil {
 		return nil, record.Record{}, err
 	}
 	key = at[keyAt:]
-	if number != 0 {
-		key, rec.State.Value, err = readApart(r, at, number)
+	switch {
+	case away.number != 0:
+		key, rec.State.Value, err = readApart(r, at, away.number)
+	case away.parts.object != 0:
+		rec.State.Value = nil
+		rec.State.Object, err = e.assemble(r, at, rec.State.Type, away.parts)
 	}
 	return key, rec, err
 }

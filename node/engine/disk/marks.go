@@ -8,8 +8,11 @@ import (
 	"github.com/quolldb/quoll/node/engine"
 )
 
-// format is the version of what codec.go describes.
-const format = 2
+// format is the version of what codec.go describes; formatParts that of a store with values in parts, which earlier versions cannot read.
+const (
+	format      = 2
+	formatParts = 3
+)
 
 // The marks that the store holds beside the records.
 const (

@@ -119,8 +119,8 @@ func (e *Engine) checkFormat() (found bool, err error) {
 	switch {
 	case err != nil:
 		return false, fmt.Errorf("%w: %w", engine.ErrCorrupt, err)
-	case found && version > format:
-		return false, fmt.Errorf("%w: its format is %d, this one knows %d: run the newer version", ErrFormat, version, format)
+	case found && version > formatParts:
+		return false, fmt.Errorf("%w: its format is %d, this one knows %d: run the newer version", ErrFormat, version, formatParts)
 	case found && version < format:
 		return false, fmt.Errorf("the store was written by a version before the first release (format %d, this one reads %d): begin with an empty directory", version, format)
 	case found:

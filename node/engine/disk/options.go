@@ -31,6 +31,8 @@ type Options struct {
 	Reserve int64
 	// LargeObject is the size from which on an object waits until FlushSize has changed: 1 MiB.
 	LargeObject int64
+	// PartsFrom is the size from which on an object is in the store in parts: 16 KiB.
+	PartsFrom int64
 	// FlushInterval is how long any other change waits at most until it is written to the store: 10 s.
 	FlushInterval time.Duration
 	// CollectInterval is how often it is looked for space that can be given back: 10 s. CollectRest is the
@@ -40,8 +42,10 @@ type Options struct {
 	// applies them.
 	Apply func(st record.State, delta []byte) (record.State, error)
 	// Live makes of a state whose value is bytes, which are borrowed, what it is in memory, and reports whether that is something else.
-	Live   func(st record.State) (record.State, bool)
-	Logger *slog.Logger
+	Live func(st record.State) (record.State, bool)
+	// Assemble makes an object of a type, which is a record.Parted, of its parts in the store. Without it no object is there in parts.
+	Assemble func(t record.Type, root record.Place, read record.ReadPart) (record.Object, error)
+	Logger   *slog.Logger
 }
 
 const (
@@ -60,6 +64,7 @@ func (o *Options) setDefaults() error {
 	setDefault(&o.MemTable, min(max(total/64, 8*mib), 32*mib))
 	setDefault(&o.FlushSize, 2*o.MemTable)
 	setDefault(&o.LargeObject, mib)
+	setDefault(&o.PartsFrom, 16<<10)
 	// One compaction may write all tables of the first levels anew before it removes them.
 	setDefault(&o.Reserve, min(max(total/16, 8*o.MemTable), gib))
 	setDefault(&o.FlushInterval, 10*time.Second)

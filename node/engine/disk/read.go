@@ -57,7 +57,7 @@ func (e *Engine) readOn(s *slot) error {
 		s.newest = record.Max(s.newest, rec.Version)
 		s.expiry = engine.Earlier(s.expiry, rec.State)
 		if !cached {
-			room -= entryOverhead + int64(len(key)+len(rec.State.Value))
+			room -= entryOverhead + int64(len(key)+rec.State.Size())
 			if s.loading = s.loading && room > 0; s.loading {
 				met = append(met, struct {
 					pos engine.Position

@@ -21,7 +21,7 @@ type visitor func(pos engine.Position, key []byte, rec record.Record, cached boo
 // scanFrom merges what the table holds with what the store holds; the table is right
 // where both know a key.
 func (e *Engine) scanFrom(s *slot, from engine.Position, visit visitor) error {
-	m := merge{slot: s, visit: visit}
+	m := merge{engine: e, slot: s, visit: visit}
 	if from >= engine.EndPosition { // no such place in a key
 		return nil
 	}
@@ -44,6 +44,7 @@ func (e *Engine) scanFrom(s *slot, from engine.Position, visit visitor) error {
 
 // merge is a scan under way.
 type merge struct {
+	engine   *Engine
 	slot     *slot
 	reader   Reader
 	iterator Iterator // nil: the table is all there is
@@ -86,7 +87,7 @@ func (m *merge) disk(end engine.Position) {
 		var key []byte
 		var rec record.Record
 		if err == nil {
-			key, rec, err = readRecord(m.reader, at, value)
+			key, rec, err = m.engine.readRecord(m.reader, at, value)
 		}
 		if err != nil {
 			m.err, m.ended = err, true

@@ -55,6 +55,7 @@ const (
 	flushing             // the flusher is writing it to the store
 	gone                 // there is no record of the key
 	used                 // somebody asked for it since the clock came by
+	hadParts             // the store has it in parts, as far as is known
 )
 
 // pinned entries must not leave memory.
@@ -87,11 +88,16 @@ func (e *Engine) entry(s *slot, pos engine.Position, key []byte) (table.Ref, err
 // keep adds an entry for what the store holds of a key.
 func (e *Engine) keep(s *slot, pos engine.Position, key []byte, rec record.Record, found bool) table.Ref {
 	ref, _ := s.table.Upsert(pos, key)
+	inParts := rec.State.Object != nil
 	rec.State = e.live(rec.State)
 	ref.Set(rec)
-	ref.Mark(used)
-	if !found {
+	switch {
+	case !found:
 		ref.Mark(used | gone)
+	case inParts:
+		ref.Mark(used | hadParts)
+	default:
+		ref.Mark(used)
 	}
 	e.grow(memoryOf(ref))
 	return ref

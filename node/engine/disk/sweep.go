@@ -49,10 +49,12 @@ func (e *Engine) sweepSlot(ctx context.Context, s *slot) error {
 // sweepBefore removes records of generations before one, and reports whether those were all.
 func (e *Engine) sweepBefore(slot uint16, generation uint32) (all bool, err error) {
 	from, to := appendGeneration(nil, slot, 0), appendGeneration(nil, slot, generation)
-	// What is apart comes first: the records are what says that something is left to do.
-	all, err = e.store.Drop(append(largePrefix[:2:2], from...), append(largePrefix[:2:2], to...))
-	if err != nil || !all {
-		return false, err
+	// What is apart, or in parts, comes first: the records are what says that something is left to do.
+	for _, prefix := range [][]byte{largePrefix, partsPrefix} {
+		all, err = e.store.Drop(append(prefix[:2:2], from...), append(prefix[:2:2], to...))
+		if err != nil || !all {
+			return false, err
+		}
 	}
 	return e.store.Drop(from, to)
 }

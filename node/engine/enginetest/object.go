@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 
@@ -11,7 +12,7 @@ import (
 // Apply is what a delta means in the suite: bytes that are appended. Engines that apply deltas themselves are opened with it.
 func Apply(st record.State, delta []byte) (record.State, error) {
 	if st.Object != nil {
-		st.Object = slices.Concat(st.Object.(object), delta)
+		st.Object = st.Object.(*object).with(delta)
 		return st, nil
 	}
 	st.Value = slices.Concat(st.Value, delta)
@@ -23,16 +24,78 @@ func Live(st record.State) (record.State, bool) {
 	if st.Type != objects || len(st.Value) <= record.CopiedValue {
 		return st, false
 	}
-	return record.State{Type: st.Type, ExpireAt: st.ExpireAt, Object: object(slices.Clone(st.Value))}, true
+	return record.State{Type: st.Type, ExpireAt: st.ExpireAt, Object: (&object{}).with(st.Value)}, true
+}
+
+// Assemble makes an object of its parts. Engines that keep objects in parts are opened with it.
+func Assemble(t record.Type, root record.Place, read record.ReadPart) (record.Object, error) {
+	_, below, err := read(root)
+	if err != nil {
+		return nil, err
+	}
+	if t != objects {
+		return nil, errors.New("enginetest: an object of this type has no parts")
+	}
+	o := &object{stored: root}
+	for _, at := range below {
+		content, _, err := read(at)
+		if err != nil {
+			return nil, err
+		}
+		o.chunks, o.size = append(o.chunks, &chunk{content, at}), o.size+len(content)
+	}
+	return o, nil
 }
 
 // objects is the type of the suite's records whose long values are objects.
 const objects = record.Hash
 
-// object is a value that is not the bytes that it is stored as.
-type object []byte
+// object is a value that is not the bytes that it is stored as: chunks of them, which are its parts below the root.
+type object struct {
+	chunks []*chunk
+	size   int
+	stored record.Place
+}
 
-func (o object) Size() int                  { return len(o) }
-func (o object) AppendTo(dst []byte) []byte { return append(dst, o...) }
-func (o object) Memory() int                { return 2 * len(o) }
-func (o object) Reader() io.Reader          { return bytes.NewReader(o) }
+type chunk struct {
+	bytes  []byte
+	stored record.Place
+}
+
+// chunkSize is how long a chunk becomes.
+const chunkSize = 200
+
+// with returns an object with more bytes.
+func (o *object) with(more []byte) *object {
+	next := &object{chunks: slices.Clone(o.chunks), size: o.size + len(more)}
+	if n := len(next.chunks); n > 0 && len(next.chunks[n-1].bytes) < chunkSize {
+		more, next.chunks = slices.Concat(next.chunks[n-1].bytes, more), next.chunks[:n-1]
+	}
+	for part := range slices.Chunk(slices.Clone(more), chunkSize) {
+		next.chunks = append(next.chunks, &chunk{bytes: part})
+	}
+	return next
+}
+
+func (o *object) Size() int   { return o.size }
+func (o *object) Memory() int { return 2 * o.size }
+
+func (o *object) AppendTo(dst []byte) []byte {
+	for _, c := range o.chunks {
+		dst = append(dst, c.bytes...)
+	}
+	return dst
+}
+
+func (o *object) Reader() io.Reader { return bytes.NewReader(o.AppendTo(nil)) }
+
+func (o *object) Root() record.Part            { return o }
+func (o *object) Parts() int                   { return len(o.chunks) }
+func (o *object) Part(i int) record.Part       { return o.chunks[i] }
+func (o *object) AppendPart(dst []byte) []byte { return dst }
+func (o *object) Stored() *record.Place        { return &o.stored }
+
+func (*chunk) Parts() int                     { return 0 }
+func (*chunk) Part(int) record.Part           { return nil }
+func (c *chunk) AppendPart(dst []byte) []byte { return append(dst, c.bytes...) }
+func (c *chunk) Stored() *record.Place        { return &c.stored }

@@ -1,0 +1,402 @@
+package disk
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype"
+	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/enginetest"
+)
+
+// partsSlot is the slot that these tests use.
+const partsSlot = 7
+
+// hashes drives an engine on a fake store with commands on hashes, and knows what the keys should hold.
+type hashes struct {
+	t      require.TestingT
+	dir    string
+	store  *fakeStore
+	engine *Engine
+	random *rand.Rand
+	seq    uint64
+	model  map[string]record.Record
+	// flushed is what the model was at the last flush, former are states of before.
+	flushed map[string]record.Record
+	former  []record.State
+}
+
+func newHashes(t require.TestingT, dir string, seed uint64) *hashes {
+	h := &hashes{t: t, dir: dir, store: &fakeStore{data: map[string][]byte{}}, random: rand.New(rand.NewPCG(seed, 1)),
+		model: map[string]record.Record{}, flushed: map[string]record.Record{}}
+	h.engine = openFake(t, dir, h.store)
+	return h
+}
+
+// run executes a command, as a node does.
+func (h *hashes) run(op command.Op, args ...string) {
+	req := &command.Request{Op: op, Args: [][]byte{[]byte("command")}, Random: h.random.Uint64()}
+	for _, arg := range args {
+		req.Args = append(req.Args, []byte(arg))
+	}
+	key := req.Args[1]
+	old, _, err := h.engine.Get(partsSlot, key)
+	require.NoError(h.t, err)
+	_, eff := datatype.Execute(nil, old.State, req, 1)
+	if eff.Kind == record.Unchanged {
+		return
+	}
+	rec := h.next(eff.State)
+	if eff.Kind == record.Changed {
+		err = h.engine.Change(partsSlot, key, rec, old.Version, eff.Delta)
+	} else {
+		err = h.engine.Put(partsSlot, key, rec)
+	}
+	require.NoError(h.t, err)
+	h.model[string(key)] = rec
+}
+
+func (h *hashes) next(st record.State) record.Record {
+	h.seq++
+	st.Value = slices.Clone(st.Value)
+	return record.Record{Version: record.Version{Seq: h.seq}, State: st}
+}
+
+// fill sets many fields.
+func (h *hashes) fill(key string, fields int) {
+	args := []string{key}
+	for i := range fields {
+		args = append(args, fmt.Sprint("field", i), h.value())
+	}
+	h.run(command.OpHSet, args...)
+}
+
+func (h *hashes) value() string { return strings.Repeat("v", h.random.IntN(200)) }
+
+// change makes a few changes of a hash.
+func (h *hashes) change(key string, most int) {
+	for range 1 + h.random.IntN(most) {
+		field := fmt.Sprint("field", h.random.IntN(1500))
+		if h.random.IntN(3) == 0 {
+			h.run(command.OpHDel, key, field)
+		} else {
+			h.run(command.OpHSet, key, field, h.value())
+		}
+	}
+	h.former = append(h.former, h.model[key].State)
+}
+
+// putFormer gives a key what some key had before.
+func (h *hashes) putFormer(key string) {
+	if len(h.former) > 0 {
+		h.put(key, h.former[h.random.IntN(len(h.former))])
+	}
+}
+
+func (h *hashes) put(key string, st record.State) {
+	rec := h.next(st)
+	require.NoError(h.t, h.engine.Put(partsSlot, []byte(key), rec))
+	h.model[key] = rec
+}
+
+// flush writes what has changed to the store, and looks at what a crash would have left after each write: every record as it was
+// at the flush before, or as it is now.
+func (h *hashes) flush() {
+	before := h.store.writes()
+	require.NoError(h.t, h.engine.FlushOnly())
+	left := h.store.after(before)
+	requireModel(h.t, left, h.model, h.flushed)
+	for _, o := range h.store.log[before:] {
+		left.add(o)
+		requireModel(h.t, left, h.model, h.flushed)
+	}
+	h.flushed = maps.Clone(h.model)
+	requireModel(h.t, left, h.model, h.model)
+}
+
+// requireModel requires that a store holds the records of one of two models.
+func requireModel(t require.TestingT, store *fakeStore, one, other map[string]record.Record) {
+	found := stored(t, store)
+	for key, rec := range found {
+		want := one[key]
+		if rec.Version != want.Version {
+			want = other[key]
+		}
+		require.Equal(t, want.Version, rec.Version)
+		require.Equal(t, string(want.State.Packed().Value), string(rec.State.Packed().Value), "a crash leaves a mixture of two versions")
+	}
+	for key := range one {
+		if _, both := other[key]; both {
+			require.Contains(t, found, key, "a crash leaves nothing of a key")
+		}
+	}
+}
+
+// stored returns the records of a store, as an engine would read them.
+func stored(t require.TestingT, store *fakeStore) map[string]record.Record {
+	e := &Engine{store: store, opt: Options{Assemble: datatype.Assemble}}
+	all := map[string]record.Record{}
+	for _, at := range store.keys(appendGeneration(nil, partsSlot, 0)) {
+		value, _, _ := store.Get([]byte(at))
+		key, rec, err := e.readRecord(store, []byte(at), value)
+		require.NoError(t, err, "a crash leaves a record that cannot be read")
+		all[string(key)] = rec
+	}
+	return all
+}
+
+// crash ends the engine after some writes of the last flush, and opens what is left, with the journal.
+func (h *hashes) crash(writes int) {
+	require.NoError(h.t, commitNow(h.engine))
+	dir := filepath.Join(h.dir, fmt.Sprint("life", h.seq, "-", writes))
+	h.copyJournal(dir)
+	h.close()
+	h.store, h.dir = h.store.after(writes), dir
+	h.engine = openFake(h.t, dir, h.store)
+	h.check()
+	h.former = nil
+	h.flushed = stored(h.t, h.store)
+}
+
+func (h *hashes) copyJournal(dir string) {
+	require.NoError(h.t, os.MkdirAll(dir, 0o700))
+	require.NoError(h.t, enginetest.Freeze(filepath.Join(h.dir, "journal"), filepath.Join(dir, "journal")))
+}
+
+func commitNow(e *Engine) error {
+	done := make(chan error, 1)
+	e.Commit(func(err error) { done <- err })
+	return <-done
+}
+
+// close closes the engine, which then writes to a store that nobody looks at.
+func (h *hashes) close() {
+	used := h.store
+	h.store = used.after(used.writes())
+	h.engine.store = &fakeStore{data: h.store.data}
+	require.NoError(h.t, h.engine.Close())
+	h.store = used.after(used.writes())
+}
+
+// check requires that the engine has what it should.
+func (h *hashes) check() {
+	for key, want := range h.model {
+		got, found, err := h.engine.Get(partsSlot, []byte(key))
+		require.NoError(h.t, err)
+		require.True(h.t, found)
+		require.Equal(h.t, want.Version, got.Version)
+		require.Equal(h.t, string(want.State.Packed().Value), string(got.State.Packed().Value))
+	}
+}
+
+// sweep sweeps all there is, and requires that no part is left that no record has.
+func (h *hashes) sweep() {
+	for first := true; first || h.engine.straysFrom != nil; first = false {
+		h.engine.straysRest = 0
+		require.NoError(h.t, h.engine.sweepParts(context.Background()))
+	}
+	named := map[string]bool{}
+	for key, rec := range stored(h.t, h.store) {
+		if object, ok := rec.State.Object.(record.Parted); ok {
+			notePlaces(named, appendKey(nil, partsSlot, 0, engine.PositionOf([]byte(key)), []byte(key)), object.Root())
+		}
+	}
+	for _, key := range h.store.keys(partsPrefix) {
+		require.True(h.t, named[key], "a part is left that no record has")
+	}
+}
+
+func notePlaces(named map[string]bool, at []byte, p record.Part) {
+	named[string(partKey(at, *p.Stored()))] = true
+	for i := range p.Parts() {
+		notePlaces(named, at, p.Part(i))
+	}
+}
+
+// TestACrashAtEveryWrite: whatever is done to hashes, after each write of each flush the store has every record at one version, whole; and
+// an engine that is opened on that has all that was committed.
+func TestACrashAtEveryWrite(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp("", "parts")
+		require.NoError(t, err)
+		defer os.RemoveAll(dir)
+		h := newHashes(t, dir, rapid.Uint64().Draw(t, "seed"))
+		keys := rapid.SampledFrom([]string{"a", "b", "c"})
+		t.Repeat(map[string]func(*rapid.T){
+			"fill":   func(t *rapid.T) { h.fill(keys.Draw(t, "key"), rapid.IntRange(1, 1500).Draw(t, "fields")) },
+			"few":    func(t *rapid.T) { h.change(keys.Draw(t, "key"), 5) },
+			"many":   func(t *rapid.T) { h.change(keys.Draw(t, "key"), 300) },
+			"expire": func(t *rapid.T) { h.run(command.OpExpireAt, keys.Draw(t, "key"), "99999") },
+			"string": func(t *rapid.T) {
+				h.run(command.OpSet, keys.Draw(t, "key"), strings.Repeat("x", rapid.IntRange(0, 5000).Draw(t, "size")))
+			},
+			"former": func(t *rapid.T) { h.putFormer(keys.Draw(t, "key")) },
+			"del":    func(t *rapid.T) { h.run(command.OpDel, keys.Draw(t, "key")) },
+			"remove": func(t *rapid.T) {
+				key := keys.Draw(t, "key")
+				require.NoError(t, h.engine.Delete(partsSlot, []byte(key)))
+				delete(h.model, key)
+			},
+			"flush": func(*rapid.T) { h.flush() },
+			"sweep": func(*rapid.T) { h.sweep() },
+			"crash": func(t *rapid.T) {
+				before := h.store.writes()
+				h.flush()
+				h.crash(rapid.IntRange(before, h.store.writes()).Draw(t, "writes"))
+			},
+			"": func(*rapid.T) { h.check() },
+		})
+		h.flush()
+		h.sweep()
+		h.close()
+	})
+}
+
+// TestEveryCrashLeavesOneVersion is TestACrashAtEveryWrite with what is known to matter.
+func TestEveryCrashLeavesOneVersion(t *testing.T) {
+	h := newHashes(t, t.TempDir(), 1)
+	h.fill("a", 2000)
+	h.fill("b", 300)
+	h.flush()
+	for round := range 4 {
+		h.change("a", 50)
+		h.change("b", 5)
+		h.flush()
+		was := h.model["a"].State // in the store, as its parts say
+		h.change("a", 50)
+		h.flush()
+		h.put("a", was)
+		h.flush()
+		h.change("a", 50)
+		before := h.store.writes()
+		h.flush()
+		h.crash(before + (h.store.writes()-before)*round/3)
+		h.sweep()
+	}
+	h.close()
+}
+
+// TestASmallChangeWritesLittle: of a hash with 20,000 fields three parts and the head, and what they replace is removed.
+func TestASmallChangeWritesLittle(t *testing.T) {
+	h := newHashes(t, t.TempDir(), 1)
+	defer h.close()
+	h.fill("a", 20_000)
+	require.NoError(t, h.engine.FlushOnly())
+	all := len(h.store.keys(partsPrefix))
+	require.Greater(t, all, 200)
+	for range 20 {
+		before := h.store.writes()
+		h.run(command.OpHSet, "a", fmt.Sprint("field", h.random.IntN(20_000)), "new")
+		require.NoError(t, h.engine.FlushOnly())
+		size, heads, set, removed := 0, 0, 0, 0
+		for _, o := range h.store.log[before:] {
+			size += len(o.value)
+			switch {
+			case !strings.HasPrefix(string(o.key), string(partsPrefix)):
+				heads++
+			case o.value == nil:
+				removed++
+			default:
+				set++
+			}
+		}
+		require.Equal(t, 1, heads)
+		require.InDelta(t, set, removed, 2)
+		require.LessOrEqual(t, set, 6)
+		require.Less(t, size, 12<<10, "a small change writes much")
+	}
+	require.InDelta(t, all, len(h.store.keys(partsPrefix)), 10, "what is obsolete is not removed")
+}
+
+// TestAPartThatCannotBeRead makes its record unreadable, never absent, and nothing that is below it is swept away. What is written of the hash then is whole.
+func TestAPartThatCannotBeRead(t *testing.T) {
+	for what, change := range map[string]func([]byte) []byte{
+		"flipped": func(value []byte) []byte { value[len(value)/2] ^= 1; return value },
+		"cut":     func(value []byte) []byte { return value[:len(value)-1] },
+		"gone":    func([]byte) []byte { return nil },
+	} {
+		t.Run(what, func(t *testing.T) {
+			h := newHashes(t, t.TempDir(), 1)
+			h.fill("a", 5000)
+			require.NoError(t, h.engine.Flush())
+			parts := h.store.keys(partsPrefix)
+			for i := 0; i < len(parts); i += 7 {
+				damaged := h.store.after(h.store.writes())
+				damaged.spoil(parts[len(parts)-1-i], change) // the root is the last one
+				dir := t.TempDir()
+				h.copyJournal(dir)
+				e := openFake(t, dir, damaged)
+				_, _, err := e.Get(partsSlot, []byte("a"))
+				require.ErrorIs(t, err, engine.ErrCorrupt, "a part that cannot be read is taken for a value")
+				left := len(damaged.keys(partsPrefix))
+				require.NoError(t, e.sweepParts(context.Background()))
+				require.Len(t, damaged.keys(partsPrefix), left, "what is below a damaged part is removed")
+				require.NoError(t, e.Close())
+			}
+			h.store.spoil(parts[len(parts)-1], change)
+			h.run(command.OpHSet, "a", "field7", "new")
+			require.NoError(t, h.engine.FlushOnly())
+			requireModel(t, h.store, h.model, h.model)
+			h.sweep()
+			h.close()
+		})
+	}
+}
+
+// TestObjectsOfBefore are in the store as a whole. They are read, and the first change puts them in parts.
+func TestObjectsOfBefore(t *testing.T) {
+	h := newHashes(t, t.TempDir(), 1)
+	h.engine.opt.PartsFrom = 1 << 40
+	h.fill("a", 3000)
+	require.NoError(t, h.engine.FlushOnly())
+	require.Empty(t, h.store.keys(partsPrefix))
+	h.flushed = maps.Clone(h.model)
+	version, _, err := h.engine.marked(markFormat)
+	require.NoError(t, err)
+	require.EqualValues(t, format, version)
+	h.crash(h.store.writes())
+	h.run(command.OpHSet, "a", "field7", "new")
+	h.flush()
+	require.NotEmpty(t, h.store.keys(partsPrefix))
+	require.Empty(t, h.store.keys(largePrefix), "the whole is left")
+	version, _, err = h.engine.marked(markFormat)
+	require.NoError(t, err)
+	require.EqualValues(t, formatParts, version, "an earlier version would take the head for a value")
+	h.crash(h.store.writes())
+	h.close()
+}
+
+// TestWhatHasEndedIsRemoved: a hash that is deleted, becomes a string, or goes with its slot, leaves nothing.
+func TestWhatHasEndedIsRemoved(t *testing.T) {
+	for what, end := range map[string]func(*hashes){
+		"deleted": func(h *hashes) { h.run(command.OpDel, "a") },
+		"removed": func(h *hashes) { require.NoError(t, h.engine.Delete(partsSlot, []byte("a"))) },
+		"string":  func(h *hashes) { h.run(command.OpSet, "a", "x") },
+		"reset":   func(h *hashes) { require.NoError(t, h.engine.Reset(partsSlot, record.SlotMeta{})) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			h := newHashes(t, t.TempDir(), 1)
+			h.fill("a", 3000)
+			require.NoError(t, h.engine.FlushOnly())
+			end(h)
+			require.NoError(t, h.engine.Flush())
+			require.NoError(t, h.engine.sweep(context.Background()))
+			h.engine.parted.Store(false) // at once, not when the sweep comes by
+			require.NoError(t, h.engine.sweepParts(context.Background()))
+			require.Empty(t, h.store.keys(partsPrefix))
+			require.NoError(t, h.engine.Close())
+		})
+	}
+}
