@@ -89,7 +89,8 @@ sim: ## check SEEDS (20000) simulated histories of the protocol under faults (SE
 	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) $(if $(SEED),-seed $(SEED)) -timeout 0 -v
 
 world: ## let SEEDS (20000) clusters live under virtual time, on networks and disks that misbehave (SEED=n: those from seed n on; ONLY=schedule)
-	go test -tags worldlocks -ldflags=-checklinkname=0 ./e2e/world -run TestWorlds -seeds $(SEEDS) $(if $(SEED),-seed $(SEED)) $(if $(ONLY),-schedule $(ONLY)) $(if $(TRACE),-trace) -timeout 0 -v
+	@go test -c -tags worldlocks -ldflags=-checklinkname=0 -o bin/world.test ./e2e/world
+	@e2e/world/run.sh $(SEEDS) $(or $(SEED),1) $(if $(ONLY),-schedule $(ONLY)) $(if $(TRACE),-trace)
 
 mutants: ## take each rule of the protocol out (ONLY=name: one; SAMPLE=n SEED=n: some) and show what notices
 	go test ./internal/mutation -run TestMutants -mutants -timeout 0 -v $(if $(ONLY),-only $(ONLY)) $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-sample-seed $(SEED))

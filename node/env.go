@@ -1,8 +1,6 @@
 package node
 
 import (
-	"math/rand/v2"
-
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
@@ -13,7 +11,7 @@ import (
 // is locked.
 
 // Rand implements register.Env.
-func (s *stripe) Rand(n int64) int64 { return rand.Int64N(n) }
+func (s *stripe) Rand(n int64) int64 { return s.node.opt.random().Int64N(n) }
 
 // Alive implements register.Env.
 func (s *stripe) Alive(member uint16) bool {
@@ -72,6 +70,6 @@ func (s *stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 func (n *Node) lend(req *command.Request) {
 	req.MaxValue = n.opt.MaxValue
 	if req.Op == command.OpHRandField {
-		req.Random = rand.Uint64()
+		req.Random = n.opt.random().Uint64()
 	}
 }

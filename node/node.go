@@ -86,6 +86,8 @@ type Options struct {
 	Logger    *slog.Logger
 
 	manyRequests int // 0 for the constant
+	// Random are the node's random numbers, nil for others each time. It must be safe to be used by several goroutines.
+	Random *rand.Rand
 	// Now is the wall clock in Unix milliseconds, nil for the process' (package clock).
 	Now func() int64
 }
@@ -116,6 +118,16 @@ func (o *Options) setDefaults() {
 		o.MaxPending = 256 << 20
 	}
 }
+
+// anyNumber is a source of numbers that differ each time, for all goroutines.
+type anyNumber struct{}
+
+func (anyNumber) Uint64() uint64 { return rand.Uint64() }
+
+var unpredictable = rand.New(anyNumber{})
+
+// random are the node's random numbers.
+func (o *Options) random() *rand.Rand { return cmp.Or(o.Random, unpredictable) }
 
 // Node is a running node.
 type Node struct {
@@ -184,7 +196,7 @@ const tickInterval = 20 * time.Millisecond
 func Start(opt Options) (*Node, error) {
 	opt.setDefaults()
 	n := &Node{opt: opt, log: opt.Logger, initial: opt.Initial, engine: opt.Engine, started: time.Now(),
-		unique: rand.Uint64() >> 16, timing: register.DefaultTiming()}
+		unique: opt.random().Uint64() >> 16, timing: register.DefaultTiming()}
 	n.incoming.Limit, n.incoming.Full = maxIncoming, n.space.brimful.Load
 	n.prefetcher, _ = opt.Engine.(prefetcher)
 	_, n.instant = opt.Engine.(engine.Instant)
@@ -309,7 +321,7 @@ func (n *Node) Close(ctx context.Context) error {
 }
 
 func (n *Node) wireOptions() wire.Options {
-	return wire.Options{Secret: n.opt.Secret, Logger: n.log, MaxPending: maxQueued, Sent: func(bytes int) { n.Metrics.BytesOut.Add(uint64(bytes)) }}
+	return wire.Options{Secret: n.opt.Secret, Logger: n.log, MaxPending: maxQueued, Random: n.opt.Random, Sent: func(bytes int) { n.Metrics.BytesOut.Add(uint64(bytes)) }}
 }
 
 // now is the time that decides what has expired.

@@ -19,6 +19,7 @@ type end struct {
 	writing       deadline
 	once          sync.Once
 	net           *network
+	number        int // in the order in which they came about
 }
 
 // pair connects two hosts.
@@ -32,6 +33,8 @@ func (n *network) pair(from, to *host, port uint16, random *rand.Rand) (mine, th
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.conns[mine], n.conns[theirs] = struct{}{}, struct{}{}
+	mine.number, theirs.number = n.ends+1, n.ends+2
+	n.ends += 2
 	return mine, theirs
 }
 

@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -30,19 +31,22 @@ func (m *machine) start() error {
 		return nil
 	}
 	m.host.revive()
+	w := m.world
 	listener, err := m.host.listen(peerPort)
 	if err != nil {
 		return err
 	}
-	w := m.world
 	opt := node.Options{Name: m.name, ClusterName: clusterName, Initial: w.initial, Replicas: 3, Weight: 1, Listener: listener, Dial: m.host.Dial,
-		RepairInterval: 3 * time.Second, Version: "world", Logger: w.log.With("node", m.name)}
+		RepairInterval: 3 * time.Second, Random: sharedRandom(w.cfg.Seed, m.name, fmt.Sprint(m.lives)), Version: "world", Logger: w.log.With("node", m.name)}
 	if err := m.store.open(&opt); err != nil {
+		listener.Close()
 		return fmt.Errorf("node %s: %w", m.name, err)
 	}
-	if m.node, err = node.Start(opt); err != nil {
-		return fmt.Errorf("node %s: %w", m.name, err)
+	n, err := node.Start(opt)
+	if err != nil {
+		return fmt.Errorf("node %s: %w", m.name, errors.Join(err, listener.Close(), opt.Engine.Close()))
 	}
+	m.node = n
 	m.lives++
 	w.note("node %s runs, life %d", m.name, m.lives)
 	return nil

@@ -1,11 +1,13 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"hash/fnv"
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,6 +23,7 @@ type network struct {
 	paths   map[way]*path
 	streams map[way]int // how many connections have been dialed, so that each has random numbers of its own
 	conns   map[*end]struct{}
+	ends    int // of connections, as many as there have been
 }
 
 // way is a direction between two hosts, by their names.
@@ -88,6 +91,22 @@ func randomOf(seed uint64, words ...string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
+// sharedRandom is randomOf for several goroutines.
+func sharedRandom(seed uint64, words ...string) *rand.Rand {
+	return rand.New(&lockedSource{random: randomOf(seed, words...)})
+}
+
+type lockedSource struct {
+	mu     sync.Mutex
+	random *rand.Rand
+}
+
+func (s *lockedSource) Uint64() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.random.Uint64()
+}
+
 // heal makes all paths as they were in the beginning.
 func (n *network) heal() {
 	n.mu.Lock()
@@ -133,6 +152,7 @@ func (n *network) open(is func(*end) bool) (ends []*end) {
 			ends = append(ends, e)
 		}
 	}
+	slices.SortFunc(ends, func(a, b *end) int { return cmp.Compare(a.number, b.number) })
 	return ends
 }
 

@@ -38,7 +38,7 @@ func (p *proxyHost) start() error {
 		seeds = append(seeds, m.Peer)
 	}
 	p.coordinator = route.New(route.Config{Name: p.name, ClusterName: clusterName, Seeds: seeds, Dial: p.host.Dial, Initial: w.initial.String(),
-		OperationTimeout: time.Second, Version: "world", Logger: w.logger(p.name)})
+		Random: sharedRandom(w.cfg.Seed, p.name), OperationTimeout: time.Second, Version: "world", Logger: w.logger(p.name)})
 	p.server = proxy.NewServer(proxy.ServerConfig{
 		Clients:  front.Config{Logger: w.logger(p.name)},
 		Sessions: session.Config{Version: "world", Logger: w.logger(p.name)},

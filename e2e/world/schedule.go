@@ -47,7 +47,7 @@ func restarts(ctx context.Context, w *World) {
 		}
 		w.pause(ctx, 0, time.Second)
 		w.must(m.start())
-		for m.node.Ready(ctx) != nil && sleep(ctx, 50*time.Millisecond) == nil {
+		for m.node != nil && m.node.Ready(ctx) != nil && sleep(ctx, 50*time.Millisecond) == nil {
 		}
 	}
 }

@@ -102,7 +102,12 @@ func build(cfg Config) *World {
 // even without looking at the histories. The world is never nil.
 func Live(cfg Config) (*World, error) {
 	w := build(cfg)
-	return w, w.live()
+	err := w.live()
+	if err != nil {
+		w.note("%v", err)
+		w.abandon()
+	}
+	return w, err
 }
 
 // Check judges the histories of a world that has lived, with so much time for each key.
@@ -133,7 +138,7 @@ func (w *World) live() error {
 	schedules[w.cfg.Schedule](ctx, w)
 	<-ctx.Done()
 	cancel()
-	if err := w.settle(); err != nil {
+	if err := errors.Join(append(w.failures, w.settle())...); err != nil {
 		return err
 	}
 	if err := w.converge(); err != nil {
@@ -187,7 +192,7 @@ func (w *World) settle() error {
 
 // end closes everything in order: nothing may be left.
 func (w *World) end() error {
-	errs := w.failures
+	var errs []error
 	for _, c := range w.clients {
 		c.hangUp()
 	}
@@ -205,6 +210,22 @@ func (w *World) end() error {
 	}
 	w.stats.Simulated = time.Since(w.began)
 	return errors.Join(errs...)
+}
+
+// abandon ends whatever runs in a world that has failed: synctest wants no goroutine to be left.
+func (w *World) abandon() {
+	w.net.heal()
+	w.stopped.Store(true)
+	w.working.Wait()
+	for _, c := range w.clients {
+		c.hangUp()
+	}
+	for _, p := range w.proxies {
+		p.crash()
+	}
+	for _, m := range w.machines {
+		m.crash(killed)
+	}
 }
 
 // note adds an event to the trace, and to the history.

@@ -3,7 +3,6 @@ package wire
 import (
 	"cmp"
 	"context"
-	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -217,7 +216,7 @@ func (l *Link) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(backoff/2 + rand.N(backoff/2+1)):
+		case <-time.After(backoff/2 + l.cfg.upTo(backoff/2)):
 		}
 		backoff = min(2*backoff, l.cfg.MaxBackoff)
 	}

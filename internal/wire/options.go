@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 )
 
@@ -24,6 +25,16 @@ type Options struct {
 	Logger *slog.Logger
 	// Sent, if there is one, is told how many bytes were written to a connection after its handshake. It must not block.
 	Sent func(bytes int)
+	// Random are the random numbers of links, nil for others each time. It must be safe to be used by several goroutines.
+	Random *rand.Rand
+}
+
+// upTo returns a random time of at most limit.
+func (o *Options) upTo(limit time.Duration) time.Duration {
+	if o.Random != nil {
+		return time.Duration(o.Random.Int64N(int64(limit) + 1))
+	}
+	return rand.N(limit + 1)
 }
 
 const largestFrame = 1 << 30

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"slices"
 	"sync"
@@ -32,6 +33,8 @@ type Config struct {
 	SlowTimeout time.Duration
 	Version     string
 	Logger      *slog.Logger
+	// Random are the random numbers of links, nil for others each time. It must be safe to be used by several goroutines.
+	Random *rand.Rand
 
 	suspectAfter time.Duration // wire's default, unless a test must not depend on it
 }

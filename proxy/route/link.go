@@ -34,7 +34,7 @@ func (c *Coordinator) newLink(id uint16, address string, cluster *ring.Cluster) 
 	l := &nodeLink{coordinator: c, id: id, address: address, ring: cluster}
 	l.down.Store(true)
 	l.link = wire.NewLink(wire.LinkConfig{
-		Options: wire.Options{Secret: c.cfg.Secret, Logger: c.log},
+		Options: wire.Options{Secret: c.cfg.Secret, Logger: c.log, Random: c.cfg.Random},
 		Address: address,
 		Dial:    c.cfg.Dial,
 		Hello:   c.hello,
