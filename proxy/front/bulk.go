@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// bulkReads is how those clients are read that send something large: in turns, few at a time, and with rests while others are served.
+// bulkReads is how those clients are read that send something large: in turns, few at a time, and with pauses while others are served.
 // Whoever reads much is always ready to run, and takes memory that the system has to clear; hundreds of them
 // would make all others wait for a processor.
 type bulkReads struct {
@@ -16,9 +16,9 @@ type bulkReads struct {
 }
 
 const (
-	// longestWork bounds what a rest is reckoned from, where something seemed to take long.
+	// longestWork bounds what a pause is reckoned from, where something seemed to take long.
 	longestWork = time.Millisecond
-	// large is from how many bytes on a command is read slowly: it rests slowly times as long as it is read. Most of what it costs others
+	// large is from how many bytes on a command is read slowly: it pauses slowly times as long as it is read. Most of what it costs others
 	// is memory that nobody had before, of which a virtual machine has to find every page.
 	large  = 256 << 10
 	slowly = 16
@@ -39,40 +39,40 @@ func (b *bulkReads) read(c *Conn) error {
 		return c.reader.ReadBatch(&c.input)
 	}
 	b.turns <- struct{}{}
-	c.stream.rests = &rests{bulk: b, since: time.Now(), served: b.served.Load(), times: 1}
+	c.stream.pacer = &pacer{bulk: b, since: time.Now(), served: b.served.Load(), times: 1}
 	if c.reader.Expected() > large {
-		c.stream.rests.times = slowly
+		c.stream.pacer.times = slowly
 	}
 	defer func() {
-		c.stream.rests = nil
+		c.stream.pacer = nil
 		<-b.turns
 	}()
 	return c.reader.ReadBatch(&c.input)
 }
 
-// rests are those of who reads much.
-type rests struct {
+// pacer slows down who reads much, in favour of others.
+type pacer struct {
 	bulk   *bulkReads
 	since  time.Time // when the last one ended
 	served uint32    // as it was then
 	reads  int       // in this turn
-	times  int       // how many times as long as the work a rest is
+	times  int       // how many times as long as the work a pause is
 }
 
-// rest is called before each read. If others were served it takes at least as long as what was done since the last one, so that they have at
+// pause is called before each read. If others were served it takes at least as long as what was done since the last one, so that they have at
 // least half of the time. It reports whether that was so. Who sends without end lets others have the turn now and then.
-func (r *rests) rest() bool {
-	if r.reads++; r.reads > turnReads {
-		r.reads = 0
-		<-r.bulk.turns
-		r.bulk.turns <- struct{}{} // whoever has waited is first
+func (p *pacer) pause() bool {
+	if p.reads++; p.reads > turnReads {
+		p.reads = 0
+		<-p.bulk.turns
+		p.bulk.turns <- struct{}{} // whoever has waited is first
 	}
-	served := r.bulk.served.Load()
-	others := served != r.served
+	served := p.bulk.served.Load()
+	others := served != p.served
 	if others {
-		time.Sleep(time.Duration(r.times) * min(time.Since(r.since), longestWork))
-		r.served = served
+		time.Sleep(time.Duration(p.times) * min(time.Since(p.since), longestWork))
+		p.served = served
 	}
-	r.since = time.Now()
+	p.since = time.Now()
 	return others
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhoReadsMuchRests, if others are served meanwhile.
-func TestWhoReadsMuchRests(t *testing.T) {
+// TestWhoReadsMuchPauses, if others are served meanwhile.
+func TestWhoReadsMuchPauses(t *testing.T) {
 	b := newBulkReads()
 	b.turns <- struct{}{}
-	r := &rests{bulk: b}
-	require.False(t, r.rest(), "nobody else is there")
+	r := &pacer{bulk: b}
+	require.False(t, r.pause(), "nobody else is there")
 	b.served.Add(1)
-	require.True(t, r.rest())
-	require.False(t, r.rest(), "nobody since then")
+	require.True(t, r.pause())
+	require.False(t, r.pause(), "nobody since then")
 }
 
 // TestWhoReadsWithoutEndLetsOthersHaveTheTurn, who have waited for it.
@@ -29,7 +29,7 @@ func TestWhoReadsWithoutEndLetsOthersHaveTheTurn(t *testing.T) {
 		close(had)
 		<-b.turns
 	}()
-	for r := (&rests{bulk: b}); ; r.rest() {
+	for r := (&pacer{bulk: b}); ; r.pause() {
 		select {
 		case <-had:
 			return

@@ -7,7 +7,7 @@ import (
 	"github.com/quolldb/quoll/proxy/route"
 )
 
-// gate bounds how many operations of clients are under way in the cluster at a time. What comes
+// gate is the admission control of the proxy: it bounds how many operations of clients are under way in the cluster at a time. What comes
 // beyond that is not read, or not executed: it waits for its turn where it is, in the clients' sockets
 // at best, as with Redis. There it costs latency. In the nodes it would cost more: commands that only wait
 // take memory on all replicas, are sent to them again as if they were lost, and run out of time.

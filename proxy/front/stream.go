@@ -33,8 +33,8 @@ type stream struct {
 	// nonblocking: others wait as well. Nothing waits for the client to take what is sent to it,
 	// and it is read from once, which readable stands for.
 	nonblocking, readable bool
-	// rests, if not nil, are taken before each read.
-	rests *rests
+	// pacer, if not nil, may pause before each read.
+	pacer *pacer
 	// congested: the client did not take everything that was sent without waiting.
 	congested bool
 }
@@ -85,7 +85,7 @@ func (s *stream) Read(p []byte) (int, error) {
 		return 0, errNotNow
 	}
 	s.readable = false
-	if s.rests != nil && s.rests.rest() {
+	if s.pacer != nil && s.pacer.pause() {
 		p = p[:min(len(p), bulkRead)]
 	}
 	if s.socket != nil {

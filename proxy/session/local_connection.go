@@ -33,7 +33,7 @@ func runQuit(s *Session, dst []byte, _ [][]byte) []byte {
 
 // runReset is RESET: the connection is as new.
 func runReset(s *Session, dst []byte, _ [][]byte) []byte {
-	s.replies, s.barred = replyOn, 0
+	s.replies, s.refused = replyOn, 0
 	s.setRESP3(false)
 	s.info.set(func(c *clientInfo) {
 		c.name, c.noEvict, c.noTouchMode, c.tracking = "", false, false, tracking{}

@@ -19,7 +19,7 @@ type Session struct {
 
 	authenticated bool
 	resp3         bool
-	barred        bars
+	refused       refusals
 	replies       replyMode
 
 	plan    plan
@@ -89,10 +89,10 @@ func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
 	case !s.authenticated && cmd.Flags&command.FlagNoAuth == 0:
 		s.refuse(cmd.Op, errNoAuth)
 	case !s.service.loaded.Load() && s.loading(cmd, args):
-	case (s.barred != 0 || cmd.Route == command.RouteUnsupported) && s.transactional(cmd):
+	case (s.refused != 0 || cmd.Route == command.RouteUnsupported) && s.transactional(cmd):
 	case s.inNoDatabase(cmd):
 		s.refuse(cmd.Op, errInNoDB)
-	case s.barred != 0 && s.toBeCached(cmd):
+	case s.refused != 0 && s.toBeCached(cmd):
 		s.refuse(cmd.Op, errToBeCached)
 	default:
 		s.route(cmd, args)

@@ -84,7 +84,7 @@ func clientCaching(s *Session, dst []byte, args [][]byte) []byte {
 	case !is(args[2], "YES"):
 		return route.AppendReply(dst, errSyntax)
 	}
-	s.barred |= barCaching
+	s.refused |= refusedCaching
 	return route.AppendReply(dst, errNoCaching)
 }
 
@@ -94,7 +94,7 @@ func (s *Session) toBeCached(cmd *command.Command) bool {
 	case command.OpClient, command.OpQuit, command.OpReset:
 		return false
 	}
-	barred := s.barred&barCaching != 0
-	s.barred &^= barCaching
-	return barred
+	pending := s.refused&refusedCaching != 0
+	s.refused &^= refusedCaching
+	return pending
 }

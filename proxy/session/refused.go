@@ -7,17 +7,17 @@ import (
 	"github.com/quolldb/quoll/proxy/route"
 )
 
-// bars are what keeps a connection from executing commands: something that it asked for was refused, and what follows rests
+// refusals are what keeps a connection from executing commands: something that it asked for was refused, and what follows rests
 // on it. Clients send it all the same, in one pipeline or because they do not look at the reply.
-type bars uint8
+type refusals uint8
 
 const (
-	// barTransaction: MULTI was refused. What would have been queued must not be executed one by one.
-	barTransaction bars = 1 << iota
-	// barDatabase: SELECT was refused. What is meant for another database must not touch this one.
-	barDatabase
-	// barCaching: CLIENT CACHING YES was refused. What the next command, or the next transaction, reads must not get into the client's cache.
-	barCaching
+	// refusedMulti: MULTI was refused. What would have been queued must not be executed one by one.
+	refusedMulti refusals = 1 << iota
+	// refusedSelect: SELECT was refused. What is meant for another database must not touch this one.
+	refusedSelect
+	// refusedCaching: CLIENT CACHING YES was refused. What the next command, or the next transaction, reads must not get into the client's cache.
+	refusedCaching
 )
 
 var (
@@ -34,29 +34,29 @@ var (
 // transactional answers the commands of transactions, which are all refused, and what is sent between them. It reports
 // whether that was all.
 func (s *Session) transactional(cmd *command.Command) bool {
-	inside := s.barred&barTransaction != 0
+	inside := s.refused&refusedMulti != 0
 	var err error
 	switch {
 	case cmd == multiCommand && inside:
 		err = errNestedMulti
 	case cmd == multiCommand:
-		s.barred |= barTransaction
+		s.refused |= refusedMulti
 		err = errNoMulti
 	case cmd == execCommand && inside:
-		s.barred &^= barTransaction | barCaching
+		s.refused &^= refusedMulti | refusedCaching
 		err = errExecAbort
 	case cmd == execCommand:
 		err = errNoExec
 	case cmd == discardCommand && !inside:
 		err = errNoDiscard
 	case cmd == discardCommand:
-		s.barred &^= barTransaction | barCaching
+		s.refused &^= refusedMulti | refusedCaching
 		s.finish()
 		s.reply(cmd.Op, []byte("+OK\r\n"))
 		return true
 	case !inside, cmd.Op == command.OpQuit, cmd.Op == command.OpReset:
 		return false
-	case s.barred&barCaching != 0:
+	case s.refused&refusedCaching != 0:
 		err = errToBeCached
 	default:
 		err = errInMulti
@@ -73,15 +73,15 @@ var (
 
 // inNoDatabase reports whether a command needs the database that the client asked for in vain.
 func (s *Session) inNoDatabase(cmd *command.Command) bool {
-	return s.barred&barDatabase != 0 && cmd.Route != command.RouteProxy && cmd.Route != command.RouteUnsupported
+	return s.refused&refusedSelect != 0 && cmd.Route != command.RouteProxy && cmd.Route != command.RouteUnsupported
 }
 
 // selected notes what became of a SELECT.
 func (s *Session) selected(err error) {
 	switch {
 	case err == nil:
-		s.barred &^= barDatabase
+		s.refused &^= refusedSelect
 	case errors.Is(err, errDBIndex):
-		s.barred |= barDatabase
+		s.refused |= refusedSelect
 	}
 }
