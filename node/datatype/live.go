@@ -22,8 +22,11 @@ func Live(st record.State) (live record.State, ok bool) {
 
 // Assemble returns the object of a type whose root a store keeps at a place. An error is one of read, or says that the parts are no such object.
 func Assemble(t record.Type, root record.Place, read record.ReadPart) (record.Object, error) {
-	if t != record.Hash {
-		return nil, fmt.Errorf("datatype: a %s is never in parts", t)
+	switch t {
+	case record.Hash:
+		return parts.AssembleMap(root, read)
+	case record.String:
+		return parts.AssembleRope(root, read)
 	}
-	return parts.Assemble(root, read)
+	return nil, fmt.Errorf("datatype: a %s is never in parts", t)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/quolldb/quoll/internal/buffer"
+	"github.com/quolldb/quoll/internal/record"
 )
 
 // Rope is an immutable string of bytes in parts. It may be read by anybody at any time. A change makes another Rope, with one new part for each
@@ -25,8 +26,9 @@ const (
 
 // segment is a part of a Rope, or what is above some: all but the last one of these have what they have room for.
 type segment struct {
-	bytes []byte     // of a part
-	kids  []*segment // of what is no part
+	bytes  []byte     // of a part
+	kids   []*segment // of what is no part
+	stored record.Place
 }
 
 // room returns how many bytes a segment of a height has at most.

@@ -70,9 +70,9 @@ func (n *node) AppendPart(dst []byte) []byte {
 	return dst
 }
 
-// Assemble makes the map whose root a store keeps at a place, and notes in its parts where they are. An error is one of read, or says that what
+// AssembleMap makes the map whose root a store keeps at a place, and notes in its parts where they are. An error is one of read, or says that what
 // was read is no map.
-func Assemble(root record.Place, read record.ReadPart) (*Map, error) {
+func AssembleMap(root record.Place, read record.ReadPart) (*Map, error) {
 	n, err := assemble(root, read, deepest)
 	if err != nil {
 		return nil, err

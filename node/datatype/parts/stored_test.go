@@ -68,7 +68,7 @@ func TestStoredMap(t *testing.T) {
 			}
 			s.keep(m.Root())
 			require.Zero(t, s.keep(m.Root()), "what is stored is stored again")
-			other, err := Assemble(*m.Root().Stored(), s.read)
+			other, err := AssembleMap(*m.Root().Stored(), s.read)
 			require.NoError(t, err)
 			require.Equal(t, m.AppendTo(nil), other.AppendTo(nil))
 			require.Equal(t, m.Len(), other.Len())
@@ -104,20 +104,69 @@ func TestADamagedPart(t *testing.T) {
 			continue
 		}
 		delete(s.content, at)
-		_, err := Assemble(root, s.read)
+		_, err := AssembleMap(root, s.read)
 		require.ErrorContains(t, err, "no part")
 		for cut := range min(len(content), 50) {
 			s.content[at] = content[:cut]
-			_, err := Assemble(root, s.read)
+			_, err := AssembleMap(root, s.read)
 			require.ErrorIs(t, err, errPart)
 		}
 		s.content[at] = content
 	}
 	few := s.below[root][:1]
 	s.below[root] = few
-	_, err := Assemble(few[0], s.read)
+	_, err := AssembleMap(few[0], s.read)
 	require.NoError(t, err)
 	s.below[few[0]] = few // for ever
-	_, err = Assemble(few[0], s.read)
+	_, err = AssembleMap(few[0], s.read)
 	require.ErrorIs(t, err, errPart)
+}
+
+// TestStoredRope: a rope that is put together from its parts is the rope that was stored, and a change of it stores few.
+func TestStoredRope(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, r, model := newShelf(), new(Rope), []byte{}
+		most := rapid.SampledFrom([]int{10, 5000, 300_000}).Draw(t, "most")
+		for range rapid.IntRange(1, 6).Draw(t, "times") {
+			at := rapid.IntRange(0, most).Draw(t, "at")
+			data := []byte(strings.Repeat("x", rapid.IntRange(1, 5000).Draw(t, "length")))
+			model = append(model, make([]byte, max(0, at+len(data)-len(model)))...)
+			copy(model[at:], data)
+			before := r.Size()
+			r = r.With(0, at, data)
+			if added := s.keep(r.Root()); before == len(model) {
+				require.LessOrEqual(t, added, 8, "a change stores much")
+			}
+			other, err := AssembleRope(*r.Root().Stored(), s.read)
+			require.NoError(t, err)
+			require.Equal(t, string(model), string(other.AppendTo(nil)))
+			require.Equal(t, r.height, other.height)
+			require.Equal(t, r.size, other.size)
+			require.Zero(t, s.keep(other.Root()))
+			r = other
+		}
+	})
+}
+
+// TestADamagedRope is an error, whatever is wrong with it.
+func TestADamagedRope(t *testing.T) {
+	s, r := newShelf(), NewRope(make([]byte, 200_000))
+	s.keep(r.Root())
+	root := *r.Root().Stored()
+	for at, content := range s.content {
+		below := s.below[at]
+		delete(s.content, at)
+		_, err := AssembleRope(root, s.read)
+		require.ErrorContains(t, err, "no part")
+		s.content[at] = append(content[:len(content):len(content)], make([]byte, ropePart)...)
+		_, err = AssembleRope(root, s.read)
+		require.ErrorIs(t, err, errPart)
+		s.content[at] = content
+		if len(below) > 1 {
+			s.below[at] = append(below[1:len(below):len(below)], below[0], below[0]) // the last one is short
+			_, err = AssembleRope(root, s.read)
+			require.ErrorIs(t, err, errPart)
+		}
+		s.below[at] = below
+	}
 }

@@ -242,6 +242,13 @@ func TestACrashAtEveryWrite(t *testing.T) {
 			"string": func(t *rapid.T) {
 				h.run(command.OpSet, keys.Draw(t, "key"), strings.Repeat("x", rapid.IntRange(0, 5000).Draw(t, "size")))
 			},
+			"range": func(t *rapid.T) {
+				at := rapid.IntRange(0, 60_000).Draw(t, "at")
+				h.run(command.OpSetRange, keys.Draw(t, "key"), fmt.Sprint(at), strings.Repeat("r", rapid.IntRange(1, 3000).Draw(t, "size")))
+			},
+			"append": func(t *rapid.T) {
+				h.run(command.OpAppend, keys.Draw(t, "key"), strings.Repeat("a", rapid.IntRange(1, 20_000).Draw(t, "size")))
+			},
 			"former": func(t *rapid.T) { h.putFormer(keys.Draw(t, "key")) },
 			"del":    func(t *rapid.T) { h.run(command.OpDel, keys.Draw(t, "key")) },
 			"remove": func(t *rapid.T) {
@@ -375,6 +382,26 @@ func TestObjectsOfBefore(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, formatParts, version, "an earlier version would take the head for a value")
 	h.crash(h.store.writes())
+	h.close()
+}
+
+// TestASmallChangeOfALongString writes a part of it, and the way there.
+func TestASmallChangeOfALongString(t *testing.T) {
+	h := newHashes(t, t.TempDir(), 1)
+	h.engine.opt.PartsFrom = 16 << 10
+	h.run(command.OpSet, "a", strings.Repeat("x", 10<<20))
+	h.run(command.OpSetRange, "a", "7", "in parts")
+	require.NoError(t, h.engine.FlushOnly())
+	before := h.store.writes()
+	h.run(command.OpSetRange, "a", "5000000", "0123456789")
+	h.flushed = map[string]record.Record{}
+	require.NoError(t, h.engine.FlushOnly())
+	size := 0
+	for _, o := range h.store.log[before:] {
+		size += len(o.key) + len(o.value)
+	}
+	require.Less(t, size, 5<<10, "a small change writes much")
+	requireModel(t, h.store, h.model, h.model)
 	h.close()
 }
 
