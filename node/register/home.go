@@ -415,6 +415,9 @@ func (h *Home) send(x *Outgoing, to []uint16) {
 	if slices.Contains(to, h.self) {
 		h.sendLocal(&x.Message)
 	}
+	if x.IsDelta {
+		x.State = record.State{} // which does not travel
+	}
 	x.Key, x.State.Value, x.Delta = h.out.keep(x.Key), h.out.keepShort(x.State.Value), h.out.keepShort(x.Delta)
 }
 
