@@ -61,7 +61,7 @@ func (s *Server) accept(conn net.Conn) {
 	if err == nil {
 		s.stats.Accepted.Add(1)
 		if !s.loop.adopt(c) {
-			c.dedicated.Store(true)
+			c.dedicate()
 			s.running.Go(c.serve)
 		}
 		return

@@ -18,10 +18,10 @@ type bulkReads struct {
 const (
 	// longestWork bounds what a pause is reckoned from, where something seemed to take long.
 	longestWork = time.Millisecond
-	// large is from how many bytes on a command is read slowly: it pauses slowly times as long as it is read. Most of what it costs others
+	// large is from how many bytes on a command is read slowly: it pauses pauseFactor times as long as it is read. Most of what it costs others
 	// is memory that nobody had before, of which a virtual machine has to find every page.
-	large  = 256 << 10
-	slowly = 16
+	large       = 256 << 10
+	pauseFactor = 16
 	// bulkRead is how many bytes are read at a time while others are served.
 	bulkRead = 32 << 10
 	// turnReads is after how many reads somebody else has the turn.
@@ -41,7 +41,7 @@ func (b *bulkReads) read(c *Conn) error {
 	b.turns <- struct{}{}
 	c.stream.pacer = &pacer{bulk: b, since: time.Now(), served: b.served.Load(), times: 1}
 	if c.reader.Expected() > large {
-		c.stream.pacer.times = slowly
+		c.stream.pacer.times = pauseFactor
 	}
 	defer func() {
 		c.stream.pacer = nil

@@ -1,13 +1,18 @@
 package front
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // TestPushQueue: whatever is pushed and dropped, the queue has the messages that a slice would have, knows their size, and is within its limits
@@ -91,6 +96,44 @@ func (s *scripted) Run() {
 		}
 	}
 	s.want.Write(pushed.Bytes())
+}
+
+// slowSession is a session whose commands take a second each.
+type slowSession struct {
+	conn *Conn
+	Session
+}
+
+func (s *slowSession) Run() {
+	for ; s.conn.More(); s.conn.Skip() {
+		s.conn.Execute(new(route.Batch))
+		s.conn.Write([]byte("reply\n"))
+	}
+}
+
+type slowCluster struct{ noCluster }
+
+func (slowCluster) Execute(*route.Batch) { time.Sleep(time.Second) }
+
+// TestPushInVirtualTime: who waits to write to a client whose command takes long does not keep a clock of tests from going on.
+func TestPushInVirtualTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var session slowSession
+		server := New(Config{}, slowCluster{}, func(c *Conn) Session { session.conn = c; return &session })
+		here, there := net.Pipe()
+		server.accept(there)
+		_, err := here.Write([]byte("command\n"))
+		require.NoError(t, err)
+		synctest.Wait()
+		require.True(t, session.conn.Push([]byte("push\n")))
+		lines := bufio.NewScanner(here)
+		for _, want := range []string{"reply", "push"} {
+			require.True(t, lines.Scan())
+			require.Equal(t, want, lines.Text())
+		}
+		require.NoError(t, here.Close())
+		require.NoError(t, server.Shutdown(t.Context()))
+	})
 }
 
 // TestPushesLeaveBetweenReplies: what was pushed before commands were read leaves before their replies, what is pushed meanwhile behind them.

@@ -15,8 +15,10 @@ import (
 // serve serves the connection to its end, or until it can be left to the loop. It begins with
 // what a round has left.
 func (c *Conn) serve() {
-	c.writing.Lock()
-	defer c.writing.Unlock()
+	if c.dedicated.Load() {
+		c.writing <- struct{}{}
+		defer func() { <-c.writing }()
+	}
 	defer func() {
 		if cause := recover(); cause != nil {
 			c.crashed(cause)
@@ -36,20 +38,26 @@ func (c *Conn) serve() {
 	c.end()
 }
 
+// dedicate says that the connection is served by a goroutine, from its beginning to its end.
+func (c *Conn) dedicate() {
+	c.writing = make(chan struct{}, 1)
+	c.dedicated.Store(true)
+}
+
 // read reads what the client has sent. If that means to wait for the client others may write meanwhile: see speak.
 func (c *Conn) read() error {
 	if !c.dedicated.Load() {
 		return c.server.bulk.read(c)
 	}
-	c.writing.Unlock()
-	defer c.writing.Lock()
+	<-c.writing
+	defer func() { c.writing <- struct{}{} }()
 	return c.reader.ReadBatch(&c.input)
 }
 
 // speak writes what was pushed to a client whose own goroutine waits for it to send something.
 func (c *Conn) speak() {
-	c.writing.Lock()
-	defer c.writing.Unlock()
+	c.writing <- struct{}{}
+	defer func() { <-c.writing }()
 	c.outbox.answered()
 	if c.finish(); c.broken {
 		c.stream.Close() // the goroutine ends the connection
