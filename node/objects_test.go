@@ -20,7 +20,9 @@ import (
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/engine/memory"
+	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/transfer"
 	"github.com/quolldb/quoll/ring"
 )
@@ -222,4 +224,61 @@ func TestALargeHashIsBackedUpInPieces(t *testing.T) {
 	require.True(t, found)
 	require.NotNil(t, rec.State.Object)
 	require.Equal(t, c.packed("a", "k"), rec.State.Packed().Value)
+}
+
+// piecesOf returns the frames in which an object goes ahead under a number.
+func piecesOf(id uint64, state record.State) (frames [][]byte) {
+	packed := state.Packed().Value
+	for at := 0; at < len(packed); at += wire.StreamPiece {
+		piece := protocol.Piece{ID: id, Type: state.Type, Size: len(packed), Offset: at}
+		frame := protocol.AppendPieceHead(wire.BeginFrame(nil, protocol.FramePiece), &piece)
+		frames = append(frames, wire.EndFrame(append(frame, packed[at:min(len(packed), at+wire.StreamPiece)]...), 0))
+	}
+	return frames
+}
+
+// TestAWriteWithoutItsObjectIsLost: of a write whose object did not come whole there is no trace, and no answer. With its object it is stored.
+func TestAWriteWithoutItsObjectIsLost(t *testing.T) {
+	c := newFormed(t, 3, large)
+	c.grow("c", "source", 0, 2*transfer.Ahead)
+	source, _ := c.record("c", ring.SlotOf([]byte("source")), "source")
+	n := c.nodes["a"]
+	peer := c.dialAs(n, c.nodes["b"])
+	slot := ring.SlotOf([]byte("k"))
+	ballot := record.Ballot{Counter: 1000, Incarnation: record.NewIncarnation(1, 2)}
+	m := register.Message{Kind: register.Accept, Slot: slot, Key: []byte("k"), Epoch: 1, Ballot: ballot, State: source.State,
+		Version: record.Version{Ballot: ballot, Seq: 1}}
+	send := func(id uint64, frames [][]byte) {
+		for _, frame := range frames {
+			require.NoError(t, peer.link.SendFrames(frame))
+		}
+		frame := protocol.AppendRequestAhead(wire.BeginFrame(nil, protocol.FrameReplicate), &m, id)
+		require.NoError(t, peer.link.SendFrames(wire.EndFrame(frame, 0)))
+	}
+	pieces := piecesOf(1, source.State)
+	send(1, pieces[:len(pieces)-1])
+	peer.barrier()
+	c.eventually(func() bool { return n.committed(t.Context()) == nil })
+	rec, found := c.record("a", slot, "k")
+	require.False(t, found, "it has an effect: %v", rec.Version)
+	require.Empty(t, peer.replies, "it has an effect")
+	require.EqualValues(t, 1, n.Metrics.ObjectsLost.Value())
+
+	send(2, piecesOf(2, source.State))
+	require.Equal(t, register.OK, (<-peer.replies).Result)
+	rec, _ = c.record("a", slot, "k")
+	require.Equal(t, source.State.Packed().Value, rec.State.Packed().Value)
+	require.Zero(t, n.incoming.Used())
+}
+
+// TestAnAnswerWithoutItsObjectIsLost: it is no vote for a deletion.
+func TestAnAnswerWithoutItsObjectIsLost(t *testing.T) {
+	n := newFormed(t, 3, nil).nodes["a"]
+	// The link's reader is another goroutine.
+	p := &peer{node: n, id: n.peers[0].id, name: n.peers[0].name, objects: n.newObjects(), out: n.getOutbox()}
+	defer p.idle()
+	reply := register.Message{Kind: register.SyncRead, Reply: true, Slot: 1, Key: []byte("k"), Present: true,
+		Held: record.Version{Seq: 9}, Found: record.State{Type: record.Hash}}
+	p.replies(protocol.AppendReplyAhead(nil, &reply, 7))
+	require.EqualValues(t, 1, n.Metrics.ObjectsLost.Value(), "it counts")
 }

@@ -194,7 +194,11 @@ func (p *peer) replies(body []byte) {
 			break
 		}
 		m.From = p.id
-		if d.Missing() || m.Slot >= ring.Slots {
+		if d.Missing() {
+			n.Metrics.ObjectsLost.Inc()
+			continue
+		}
+		if m.Slot >= ring.Slots {
 			continue
 		}
 		if count++; count == groupSize {

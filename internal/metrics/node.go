@@ -37,7 +37,7 @@ type Node struct {
 	// Waits counts how often no more was executed for a proxy until it, or the other nodes, had taken some of what waited for them.
 	Waits Counter
 
-	// ObjectsLost counts writes as a replica that were as if lost, since their large object did not come whole.
+	// ObjectsLost counts writes and answers that were as if lost, since their large object did not come whole.
 	ObjectsLost Counter
 
 	// Traffic of the peer protocol, all links together.
@@ -98,7 +98,7 @@ func (n *Node) Register(r *Registry, name string, events []string, state func() 
 	c.counter("quoll_node_miscounted_slots_total", "Slots whose counts did not fit their records, and were corrected: a fault in quoll.", &n.Miscounted)
 	c.counter("quoll_node_rebuilt_slots_total", "Slots whose data was damaged, and was copied from the other replicas.", &n.Rebuilt)
 	c.counter("quoll_node_waits_total", "How often a proxy had to wait until it, or other nodes, had taken what waited for them.", &n.Waits)
-	c.counter("quoll_node_lost_objects_total", "Writes not stored as a replica because their large object did not come whole: there was no room, or something was lost.", &n.ObjectsLost)
+	c.counter("quoll_node_lost_objects_total", "Writes and answers that counted as lost because their large object did not come whole: there was no room, or something was lost.", &n.ObjectsLost)
 	c.counter("quoll_node_received_frames_total", "Frames received by the peer protocol.", &n.FramesIn)
 	c.counter("quoll_node_sent_frames_total", "Frames of requests sent to other nodes.", &n.FramesOut)
 	c.counter("quoll_node_received_bytes_total", "Bytes received by the peer protocol.", &n.BytesIn)

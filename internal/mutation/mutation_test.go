@@ -56,6 +56,7 @@ const (
 	datatype    = "node/datatype"
 	parts       = "node/datatype/parts"
 	disk        = "node/engine/disk"
+	transfer    = "node/transfer"
 )
 
 func (tr trial) String() string {

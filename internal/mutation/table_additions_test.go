@@ -233,17 +233,74 @@ var additions = []mutation{
 		caught: scenario(node, "TestAReplicaOfACrowdedNode", `actual  : "as-brimful"`), edits: []edit{
 			{"node/full.go", `return err == nil && (m.IsDelta || !held.State.Live() || m.State.Size() > held.State.Size())`, `return err != nil && len(held.State.Value) < 0`},
 		}},
+	{name: "ahead-torn", rule: "Large objects go ahead", effect: "a write whose object did not come whole is executed without it",
+		caught: scenario(node, "TestAWriteWithoutItsObjectIsLost", `it has an effect`), edits: []edit{
+			{"node/serve.go", `		if d.Missing() {
+			n.Metrics.ObjectsLost.Inc()
+			continue
+		}
+`, ``},
+		}},
+	{name: "ahead-shown", rule: "Large objects go ahead", effect: "an answer whose object did not come whole shows a deletion",
+		caught: scenario(node, "TestAnAnswerWithoutItsObjectIsLost", `it counts`), edits: []edit{
+			{"node/peer.go", `		if d.Missing() {
+			n.Metrics.ObjectsLost.Inc()
+			continue
+		}
+`, ``},
+		}},
+	{name: "ahead-order", rule: "Large objects go ahead", effect: "pieces are taken in any order, and some may be missing",
+		caught: scenario(transfer, "TestWhatDidNotComeWholeHasNoEffect/string", `it is executed`), edits: []edit{
+			{"node/transfer/incoming.go", ` || p.Offset != in.have || `, ` || `},
+		}},
+	{name: "ahead-other", rule: "Large objects go ahead", effect: "pieces of another object are taken for those of this one",
+		caught: scenario(transfer, "TestWhatDidNotComeWholeHasNoEffect/string", `one is of another: it is executed`), edits: []edit{
+			{"node/transfer/incoming.go", `} else if p.ID != in.coming.ID || `, `} else if `},
+		}},
+	{name: "ahead-bound", rule: "Large objects go ahead", effect: "objects on their way take any memory",
+		caught: scenario(transfer, "TestObjectsOnTheirWayAreBounded", `in chain|An error is expected`), edits: []edit{
+			{"node/transfer/incoming.go", `if r.used.Add(int64(bytes)) > r.Limit || r.Full`, `if r.used.Add(int64(bytes)); r.Full`},
+		}},
+	{name: "ahead-overtaken", rule: "Large objects go ahead", effect: "deltas overtake the object that they are made on",
+		caught: scenario(transfer, "TestDeltasFollowTheirObject", `Should be true`), edits: []edit{
+			{"node/transfer/lane.go", `	s.follow(m)
+	return true
+`, `	return false
+`},
+		}},
+	{name: "ahead-repeated", rule: "Large objects go ahead", effect: "an object that is on its way is sent again",
+		caught: scenario(transfer, "TestOneObjectOfAKey", `it begins anew`), edits: []edit{
+			{"node/transfer/lane.go", `	case !s.newest.Less(m.Version): // it is on its way
+		return true
+`, ``},
+		}},
+	{name: "same-unlike", rule: "What the home has is not shown", effect: "a replica does not show a state that the home has not",
+		caught: scenario(register, "TestWhatTheHomeHasIsNotShown", `Should be false`), edits: []edit{
+			{"node/register/acceptor.go", `reply.Same = present && rec.Version == m.Base; !reply.Same`, `reply.Same = present; !reply.Same`},
+		}},
+	{name: "same-trusted", rule: "What the home has is not shown", effect: "a home takes whatever its own replica holds for what was not shown",
+		caught: scenario(register, "TestWhatIsNotShownMustBeHere", `answered already`), edits: []edit{
+			{"node/register/replies.go", `return present && rec.Version == m.Held`, `return present`},
+		}},
+	{name: "large-resent", rule: "A large head is asked for first", effect: "a large state is sent again to who is only late",
+		caught: scenario(register, "TestALargeHeadIsAskedForFirst", `it is sent again whole`), edits: []edit{
+			{"node/register/tick.go", `h.large(ks.head.State.Size()) && `, `false && `},
+		}},
+	{name: "large-based", rule: "A large head is asked for first", effect: "who holds nothing of a key is asked with a delta that can be applied",
+		caught: scenario(register, "TestALargeHeadIsAskedForFirst/it_is_lost", `index out of range`), edits: []edit{
+			{"node/register/replies.go", `x.IsDelta, x.Base, x.State = true, x.Version, record.State{}`, `x.IsDelta, x.State = true, record.State{}`},
+		}},
 	{name: "repair-blind", rule: "Repair", effect: "a repair does not look for the state that it writes again",
 		caught: search("repair", 300), edits: []edit{
 			{"node/register/request.go", `r.key, r.blind = args[1], command.Blind(&r.cmd)`, `r.key, r.blind = args[1], command.Blind(&r.cmd) || r.cmd.Op >= 1<<15`},
 		}},
 	{name: "repair-empty", rule: "Repair", effect: "a repair deletes",
 		caught: scenario(node, "TestAReplicaThatMissedWritesCatchesUp", `expected: int\(500\)`), edits: []edit{
-			{"node/env.go", `return dst, record.Effect{Kind: record.Replaced, State: st}`, `return dst, record.Effect{Kind: record.Replaced}`},
+			{"node/env.go", `return dst, datatype.WriteAgain(st)`, `return dst, record.Effect{Kind: record.Replaced}`},
 		}},
 	{name: "repair-nothing", rule: "Repair", effect: "a repair writes nothing",
 		caught: scenario(node, "TestAReplicaThatMissedWritesCatchesUp", `Condition never satisfied`), edits: []edit{
-			{"node/env.go", `return dst, record.Effect{Kind: record.Replaced, State: st}`, `return dst, record.Effect{}`},
+			{"node/env.go", `return dst, datatype.WriteAgain(st)`, `return dst, record.Effect{}`},
 		}},
 	{name: "rebuild-unfenced", rule: "Rebuilding a damaged replica", effect: "members show their records without a promise",
 		caught: scenario(register, "TestWhatWasShownIsFinal", `the client read what is gone`), edits: []edit{

@@ -63,8 +63,10 @@ var replicaRules = []mutation{
 		return err
 	}
 	reply.Held = m.Version`, `reply.Held = m.Version`},
-			{"node/register/acceptor.go", `reply.Held, reply.Found, reply.Present = rec.Version, rec.State, present
-	return a.promise(m.Ballot)`, `reply.Held, reply.Found, reply.Present = rec.Version, rec.State, present
+			{"node/register/acceptor.go", `		reply.Found = rec.State
+	}
+	return a.promise(m.Ballot)`, `		reply.Found = rec.State
+	}
 	return nil`},
 		}},
 	{name: "prepare-equal", rule: "R3", effect: "a ballot is promised twice; harmless as long as incarnations are unique",
@@ -120,8 +122,10 @@ var replicaRules = []mutation{
 		}},
 	{name: "sync-unpromised", rule: "R5", effect: "a sync-read does not promise",
 		caught: scenario(register, "TestR5NoOlderWriteIsAcknowledgedAfterASyncRead", `acknowledged behind the back of the newer term`), edits: []edit{
-			{"node/register/acceptor.go", `reply.Held, reply.Found, reply.Present = rec.Version, rec.State, present
-	return a.promise(m.Ballot)`, `reply.Held, reply.Found, reply.Present = rec.Version, rec.State, present
+			{"node/register/acceptor.go", `		reply.Found = rec.State
+	}
+	return a.promise(m.Ballot)`, `		reply.Found = rec.State
+	}
 	return nil`},
 		}},
 	{name: "nopromise", rule: "R6", effect: "an accept below the promise is taken",
@@ -156,6 +160,6 @@ var replicaRules = []mutation{
 		}},
 	{name: "needfull-ignored", rule: "R7", effect: "need-full is not answered with the head",
 		caught: scenario(register, "TestR7NeedFullGetsTheHead", `should have 1 item\(s\), but has 0`), edits: []edit{
-			{"node/register/replies.go", `h.sendHead(ks, i)`, `_ = ks`},
+			{"node/register/replies.go", `h.sendHead(ks, i, false)`, `_ = ks`},
 		}},
 }

@@ -29,7 +29,7 @@ func AppendRequestAhead(dst []byte, m *replication.Message, id uint64) []byte {
 	dst = wire.AppendUvarint(dst, m.Round)
 	switch m.Kind {
 	case replication.SyncRead:
-		dst = wire.AppendBytes(dst, m.Key)
+		dst = wire.AppendVersion(wire.AppendBytes(dst, m.Key), m.Base)
 	case replication.Accept:
 		dst = wire.AppendBytes(dst, m.Key)
 		dst = wire.AppendUvarint(dst, m.Version.Seq)
@@ -65,7 +65,7 @@ func DecodeRequest(d *wire.Decoder, m *replication.Message) {
 	switch m.Kind {
 	case replication.Prepare, replication.Confirm:
 	case replication.SyncRead:
-		m.Key = d.Bytes()
+		m.Key, m.Base = d.Bytes(), d.Version()
 	case replication.Accept:
 		m.Key = d.Bytes()
 		m.Version = record.Version{Ballot: m.Ballot, Seq: d.Uvarint()}
@@ -105,6 +105,9 @@ func AppendReplyAhead(dst []byte, m *replication.Message, id uint64) []byte {
 		dst = wire.AppendVersion(dst, m.Held)
 		dst = wire.AppendBool(dst, m.Present)
 		dst = wire.AppendVersion(dst, m.Floor)
+		if dst = wire.AppendBool(dst, m.Same); m.Same {
+			return dst
+		}
 		return appendState(dst, m.Found, id)
 	case replication.Accept:
 		dst = wire.AppendBytes(dst, m.Key)
@@ -129,7 +132,10 @@ func DecodeReply(d *wire.Decoder, m *replication.Message) {
 	switch m.Kind {
 	case replication.Prepare, replication.Confirm, replication.Purge:
 	case replication.SyncRead:
-		m.Key, m.Held, m.Present, m.Floor, m.Found = d.Bytes(), d.Version(), d.Bool(), d.Version(), d.State()
+		m.Key, m.Held, m.Present, m.Floor, m.Same = d.Bytes(), d.Version(), d.Bool(), d.Version(), d.Bool()
+		if !m.Same {
+			m.Found = d.State()
+		}
 	case replication.Accept:
 		m.Key, m.Held = d.Bytes(), d.Version()
 		if m.Result == replication.BelowFloor {

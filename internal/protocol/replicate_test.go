@@ -26,7 +26,7 @@ var (
 		m := header(t)
 		switch m.Kind {
 		case replication.SyncRead:
-			m.Key = someBytes.Draw(t, "key")
+			m.Key, m.Base = someBytes.Draw(t, "key"), versions.Draw(t, "base")
 		case replication.Purge:
 			m.Key, m.Version = someBytes.Draw(t, "key"), versions.Draw(t, "version")
 		case replication.Clear:
@@ -51,7 +51,9 @@ var (
 		switch m.Kind {
 		case replication.SyncRead:
 			m.Key, m.Held, m.Present = someBytes.Draw(t, "key"), versions.Draw(t, "held"), rapid.Bool().Draw(t, "present")
-			m.Floor, m.Found = versions.Draw(t, "floor"), states.Draw(t, "found")
+			if m.Floor, m.Same = versions.Draw(t, "floor"), rapid.Bool().Draw(t, "same"); !m.Same {
+				m.Found = states.Draw(t, "found")
+			}
 		case replication.Clear:
 			m.Held = versions.Draw(t, "held")
 		case replication.Accept:

@@ -172,7 +172,10 @@ func (a *Acceptor) syncRead(m *Message, reply *Message) error {
 	if err != nil {
 		return err
 	}
-	reply.Held, reply.Found, reply.Present = rec.Version, rec.State, present
+	reply.Held, reply.Present = rec.Version, present
+	if reply.Same = present && rec.Version == m.Base; !reply.Same { // one version names one state for ever
+		reply.Found = rec.State
+	}
 	return a.promise(m.Ballot)
 }
 

@@ -44,11 +44,12 @@ type Timing struct {
 	Slow     int64 // but so long while a quorum is alive, if that is longer: it is only slow
 	Linger   int64 // a tombstone waits this long for the acknowledgement of all members
 	HandBack int64 // handing back a slot may take this long
+	Large    int   // a state of so many bytes is sent again only to who says that it lacks it; 0: there is no such size
 }
 
 // DefaultTiming suits a local network and an operation time-out of one second.
 func DefaultTiming() Timing {
-	return Timing{Resend: 250, Acquire: 150, Patience: 5000, Backoff: 60, Request: 1500, Linger: 1000, HandBack: 200}
+	return Timing{Resend: 250, Acquire: 150, Patience: 5000, Backoff: 60, Request: 1500, Linger: 1000, HandBack: 200, Large: 64 << 10}
 }
 
 type phase uint8
@@ -444,6 +445,9 @@ func (h *Home) sendLocal(m *Message) {
 		h.out.unvote()
 	default:
 		reply.Key, reply.Found.Value = h.out.keep(reply.Key), h.out.keepShort(reply.Found.Value)
+		if reply.Present {
+			m.Base = reply.Held // of a sync-read: the others need not show what is here
+		}
 	}
 }
 

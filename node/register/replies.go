@@ -126,7 +126,7 @@ func (h *Home) acceptReply(i int, m *Message) {
 		if ks == nil {
 			ks = h.begin(m.Key, newKeyState())
 		}
-		h.sendHead(ks, i)
+		h.sendHead(ks, i, false)
 	case BelowFloor: // (R14) same state, new version
 		if ks != nil && ks.known && ks.present && ks.head.Version.Ballot == h.ballot && !m.Floor.Less(ks.head.Version) {
 			h.count(FloorHit)
@@ -148,17 +148,33 @@ func (h *Home) purge(ks *keyState) {
 }
 
 // sendHead sends the full state of the head to one member, if this term wrote it.
-func (h *Home) sendHead(ks *keyState, to int) {
+// If it asks, it sends a delta on the version of the head instead.
+func (h *Home) sendHead(ks *keyState, to int, asks bool) {
 	if !ks.known || ks.head.Version.Ballot != h.ballot {
 		return
 	}
 	x := h.out.request(Accept)
 	if ks.present {
 		x.Key, x.Version, x.State = ks.key, ks.head.Version, ks.head.State
+		if asks {
+			x.IsDelta, x.Base, x.State = true, x.Version, record.State{}
+		}
 	} else {
 		x.Kind, x.Version = Clear, h.clear.version
 	}
 	h.send(x, h.config.members[to:to+1])
+}
+
+// shown takes the state that a reply does not show from the own replica. It reports false if that does not hold it any more: then the reply is as if
+// it had been lost.
+func (h *Home) shown(m *Message) bool {
+	rec, present, err := h.local.Read(m.Key)
+	if err != nil {
+		h.fail(err)
+		return false
+	}
+	m.Found = rec.State
+	return present && rec.Version == m.Held
 }
 
 // syncReadReply collects the answers of a quorum and adopts the highest version
@@ -166,6 +182,9 @@ func (h *Home) sendHead(ks *keyState, to int) {
 func (h *Home) syncReadReply(i int, m *Message) {
 	ks := h.keys.get(m.Key)
 	if ks == nil || ks.reading == nil || m.Round < ks.reading.round {
+		return
+	}
+	if m.Same && !h.shown(m) {
 		return
 	}
 	sr := ks.reading

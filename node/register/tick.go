@@ -112,17 +112,21 @@ func (h *Home) heard(ks *keyState) (s set) {
 // acked returns the highest seq of this term that a member is known to hold of a key, as a write of it or a clear.
 func (h *Home) acked(ks *keyState, i int) uint64 { return max(ks.held[i], h.clear.ackedBy(i)) }
 
-// resendHead sends the head to the members that have not acknowledged it.
+// resendHead sends the head to the members that have not acknowledged it. They may just be slow: of a large one they are asked first, by a delta on
+// the very version that it makes. Who has it acknowledges it, and nobody else can have its base (R7).
 func (h *Home) resendHead(ks *keyState) {
 	if ks.head.Version.Ballot != h.ballot {
 		return
 	}
 	for i := range h.config.members {
 		if h.phase == leading && h.acked(ks, i) < ks.head.Version.Seq {
-			h.sendHead(ks, i)
+			h.sendHead(ks, i, h.large(ks.head.State.Size()) && h.config.members[i] != h.self)
 		}
 	}
 }
+
+// large reports whether a head of so many bytes is sent again only to who says that it lacks it.
+func (h *Home) large(bytes int) bool { return h.timing.Large > 0 && bytes >= h.timing.Large }
 
 // dropExpired answers requests whose proxy has given up on them. A proposal stays
 // in flight without them.

@@ -55,7 +55,8 @@ type Message struct {
 	Version record.Version
 	// State is the full state that an Accept writes. With IsDelta it does not travel: the process' own replica is given it.
 	State record.State
-	// IsDelta: the Accept writes what Delta makes of the record of version Base, which is sent with a delta only.
+	// IsDelta: the Accept writes what Delta makes of the record of version Base. Base of a SyncRead is the version of the home's own record, zero if
+	// it has none: who holds the same need not show it.
 	IsDelta bool
 	Base    record.Version
 	Delta   []byte
@@ -67,8 +68,9 @@ type Message struct {
 	Held record.Version
 	// Present: there is a record of the key, and Held is not just the slot's clear (SyncRead).
 	Present bool
-	// Found is the state of version Held (SyncRead).
+	// Found is the state of version Held (SyncRead). Same: it is not shown, since the home has it, as Base said.
 	Found record.State
+	Same  bool
 	Floor record.Version
 }
 

@@ -129,6 +129,7 @@ func New(o Options) *Sim {
 func (s *Sim) addNode() *node {
 	n := &node{sim: s, id: uint16(len(s.nodes)), epoch: s.latest(), commit: []int{0, 0, 12, 120}[s.rand.IntN(4)], eager: s.chance(2)}
 	n.timing = register.Timing{Resend: 35, Acquire: 40, Patience: 150, Backoff: 30, Request: 1000, Slow: 1000, Linger: 80, HandBack: 40}
+	n.timing.Large = []int{0, 1}[n.id%2]
 	if s.chance(3) {
 		n.timing.Request, n.timing.Slow = 200, 600
 	}
