@@ -279,7 +279,7 @@ var additions = []mutation{
 			{"node/register/acceptor.go", `reply.Same = present && rec.Version == m.Base; !reply.Same`, `reply.Same = present; !reply.Same`},
 		}},
 	{name: "same-trusted", rule: "What the home has is not shown", effect: "a home takes whatever its own replica holds for what was not shown",
-		caught: scenario(register, "TestWhatIsNotShownMustBeHere", `answered already`), edits: []edit{
+		caught: scenario(register, "TestWhatIsNotShownMustBeHere", `what is here is taken for it`), edits: []edit{
 			{"node/register/replies.go", `return present && rec.Version == m.Held`, `return present`},
 		}},
 	{name: "large-resent", rule: "A large head is asked for first", effect: "a large state is sent again to who is only late",
