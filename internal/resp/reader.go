@@ -13,9 +13,9 @@ const (
 	// keptBuffer is the size up to which a grown buffer is kept. A larger one is
 	// given up as soon as the big command is done.
 	keptBuffer = 64 << 10
-	// boldBuffer is up to which size a buffer grows by more than doubling: who declares a lot and sends little shall not cost
+	// fastGrowth is up to which size a buffer grows by more than doubling: who declares a lot and sends little shall not cost
 	// several times as much as he sends.
-	boldBuffer = 2 << 20
+	fastGrowth = 2 << 20
 	// keptSpans is the same for the positions of arguments.
 	keptSpans = 1024
 	// maxEmptyReads is how often a source may return nothing before it is given up.
@@ -153,13 +153,13 @@ func (r *Reader) makeRoom() {
 	received, size := r.end, len(r.buf)
 	known := r.request.known()
 	enough := size / 2
-	if size >= boldBuffer {
+	if size >= fastGrowth {
 		enough += size / 4
 	}
 	if received < enough || received < known && known <= size {
 		return
 	}
-	n := max(2*size, min(known, 8*received, boldBuffer))
+	n := max(2*size, min(known, 8*received, fastGrowth))
 	grown := buffer.Get(n)[:n]
 	buffer.Copy(grown, r.buf[:received])
 	r.drop()

@@ -10,7 +10,7 @@ import (
 	"github.com/quolldb/quoll/internal/history"
 )
 
-// arena is where clients fight over keys. A duel is a few keys and a bounded number of commands, so that checking takes
+// arena is where clients contend for keys. A duel is a few keys and a bounded number of commands, so that checking takes
 // bounded memory and time; where checking falls behind, no duel begins.
 type arena struct {
 	run  *run
@@ -107,8 +107,8 @@ func (a *arena) close() {
 	a.over.Wait()
 }
 
-// fight lets a client send one command.
-func (a *arena) fight(ctx context.Context, c *client) error {
+// contend lets a client send one command.
+func (a *arena) contend(ctx context.Context, c *client) error {
 	d := a.enter()
 	if d == nil {
 		return nil

@@ -35,7 +35,7 @@ func (c *client) step(ctx context.Context) error {
 	case n < 9:
 		return c.increment(ctx)
 	case n < 11 && c.number < duelists:
-		return c.run.arena.fight(ctx, c)
+		return c.run.arena.contend(ctx, c)
 	}
 	return c.run.read(ctx, rand.IntN(c.run.store.addresses()), c.run.pool.any())
 }

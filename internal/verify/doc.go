@@ -6,7 +6,7 @@
 //   - Registers: one client sets a key to 1, 2, 3, …; all of them read it, through all addresses. A register is also a field of a hash in which other
 //     clients write other fields, or all fields of a hash, written by one HSET: whoever reads several of them at once finds them equal.
 //   - Counters: all clients increment a few keys and fields.
-//   - Duels: all clients fight over two keys with SET, GET, INCR, SETNX and DEL, and over the fields of two hashes, one or several at a time; after
+//   - Duels: all clients contend for two keys with SET, GET, INCR, SETNX and DEL, and over the fields of two hashes, one or several at a time; after
 //     some fifty commands a key their histories are checked with Porcupine (package history), for which a whole hash is one state, and new
 //     keys are taken.
 //

@@ -62,24 +62,24 @@ func TestLargeFramesAreSentInParts(t *testing.T) {
 	})
 }
 
-// urging adds an urgent frame with each write.
-type urging struct {
+// urgentAdder adds an urgent frame with each write.
+type urgentAdder struct {
 	bytes.Buffer
 	o *outbox
 }
 
-func (u *urging) Write(b []byte) (int, error) {
-	u.o.urge(appendFrame(nil, framePong, nil))
+func (u *urgentAdder) Write(b []byte) (int, error) {
+	u.o.addUrgent(appendFrame(nil, framePong, nil))
 	return u.Buffer.Write(b)
 }
 
 // TestUrgentPassesLarge: a ping does not wait for what is before it.
 func TestUrgentPassesLarge(t *testing.T) {
 	o := newOutbox(1 << 30)
-	w := &urging{o: o}
+	w := &urgentAdder{o: o}
 	require.NoError(t, o.hand(numbered(1, 10*writeSize)))
 	require.NoError(t, o.hand(numbered(2, 10*writeSize)))
-	o.urge(appendFrame(nil, framePing, nil))
+	o.addUrgent(appendFrame(nil, framePing, nil))
 	require.NoError(t, o.write(w, taken(o)))
 	types, _ := readAll(t, w.Bytes(), 1<<30)
 	require.Equal(t, framePing, types[0], "it was last, and comes first")
@@ -97,7 +97,7 @@ func TestUrgentIsBounded(t *testing.T) {
 	o := newOutbox(1 << 30)
 	ping := appendFrame(nil, framePing, make([]byte, pingLimit))
 	for range 1000 {
-		o.urge(ping)
+		o.addUrgent(ping)
 	}
 	require.LessOrEqual(t, len(o.urgent), urgentLimit+len(ping))
 	require.NoError(t, o.add(numbered(1, 1)), "it takes no room of others")

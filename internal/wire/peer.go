@@ -153,7 +153,7 @@ func (p *peer) control(f frame, to receiver) error {
 		if to.stuck() {
 			return nil
 		}
-		p.out.urge(appendFrame(nil, framePong, f.body))
+		p.out.addUrgent(appendFrame(nil, framePong, f.body))
 		return nil
 	case f.typ == framePong:
 		return to.pong(f.body)

@@ -99,7 +99,7 @@ func (s *Server) Serve(listener net.Listener) error {
 	defer s.done.Done()
 	defer listener.Close()
 	s.done.Go(s.sweep)
-	s.done.Go(s.vouch)
+	s.done.Go(s.reportProgress)
 	var pause time.Duration
 	for {
 		conn, err := listener.Accept()

@@ -25,7 +25,7 @@ type ServerConn struct {
 	// last round, and for how many rounds that has been so.
 	heard int64
 	quiet int
-	// seen, recent and steps belong to vouch: the turn, and when the last byte had come, as of the last round.
+	// seen, recent and steps belong to reportProgress: the turn, and when the last byte had come, as of the last round.
 	seen   uint32
 	recent int64
 	steps  uint32 // the same for what the handler has told of

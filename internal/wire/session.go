@@ -181,7 +181,7 @@ func (s *session) watch(stop <-chan struct{}) {
 				return
 			}
 			buf = appendPing(buf[:0], h.ping(), now)
-			s.out.urge(buf)
+			s.out.addUrgent(buf)
 		}
 		s.link.setState(h.state)
 	}

@@ -11,14 +11,14 @@ import (
 // says nothing and answers no pings.
 
 const (
-	// vouchInterval is how often peers are told.
-	vouchInterval = 50 * time.Millisecond
+	// progressInterval is how often peers are told.
+	progressInterval = 50 * time.Millisecond
 	// workingFor is how long they believe it.
 	workingFor = time.Second
 	// behindAfter is the age of frames from which a connection is behind.
 	behindAfter = 100 * time.Millisecond
 	// longestTurn is how long a handler may take for a frame, or for a step if it tells of them. Then something is wrong with it, and nobody
-	// vouches for it any more.
+	// reports it as working any more.
 	longestTurn = 5 * time.Second
 )
 
@@ -70,9 +70,9 @@ func (c *ServerConn) receives() bool {
 	return more && c.in.within.Load()
 }
 
-// vouch tells peers that this side works, as long as they wait for long.
-func (s *Server) vouch() {
-	ticker := time.NewTicker(vouchInterval)
+// reportProgress tells peers that this side works, as long as they wait for long.
+func (s *Server) reportProgress() {
+	ticker := time.NewTicker(progressInterval)
 	defer ticker.Stop()
 	var frame []byte
 	last := clock()
@@ -100,7 +100,7 @@ func (s *Server) vouch() {
 			behind := c.turn.behind(c.seen) || c.receives()
 			c.seen = c.turn.number.Load()
 			if c.open && !stuck && (working || behind) {
-				c.out.urge(frame)
+				c.out.addUrgent(frame)
 			}
 			told = told || behind
 		})

@@ -36,7 +36,7 @@ func TestBusyPeerIsNotSuspect(t *testing.T) {
 	})
 }
 
-// TestHandlerThatNeverReturnsIsNoWork: nobody vouches for it for ever.
+// TestHandlerThatNeverReturnsIsNoWork: it is not reported as working for ever.
 func TestHandlerThatNeverReturnsIsNoWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener := newPipes()
@@ -66,7 +66,7 @@ func TestServerSaysWhatItsOwnerSays(t *testing.T) {
 		link := connect(t, LinkConfig{Dial: listener.dial})
 		require.Equal(t, Up, <-link.states)
 		working.Store(true)
-		time.Sleep(2 * vouchInterval)
+		time.Sleep(2 * progressInterval)
 		synctest.Wait()
 		require.True(t, link.Working())
 

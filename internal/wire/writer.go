@@ -93,9 +93,9 @@ func (o *outbox) add(frames []byte) error {
 // reads none of them misses nothing by the others.
 const urgentLimit = 4 << 10
 
-// urge adds frames of the transport itself, which go before all that waits, and between the parts of a large frame. They are
+// addUrgent adds frames of the transport itself, which go before all that waits, and between the parts of a large frame. They are
 // dropped when very many wait.
-func (o *outbox) urge(frames []byte) {
+func (o *outbox) addUrgent(frames []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.mode == outboxOpen && len(o.urgent) < urgentLimit {
