@@ -43,6 +43,8 @@ var forbidden = []struct{ from, to, because string }{
 	{"node/repair", "node/rebuild", "rooms know the node, by their own interfaces, and not each other"},
 	{"node/rebuild", "node/repair", "rooms know the node, by their own interfaces, and not each other"},
 	{"node/rebuild", "node/datatype", "records are copied, whatever they mean"},
+	{"node/transfer", "node/register", "how objects travel has nothing to do with what is decided on them"},
+	{"node/transfer", "node/engine", "an object on its way has nothing to do with what is stored"},
 	{"node/datatype", "node/register", "what commands mean has nothing to do with how states are replicated"},
 	{"node/register", "node/datatype", "the protocol replicates states, whatever they mean: the caller lends it Execute and Apply"},
 }

@@ -41,6 +41,7 @@ const (
 // What Redis has no limit for.
 const (
 	errHashTooLong  = "ERR the hash would be longer than a value may be (proto-max-bulk-len); nothing was done"
+	errMuchReply    = "ERR the reply would be longer than 120 MiB; ask for less, or use HSCAN"
 	errReplyTooLong = "ERR the reply would be longer than a value may be (proto-max-bulk-len); ask for less"
 )
 

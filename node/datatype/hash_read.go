@@ -6,6 +6,10 @@ import (
 	"github.com/quolldb/quoll/internal/resp"
 )
 
+// maxReply bounds the replies that a few bytes may ask for: a reply travels in one frame of the peer protocol, in which there is room for
+// this and what stands around it.
+const maxReply = 120 << 20
+
 // hGet serves HGET.
 func hGet(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
 	if holdsOther(st, record.Hash) {
@@ -28,11 +32,13 @@ func hMGet(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, 
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	h, asked := hashIn(st), req.Args[2:]
+	h, asked, start := hashIn(st), req.Args[2:], len(dst)
 	dst = resp.AppendArray(dst, len(asked))
 	if h.parts != nil || len(asked) <= searched {
 		for _, field := range asked {
-			dst = appendField(dst, h, field, req.RESP3)
+			if dst = appendField(dst, h, field, req.RESP3); len(dst)-start > maxReply {
+				return refuse(dst[:start], errMuchReply)
+			}
 		}
 		return dst, noEffect
 	}
@@ -81,9 +87,12 @@ func hGetAll(dst []byte, st record.State, req *command.Request, _ int64) ([]byte
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
+	start := len(dst)
 	dst = resp.AppendMap(dst, hashIn(st).count(), req.RESP3)
 	for field, value := range hashIn(st).all() {
-		dst = resp.AppendBulk(resp.AppendBulk(dst, field), value)
+		if dst = resp.AppendBulk(resp.AppendBulk(dst, field), value); len(dst)-start > maxReply {
+			return refuse(dst[:start], errMuchReply)
+		}
 	}
 	return dst, noEffect
 }
@@ -93,9 +102,12 @@ func hKeys(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, re
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
+	start := len(dst)
 	dst = resp.AppendArray(dst, hashIn(st).count())
 	for field := range hashIn(st).all() {
-		dst = resp.AppendBulk(dst, field)
+		if dst = resp.AppendBulk(dst, field); len(dst)-start > maxReply {
+			return refuse(dst[:start], errMuchReply)
+		}
 	}
 	return dst, noEffect
 }
@@ -105,9 +117,12 @@ func hVals(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, re
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
+	start := len(dst)
 	dst = resp.AppendArray(dst, hashIn(st).count())
 	for _, value := range hashIn(st).all() {
-		dst = resp.AppendBulk(dst, value)
+		if dst = resp.AppendBulk(dst, value); len(dst)-start > maxReply {
+			return refuse(dst[:start], errMuchReply)
+		}
 	}
 	return dst, noEffect
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/node/datatype/parts"
@@ -279,4 +280,21 @@ func TestFewRandomFieldsOfMany(t *testing.T) {
 		square += float64((n-20)*(n-20)) / 20
 	}
 	require.InDelta(t, 999, square, 5*math.Sqrt(2*999), "chi-square")
+}
+
+// TestRepliesOfManyFieldsAreBounded: what no frame holds is refused with an error. Of tiny fields the reply is several times as long as the hash.
+func TestRepliesOfManyFieldsAreBounded(t *testing.T) {
+	m := new(parts.Map)
+	long := bytes.Repeat([]byte("v"), maxReply/4)
+	for i := range 5 {
+		m, _ = m.Set(append([]byte{byte(i)}, long...), long)
+	}
+	st := record.State{Type: record.Hash, Object: m}
+	field := append([]byte{1}, long...)
+	for _, args := range [][][]byte{{[]byte("hgetall"), []byte("k")}, {[]byte("hkeys"), []byte("k")}, {[]byte("hvals"), []byte("k")},
+		{[]byte("hmget"), []byte("k"), field, field, field, field, field}} {
+		req := command.Request{Op: command.Lookup(args[0]).Op, Args: args}
+		reply, _ := Execute([]byte("before"), st, &req, 1)
+		require.Equal(t, "before-"+errMuchReply+"\r\n", string(reply), "%s", args[0])
+	}
 }
