@@ -15,6 +15,7 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/disk"
+	"github.com/quolldb/quoll/node/engine/enginetest"
 )
 
 // population is what the tests of faults fill an engine with. It is the same each time: a
@@ -77,6 +78,12 @@ func (c changes) make(stage int, slot uint16) {
 	if slot == 2 {
 		rec := record.Record{Version: versionOf(seq + 1), State: record.State{Type: record.String, Value: value(seq, mib+stage)}}
 		c.put(fmt.Sprint("large ", stage), rec)
+	}
+	if slot == 3 { // in parts
+		rec := record.Record{Version: versionOf(seq + 1), State: record.State{Type: record.Hash, Value: value(seq, 8*kib+stage)}}
+		rec.State, _ = enginetest.Live(rec.State)
+		c.put(fmt.Sprint("object ", stage), rec)
+		c.put("object", rec)
 	}
 }
 
@@ -209,5 +216,5 @@ func (s *slotContents) stats() engine.SlotStats {
 
 func equal(a, b record.Record) bool {
 	return a.Version == b.Version && a.State.Type == b.State.Type && a.State.ExpireAt == b.State.ExpireAt &&
-		string(a.State.Value) == string(b.State.Value)
+		string(a.State.Packed().Value) == string(b.State.Packed().Value)
 }
