@@ -15,7 +15,7 @@ const (
 	// stored with them, and written again when one of them has changed.
 	fanout     = 32
 	pageFanout = 8
-	// sparse is which part of these a node is small with, so that it is joined with its neighbour.
+	// sparse is which part of partSize a part is small with, so that it is joined with its neighbour.
 	sparse = 4
 )
 
@@ -194,10 +194,10 @@ func divided(kids []child) (left, right *node) {
 	}
 }
 
-// small reports whether a node should be joined with a neighbour.
+// small reports whether a node should be joined with a neighbour. It is asked with every change, and looks at no other node.
 func (n *node) small() bool {
 	if n.kids != nil {
-		return len(n.kids) < most(n.kids)/sparse
+		return len(n.kids) < 2
 	}
 	return n.size < partSize/sparse
 }
