@@ -88,7 +88,7 @@ func one(t *testing.T, cfg Config) *World {
 		t.Logf("%s %d: %v; %v", cfg.Schedule, cfg.Seed, w, result)
 	}
 	if failure != nil {
-		t.Errorf("%v; again: make world SEEDS=1 ONLY=%s SEED=%d TRACE=1", failure, cfg.Schedule, cfg.Seed)
+		t.Errorf("seed %d is wrong; %v; again: make world SEEDS=1 ONLY=%s SEED=%d TRACE=1", cfg.Seed, failure, cfg.Schedule, cfg.Seed)
 	}
 	return w
 }

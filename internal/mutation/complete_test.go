@@ -15,7 +15,7 @@ import (
 // Go. Whether it compiles is seen when it is run.
 func TestEveryMutationApplies(t *testing.T) {
 	names := map[string]bool{}
-	for _, m := range table() {
+	for _, m := range everything() {
 		_, err := m.apply()
 		require.NoError(t, err)
 		require.False(t, names[m.name], "two mutations are named %s", m.name)
@@ -31,7 +31,7 @@ func TestEveryMutationApplies(t *testing.T) {
 // TestEveryTrialExists: the tests that are to notice are there.
 func TestEveryTrialExists(t *testing.T) {
 	sources := map[string]string{}
-	for _, m := range table() {
+	for _, m := range everything() {
 		pkg := m.caught.pkg
 		if sources[pkg] == "" {
 			sources[pkg] = testsOf(t, pkg)

@@ -17,7 +17,7 @@
 //
 // A mutation is caught by random search, in which the simulator finds a history that
 // is not linearizable within a number of seeds (about three times what it took when
-// that was measured), or by a scenario: one test that goes through the messages that do harm.
+// that was measured), by whole clusters under virtual time (e2e/world), or by a scenario: one test that goes through the messages that do harm.
 // Some rules do the work of another one a second time. Their mutations say so, and are joined by
 // one that takes both away.
 package mutation

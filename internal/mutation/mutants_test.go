@@ -73,7 +73,7 @@ func TestMutants(t *testing.T) {
 
 // choose returns the mutation of a name, all of them for "".
 func choose(t *testing.T, name string) []mutation {
-	all := table()
+	all := everything()
 	if name == "" {
 		return all
 	}

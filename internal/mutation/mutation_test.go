@@ -12,7 +12,7 @@ import (
 // mutation takes a rule, or a part of one, out of the source.
 type mutation struct {
 	name   string
-	rule   string // of protocol.md: R1 to R19, or the title of a paragraph of "What the product adds"
+	rule   string // of protocol.md: R1 to R19, or the title of a paragraph of "What the product adds"; or some words for one that is not the protocol's
 	effect string // what the code then does, in one line
 	edits  []edit
 	caught trial
@@ -29,7 +29,7 @@ type trial struct {
 	pkg   string // in the module, with slashes
 	test  string // Test or Test/subtest, as go test prints it
 	says  string // a regular expression that what the failing test prints fits
-	mode  string // of the simulator, if it is a random search
+	mode  string // of the simulator, or the schedule of worlds, if it is a random search
 	seeds int    // that the search may need
 }
 
@@ -41,9 +41,17 @@ func search(mode string, seeds int) trial {
 	return trial{pkg: simulator, test: "TestLinearizable", says: `seed \d+ (is not linearizable|breaks an invariant)`, mode: mode, seeds: seeds}
 }
 
+// worlds is a trial by whole clusters under virtual time.
+func worlds(schedule string, seeds int) trial {
+	return trial{pkg: world, test: "TestWorlds", says: `seed \d+ is wrong`, mode: schedule, seeds: seeds}
+}
+
 // scenario is a trial by one test, which fails and says so. It is no test of package
 // rapid: those find another thing each time, and leave it in testdata.
 func scenario(pkg, test, says string) trial { return trial{pkg: pkg, test: test, says: says} }
+
+// world is the package that lets whole clusters live.
+const world = "e2e/world"
 
 // The packages of scenarios.
 const (
@@ -60,13 +68,19 @@ const (
 )
 
 func (tr trial) String() string {
-	if tr.mode != "" {
+	switch {
+	case tr.pkg == world:
+		return fmt.Sprintf("worlds %s", tr.mode)
+	case tr.mode != "":
 		return fmt.Sprintf("search %s", tr.mode)
 	}
 	return fmt.Sprintf("%s.%s", filepath.Base(tr.pkg), tr.test)
 }
 
-// table returns all mutations, in the order of the rules.
+// everything returns all mutations: those of the protocol's rules, and those of rules outside of it.
+func everything() []mutation { return append(table(), worldRules...) }
+
+// table returns the mutations of the protocol's rules, in their order.
 func table() []mutation {
 	var all []mutation
 	for _, part := range [][]mutation{replicaRules, homeRules, doubtRules, deletionRules, epochRules, additions, hashRules, textRules, changeRules, partsRules} {

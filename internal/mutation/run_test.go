@@ -28,6 +28,9 @@ const patience = 5 * time.Minute
 func (w *workshop) compile(m *mutation, pkg string) (string, error) {
 	dir := filepath.Join(w.dir, "unmutated")
 	args := []string{"test", "-c", "-vet=off"}
+	if pkg == world { // see its locks.go
+		args = append(args, "-tags", "worldlocks", "-ldflags=-checklinkname=0")
+	}
 	if m != nil {
 		dir = filepath.Join(w.dir, m.name)
 		overlay, err := m.overlay(dir)
@@ -78,8 +81,12 @@ func (m *mutation) overlay(dir string) (string, error) {
 // go on to look for a shorter history.
 func (tr *trial) run(binary string, all bool) (out string, failed bool, err error) {
 	args := []string{"-test.run", tr.pattern(), "-test.v", "-test.timeout", "0"}
+	flag := "-mode"
+	if tr.pkg == world {
+		flag = "-schedule"
+	}
 	if tr.mode != "" {
-		args = append(args, "-mode", tr.mode, "-seed", "1", "-seeds", strconv.Itoa(tr.seeds))
+		args = append(args, flag, tr.mode, "-seed", "1", "-seeds", strconv.Itoa(tr.seeds))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -91,7 +98,7 @@ func (tr *trial) run(binary string, all bool) (out string, failed bool, err erro
 	}
 	cmd := exec.CommandContext(found, binary, args...)
 	cmd.Dir = filepath.Join(root, filepath.FromSlash(tr.pkg))
-	cmd.Env = append(os.Environ(), artifact.Variable+"="+filepath.Dir(binary))
+	cmd.Env = append(os.Environ(), artifact.Variable+"="+filepath.Dir(binary), "GODEBUG=asyncpreemptoff=1")
 	cmd.Stdout, cmd.Stderr = text, text
 	err = cmd.Run()
 	var exit *exec.ExitError

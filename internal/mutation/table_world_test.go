@@ -1,0 +1,44 @@
+package mutation
+
+// worldRules are rules outside of the protocol that whole clusters under virtual time notice the lack of: what the protocol relies on.
+// Some are in the table of the protocol's rules as well, where a test of one package notices: here it is seen that clients would, too.
+var worldRules = []mutation{
+	{name: "world-journal-written", rule: "The journal", effect: "a commit is called back when it is written, not when it is durable",
+		caught: worlds("powercuts", 5), edits: []edit{
+			{"node/engine/journal/commit.go", `	if j.opt.Interval == 0 {
+		return j.syncWritten()
+	}`, ""},
+		}},
+	{name: "world-journal-forgets", rule: "The journal", effect: "the journal forgets what the store has not made durable",
+		caught: worlds("powercuts", 10), edits: []edit{
+			{"node/engine/disk/flush.go", `	if err := e.sync(); err != nil {
+		return err
+	}
+	return e.journal.Checkpoint(until)`, `	return e.journal.Checkpoint(until)`},
+		}},
+	{name: "world-applied-first", rule: "The journal", effect: "the store is said to have what is not written to it yet",
+		caught: worlds("powercuts", 5), edits: []edit{
+			{"node/engine/disk/flush.go", `	held := e.held.Add(e.unflushed.Swap(0))`, `	if err := errors.Join(e.mark(markApplied, until), e.sync(), e.journal.Checkpoint(until)); err != nil {
+		return err
+	}
+	held := e.held.Add(e.unflushed.Swap(0))`},
+			{"node/engine/disk/flush.go", `import (
+`, `import (
+	"errors"
+`},
+		}},
+	{name: "world-nocommit", rule: "Durable before answered", effect: "nothing waits for the commit",
+		caught: worlds("powercuts", 5), edits: []edit{
+			{"node/outbox.go", `n.engine.Commit(o.done)`, `o.done(nil)`},
+		}},
+	{name: "world-retry", rule: "At most once", effect: "a write whose home is lost goes to another one",
+		caught: worlds("chaos", 30), edits: []edit{
+			{"proxy/route/results.go", `case gone:
+				s.fail(st, ErrUnknownOutcome)`, `case gone:
+				s.again(st)`},
+		}},
+	{name: "world-half", rule: "Counting votes", effect: "half of the replicas are a majority for a proxy",
+		caught: worlds("partitions", 5), edits: []edit{
+			{"proxy/quorum/quorum.go", `return n/2 + 1`, `return max(1, n/2)`},
+		}},
+}
