@@ -3,7 +3,6 @@ package node
 import (
 	"time"
 
-	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 )
@@ -18,7 +17,7 @@ const (
 
 // lookAtClock tells the peers the time, and compares theirs with this node's.
 func (n *Node) lookAtClock() {
-	mono, system := n.mono(), clock.UnixMilli()
+	mono, system := n.mono(), n.system()
 	if mono-n.toldClock >= tellClock.Milliseconds() {
 		n.toldClock = mono
 		frame := clockFrame(system)

@@ -88,6 +88,8 @@ type Options struct {
 	manyRequests int // 0 for the constant
 	// Random are the node's random numbers, nil for others each time. It must be safe to be used by several goroutines.
 	Random *rand.Rand
+	// SystemClock is the machine's clock in Unix milliseconds, which may be wrong: nil for the process' (package clock).
+	SystemClock func() int64
 	// Now is the wall clock in Unix milliseconds, nil for the process' (package clock).
 	Now func() int64
 }
@@ -201,7 +203,7 @@ func Start(opt Options) (*Node, error) {
 	n.prefetcher, _ = opt.Engine.(prefetcher)
 	_, n.instant = opt.Engine.(engine.Instant)
 	n.rebuilds = newRebuilder(n)
-	n.clock.Start(n.mono(), clock.UnixMilli())
+	n.clock.Start(n.mono(), n.system())
 	n.timing.Request = opt.OperationTimeout.Milliseconds() * 3 / 2
 	n.timing.Slow = opt.SlowTimeout.Milliseconds()
 	cluster := n.initial.Cluster(opt.ClusterName, opt.Replicas)
@@ -330,6 +332,14 @@ func (n *Node) now() int64 {
 		return n.opt.Now()
 	}
 	return n.clock.Now(n.mono())
+}
+
+// system is this machine's clock.
+func (n *Node) system() int64 {
+	if n.opt.SystemClock != nil {
+		return n.opt.SystemClock()
+	}
+	return clock.UnixMilli()
 }
 
 // mono is a monotonic clock in milliseconds, above zero.

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
@@ -51,7 +50,7 @@ func (n *Node) Open(c *wire.ServerConn, peer wire.Hello) {
 	c.Data = &session{hello: props, role: peer.Role, objects: n.newObjects()}
 	n.conns.add(c, peer.Role)
 	if peer.Role == wire.RoleNode {
-		_ = c.SendFrames(clockFrame(clock.UnixMilli())) // before it is asked for anything
+		_ = c.SendFrames(clockFrame(n.system())) // before it is asked for anything
 	}
 	if n.failed.Load() && peer.Properties[toldOfFailure] == "" { // meanwhile
 		c.Close()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/quolldb/quoll/node"
@@ -23,6 +24,7 @@ type machine struct {
 	store store
 	node  *node.Node // nil while it does not run
 	lives int
+	ahead atomic.Int64 // by so many milliseconds its clock is wrong
 }
 
 // start starts the node, if it does not run.
@@ -37,7 +39,7 @@ func (m *machine) start() error {
 		return err
 	}
 	opt := node.Options{Name: m.name, ClusterName: clusterName, Initial: w.initial, Replicas: 3, Weight: 1, Listener: listener, Dial: m.host.Dial,
-		RepairInterval: 3 * time.Second, Random: sharedRandom(w.cfg.Seed, m.name, fmt.Sprint(m.lives)), Version: "world", Logger: w.log.With("node", m.name)}
+		RepairInterval: 3 * time.Second, SystemClock: m.clock, Random: sharedRandom(w.cfg.Seed, m.name, fmt.Sprint(m.lives)), Version: "world", Logger: w.log.With("node", m.name)}
 	if err := m.store.open(&opt); err != nil {
 		listener.Close()
 		return fmt.Errorf("node %s: %w", m.name, err)
@@ -51,6 +53,9 @@ func (m *machine) start() error {
 	w.note("node %s runs, life %d", m.name, m.lives)
 	return nil
 }
+
+// clock is the machine's.
+func (m *machine) clock() int64 { return time.Now().UnixMilli() + m.ahead.Load() }
 
 // stop ends the node in order, if it runs.
 func (m *machine) stop() error {

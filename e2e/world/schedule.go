@@ -23,13 +23,15 @@ var schedules = map[string]func(context.Context, *World){
 	"slowdisk":   slowDisk,
 	"fulldisk":   fullDisk,
 	"baddisk":    badDisk,
+	"clocks":     clocks,
+	"overload":   overload,
 }
 
 // withLocks are those in which somebody waits with a lock held: see locks.go.
-var withLocks = []string{"slowdisk", "fulldisk", "baddisk"}
+var withLocks = []string{"slowdisk", "fulldisk", "baddisk", "overload"}
 
 // onDisk are the schedules for which nodes need disks.
-var onDisk = []string{"powercuts", "slowdisk", "fulldisk", "baddisk"}
+var onDisk = []string{"powercuts", "slowdisk", "fulldisk", "baddisk", "overload"}
 
 // pause waits for a random time, and reports false if the schedule has ended meanwhile.
 func (w *World) pause(ctx context.Context, least, most time.Duration) bool {
