@@ -42,7 +42,7 @@ func (s store) Put(slot uint16, key []byte, rec record.Record) error {
 	if s.stripe.full() {
 		return register.ErrNoRoom
 	}
-	if rec.State.Type > record.String { // from another node it comes as bytes
+	if datatype.MayLive(rec.State.Type) { // from another node it comes as bytes
 		rec.State, _ = datatype.Live(rec.State)
 	}
 	return noRoom(s.stripe.node.engine.Put(slot, key, rec))

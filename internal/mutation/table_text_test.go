@@ -4,12 +4,12 @@ package mutation
 var textRules = []mutation{
 	{name: "text-form", rule: "Long strings", effect: "a delta is only for a replica that has the string in parts, as the home has",
 		caught: scenario(datatype, "TestAReplicaHasTheBytesOfTheHome", `delta does not fit`), edits: []edit{
-			{"node/datatype/delta.go", `if st.Type != record.String || uint64(old.size()) != oldLen {`,
-				`if st.Type != record.String || uint64(old.size()) != oldLen || st.Object == nil && oldLen > longText {`},
+			{"node/datatype/text_splice.go", `if uint64(old.size()) != oldLen {`,
+				`if uint64(old.size()) != oldLen || st.Object == nil && oldLen > longText {`},
 		}},
 	{name: "text-length", rule: "Long strings", effect: "a delta is applied to a string of any length",
 		caught: scenario(datatype, "TestADeltaIsForOneLength", `does not fit the state" in chain but got nil`), edits: []edit{
-			{"node/datatype/delta.go", `if st.Type != record.String || uint64(old.size()) != oldLen {`, `if st.Type != record.String {`},
+			{"node/datatype/text_splice.go", `if uint64(old.size()) != oldLen {`, `if false {`},
 		}},
 	{name: "text-in-place", rule: "Long strings", effect: "a part is changed in place, which former versions have, too",
 		caught: scenario(parts, "TestARopeNeverChanges", `a former rope`), edits: []edit{

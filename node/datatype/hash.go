@@ -2,6 +2,7 @@ package datatype
 
 import (
 	"encoding/binary"
+	"fmt"
 	"iter"
 
 	"github.com/quolldb/quoll/internal/record"
@@ -21,6 +22,40 @@ const (
 	packedFields = 128
 	packedSize   = 16 << 10
 )
+
+// hashVerbs are the verbs of hashes.
+var hashVerbs = verbs{
+	valid: validHash,
+	live:  liveHash,
+	build: func(size int) Builder { return hashBuilder{parts.NewBuilder(size)} },
+	assemble: func(root record.Place, read record.ReadPart) (record.Object, error) {
+		return parts.AssembleMap(root, read)
+	},
+	delta: deltaFields, apply: applyFields,
+}
+
+// liveHash is the verb live of hashes.
+func liveHash(packed []byte) record.Object {
+	if m := (hash{packed: packed}).settled().parts; m != nil {
+		return m
+	}
+	return nil
+}
+
+// hashBuilder builds a hash that is in parts.
+type hashBuilder struct{ *parts.Builder }
+
+// Object implements Builder.
+func (b hashBuilder) Object() (record.Object, error) {
+	m, err := b.Map()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBuild, err)
+	}
+	if settled := (hash{parts: m}).settled(); settled.parts == nil {
+		return nil, fmt.Errorf("%w: a hash of %d fields and %d bytes is packed", ErrBuild, m.Len(), m.Size())
+	}
+	return m, nil
+}
 
 // hashIn returns the hash that a state has, or an empty one.
 func hashIn(st record.State) hash {

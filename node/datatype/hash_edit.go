@@ -2,6 +2,7 @@ package datatype
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/record"
@@ -236,4 +237,18 @@ func decodeEdit(e edit, body []byte) (_ edit, ok bool) {
 		body = body[end:]
 	}
 	return e, len(e.list) > 0
+}
+
+// applyFields is the verb apply of hashes.
+func applyFields(st record.State, body []byte, s *space) (record.State, error) {
+	var room [usual]fieldChange
+	e, ok := decodeEdit(edit{list: room[:0]}, body)
+	if !ok {
+		return record.State{}, fmt.Errorf("%w: bad fields", ErrDelta)
+	}
+	next, _ := e.apply(hashIn(st), s)
+	if next.count() == 0 || next.size() > MaxValueLen {
+		return record.State{}, fmt.Errorf("%w: fields that leave a hash of %d bytes", ErrDelta, next.size())
+	}
+	return next.state(st.ExpireAt), nil
 }

@@ -30,12 +30,16 @@ func (s *space) take(n int) []byte {
 }
 
 // Applier applies deltas, and uses the memory for short values again. It is for one goroutine at a time. The zero Applier is ready.
-type Applier struct{ room []byte }
+type Applier struct {
+	room []byte
+	left space // of room, while a delta is applied
+}
 
 // Apply is the function Apply, but that a Value of up to record.CopiedValue bytes is borrowed until the next call.
 func (a *Applier) Apply(st record.State, delta []byte) (record.State, error) {
 	if a.room == nil {
 		a.room = make([]byte, record.CopiedValue)
 	}
-	return apply(st, delta, &space{a.room})
+	a.left = space{a.room}
+	return apply(st, delta, &a.left)
 }

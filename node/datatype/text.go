@@ -1,6 +1,7 @@
 package datatype
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/quolldb/quoll/internal/buffer"
@@ -19,6 +20,28 @@ type text struct {
 
 // longText is the length in bytes above which a string that is changed is in parts.
 const longText = 16 << 10
+
+// textVerbs are the verbs of strings. Any bytes are one, and stay bytes until they are changed.
+var textVerbs = verbs{
+	valid: func([]byte) bool { return true },
+	build: func(size int) Builder { return textBuilder{parts.NewRopeBuilder(size)} },
+	assemble: func(root record.Place, read record.ReadPart) (record.Object, error) {
+		return parts.AssembleRope(root, read)
+	},
+	delta: deltaSplice, apply: applySplice,
+}
+
+// textBuilder builds a string that is in parts. Any string may be: see text.
+type textBuilder struct{ *parts.RopeBuilder }
+
+// Object implements Builder.
+func (b textBuilder) Object() (record.Object, error) {
+	r, err := b.Rope()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBuild, err)
+	}
+	return r, nil
+}
 
 // textIn returns the string that a state has, or an empty one.
 func textIn(st record.State) text {

@@ -75,7 +75,7 @@ func decodeState(blob []byte) (record.State, error) {
 	if live, ok := Live(st); ok { // which a hash that is not valid has not
 		return live, nil
 	}
-	if st.Type != record.String && (st.Type != record.Hash || !validHash(st.Value)) {
+	if v := verbsOf(st.Type); v == nil || !v.valid(st.Value) {
 		return record.State{}, errDump
 	}
 	st.Value = buffer.Clone(st.Value)
