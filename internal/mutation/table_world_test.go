@@ -18,14 +18,30 @@ var worldRules = []mutation{
 		}},
 	{name: "world-applied-first", rule: "The journal", effect: "the store is said to have what is not written to it yet",
 		caught: worlds("powercuts", 5), edits: []edit{
-			{"node/engine/disk/flush.go", `	held := e.held.Add(e.unflushed.Swap(0))`, `	if err := errors.Join(e.mark(markApplied, until), e.sync(), e.journal.Checkpoint(until)); err != nil {
+			{"node/engine/disk/flush.go", `	if err := b.write(); err != nil || b.waited > 0 {
 		return err
 	}
-	held := e.held.Add(e.unflushed.Swap(0))`},
-			{"node/engine/disk/flush.go", `import (
-`, `import (
-	"errors"
-`},
+	e.held.Store(0)
+	if err := e.mark(markApplied, until); err != nil {
+		return err
+	}
+	if err := e.sync(); err != nil {
+		return err
+	}
+	return e.journal.Checkpoint(until)`, `	if err := e.mark(markApplied, until); err != nil {
+		return err
+	}
+	if err := e.sync(); err != nil {
+		return err
+	}
+	if err := e.journal.Checkpoint(until); err != nil {
+		return err
+	}
+	if err := b.write(); err != nil || b.waited > 0 {
+		return err
+	}
+	e.held.Store(0)
+	return nil`},
 		}},
 	{name: "world-nocommit", rule: "Durable before answered", effect: "nothing waits for the commit",
 		caught: worlds("powercuts", 5), edits: []edit{
