@@ -20,7 +20,7 @@ type Part interface {
 	Stored() *Place
 }
 
-// Place says where a store keeps a part: under two numbers, one of the object and one of the part. Neither is ever used again.
+// Place says where a store keeps a part: under two numbers, one of the object and one of the part. No other part ever has both.
 type Place struct{ Object, Part uint64 }
 
 // ReadPart reads what a store keeps at a place: what AppendPart has appended, which may be kept, and the places of the parts

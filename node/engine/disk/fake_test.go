@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/node/datatype"
+	"github.com/quolldb/quoll/node/engine"
 )
 
 // fakeStore is a Store in memory that keeps everything that was written, in order: a crash leaves a prefix of that.
@@ -18,6 +19,8 @@ type fakeStore struct {
 	mu   sync.Mutex
 	data map[string][]byte
 	log  []op
+	full bool // after room more writes
+	room int
 }
 
 // after returns the store as a crash leaves it after the first n writes.
@@ -110,14 +113,29 @@ func (*fakeStore) End()                       {}
 func (*fakeStore) Close() error               { return nil }
 func (*fakeStore) Abandon()                   {}
 
+// take takes the room for a write.
+func (s *fakeStore) take() error {
+	if s.full && s.room == 0 {
+		return engine.ErrFull
+	}
+	s.room--
+	return nil
+}
+
 type fakeWriter struct{ store *fakeStore }
 
 func (w fakeWriter) Set(key, value []byte) error {
+	if err := w.store.take(); err != nil {
+		return err
+	}
 	w.store.add(op{bytes.Clone(key), append([]byte{}, value...)})
 	return nil
 }
 
 func (w fakeWriter) Delete(key []byte) error {
+	if err := w.store.take(); err != nil {
+		return err
+	}
 	w.store.add(op{key: bytes.Clone(key)})
 	return nil
 }

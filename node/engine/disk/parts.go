@@ -14,7 +14,7 @@ import (
 // the object is, which part is the root, and which numbers parts may yet have; each part says which are below it. What a
 // part means only its data type knows.
 //
-// A part never changes, and its number is never used again: what changes is written as other parts. They are written before the head, and what the
+// A part never changes, and the number of one that a head has named is never used again: what changes is written as other parts. They are written before the head, and what the
 // head does not name any more is removed after it. So whichever head a crash leaves has all of its parts.
 //
 //	part: 0xff 'p' slot (2) generation (4) position (6) object (8) part (8)

@@ -126,6 +126,19 @@ func (h *hashes) flush() {
 	requireModel(h.t, left, h.model, h.model)
 }
 
+// flushUntil is flush with a store that is full after some writes. What it has taken until then stays, and the rest is tried again later.
+func (h *hashes) flushUntil(writes int) {
+	h.store.full, h.store.room = true, writes
+	err := h.engine.FlushOnly()
+	h.store.full = false
+	if err != nil {
+		require.ErrorIs(h.t, err, engine.ErrFull)
+	}
+	left := h.store.after(h.store.writes())
+	requireModel(h.t, left, h.model, h.flushed)
+	h.flushed = stored(h.t, left)
+}
+
 // requireModel requires that a store holds the records of one of two models.
 func requireModel(t require.TestingT, store *fakeStore, one, other map[string]record.Record) {
 	found := stored(t, store)
@@ -257,6 +270,7 @@ func TestACrashAtEveryWrite(t *testing.T) {
 				delete(h.model, key)
 			},
 			"flush": func(*rapid.T) { h.flush() },
+			"full":  func(t *rapid.T) { h.flushUntil(rapid.IntRange(0, 60).Draw(t, "writes")) },
 			"sweep": func(*rapid.T) { h.sweep() },
 			"crash": func(t *rapid.T) {
 				before := h.store.writes()
@@ -285,7 +299,7 @@ func TestEveryCrashLeavesOneVersion(t *testing.T) {
 		h.change("a", 50)
 		h.flush()
 		h.put("a", was)
-		h.flush()
+		h.flushUntil(10 * round)
 		h.change("a", 50)
 		before := h.store.writes()
 		h.flush()
