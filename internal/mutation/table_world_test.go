@@ -57,4 +57,8 @@ var worldRules = []mutation{
 		caught: worlds("partitions", 5), edits: []edit{
 			{"proxy/quorum/quorum.go", `return n/2 + 1`, `return max(1, n/2)`},
 		}},
+	{name: "world-repair", rule: "Replicas become equal", effect: "a repair writes nothing",
+		caught: worlds("chaos", 3), edits: []edit{
+			{"node/env.go", `return dst, datatype.WriteAgain(st)`, `return dst, record.Effect{}`},
+		}},
 }
