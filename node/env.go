@@ -60,7 +60,11 @@ func (s *stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 	start := len(dst)
 	s.node.lend(req)
 	dst, effect := datatype.Execute(dst, st, req, now)
-	if effect.State.Size() > req.MaxValue { // that it was given: what a command makes is bounded before it is made
+	most := req.MaxValue
+	if effect.State.Type == record.Hash {
+		most = max(most, req.MaxHash)
+	}
+	if effect.State.Size() > most { // that it was given: what a command makes is bounded before it is made
 		return resp.AppendError(dst[:start], datatype.ErrTooLong), record.Effect{}
 	}
 	return dst, effect
@@ -68,7 +72,7 @@ func (s *stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 
 // lend gives a request what is this node's: its bound, and what random choices are made of.
 func (n *Node) lend(req *command.Request) {
-	req.MaxValue = n.opt.MaxValue
+	req.MaxValue, req.MaxHash = n.opt.MaxValue, n.opt.MaxHash
 	if req.Op == command.OpHRandField {
 		req.Random = n.opt.random().Uint64()
 	}

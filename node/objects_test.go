@@ -28,7 +28,7 @@ import (
 )
 
 // large lets a node have hashes of any size.
-func large(o *Options) { o.MaxValue = 4 << 30 }
+func large(o *Options) { o.MaxHash = 4 << 30 }
 
 // grow gives a hash so many bytes in fields of 1000 random bytes, by commands that many other commands could be between. A field is named by its number.
 func (c *testCluster) grow(name, key string, from, size int) {
@@ -112,7 +112,7 @@ func TestALargeHashIsRepairedInPieces(t *testing.T) {
 	most := peak(func() {
 		c.start("c", change)
 		cl := c.dial(c.nodes["a"])
-		late := time.After(time.Minute)
+		late := time.After(time.Minute + time.Duration(size>>20)*time.Second/4)
 		for !c.converged() {
 			asked := time.Now()
 			require.Equal(t, protocol.StatusDone, cl.do("set small w").Status)

@@ -128,6 +128,8 @@ type Request struct {
 	// MaxValue is how long a value may become, in bytes: 0 stands for the longest that there is. It is the
 	// executing node's, and does not travel.
 	MaxValue int
+	// MaxHash is the same for a hash, whose values and names of fields are bounded as those of arguments are: 0 stands for MaxValue.
+	MaxHash int
 	// Random is what a command makes its random choices of (HRANDFIELD). It is the executing node's, too.
 	Random uint64
 }

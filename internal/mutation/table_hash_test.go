@@ -56,7 +56,7 @@ var hashRules = []mutation{
 		}},
 	{name: "hash-empty-delta", rule: "Hashes", effect: "a delta may leave a hash without fields; a home that removes the last one makes none",
 		caught: scenario(datatype, "TestTheLastFieldIsNoDelta", `in chain|Expected error with|An error is expected`), edits: []edit{
-			{"node/datatype/hash_edit.go", `if next.count() == 0 || next.size() > MaxValueLen {`, `if next.size() > MaxValueLen {`},
+			{"node/datatype/hash_edit.go", `if next.count() == 0 || next.size() > MaxHashLen {`, `if next.size() > MaxHashLen {`},
 		}},
 	{name: "hash-over-string", rule: "Hashes", effect: "HSET makes a hash of a string",
 		caught: search("hashes", 300), edits: []edit{

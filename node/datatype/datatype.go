@@ -36,6 +36,17 @@ func longest(req *command.Request) int {
 	return MaxValueLen
 }
 
+// MaxHashLen is the length in bytes that no delta makes a hash exceed.
+const MaxHashLen = 64 << 30
+
+// longestHash returns how long a request may make a hash.
+func longestHash(req *command.Request) int {
+	if req.MaxHash > 0 {
+		return min(req.MaxHash, MaxHashLen)
+	}
+	return longest(req)
+}
+
 // Execute runs one command on the state of its key at time now (Unix
 // milliseconds, positive), appends the RESP reply to dst and returns the effect.
 //

@@ -32,7 +32,7 @@ func encodeExpiry(at int64) []byte {
 // Apply replays an effect's delta on another copy of the state that it was made
 // from, and returns the new state. Neither st.Value nor delta is changed or kept,
 // except that a delta that leaves the value alone returns st.Value itself. The
-// result is never longer than MaxValueLen, whatever the delta says. Errors wrap
+// result is never longer than MaxValueLen, a hash than MaxHashLen, whatever the delta says. Errors wrap
 // ErrDelta.
 func Apply(st record.State, delta []byte) (record.State, error) { return apply(st, delta, new(space)) }
 

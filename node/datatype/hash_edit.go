@@ -247,7 +247,7 @@ func applyFields(st record.State, body []byte, s *space) (record.State, error) {
 		return record.State{}, fmt.Errorf("%w: bad fields", ErrDelta)
 	}
 	next, _ := e.apply(hashIn(st), s)
-	if next.count() == 0 || next.size() > MaxValueLen {
+	if next.count() == 0 || next.size() > MaxHashLen {
 		return record.State{}, fmt.Errorf("%w: fields that leave a hash of %d bytes", ErrDelta, next.size())
 	}
 	return next.state(st.ExpireAt), nil

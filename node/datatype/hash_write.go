@@ -39,7 +39,7 @@ func setFields(dst []byte, st record.State, req *command.Request, reply func(dst
 
 // run returns a reply, which begins at start in dst, and the effect of the changes, which make the hash next; or an error.
 func (e edit) run(dst []byte, start int, st record.State, next hash, req *command.Request, s *space) ([]byte, record.Effect) {
-	eff, fits := e.effect(st, next, longest(req), s)
+	eff, fits := e.effect(st, next, longestHash(req), s)
 	if !fits {
 		return refuse(dst[:start], errHashTooLong)
 	}

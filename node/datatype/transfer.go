@@ -23,6 +23,9 @@ func dumpState(dst []byte, st record.State, req *command.Request, _ int64) ([]by
 	if !st.Live() {
 		return resp.AppendNull(dst, req.RESP3), noEffect
 	}
+	if st.Size() > maxReply {
+		return refuse(dst, errMuchReply)
+	}
 	return resp.AppendBulk(dst, encodeState(st)), noEffect
 }
 
