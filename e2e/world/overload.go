@@ -11,8 +11,8 @@ import (
 	"github.com/quolldb/quoll/internal/resp"
 )
 
-// rushHour is how long the many clients stay: what they bring takes real time.
-const rushHour = 2 * time.Second
+// rushTime is how long the many clients stay: what they bring takes real time.
+const rushTime = 2 * time.Second
 
 // overload brings many clients that send more than slow disks can take. Nobody looks at what they write, but for whether replicas agree about it.
 func overload(ctx context.Context, w *World) {
@@ -21,7 +21,7 @@ func overload(ctx context.Context, w *World) {
 	}
 	var all sync.WaitGroup
 	defer all.Wait()
-	rush, cancel := context.WithTimeout(ctx, rushHour)
+	rush, cancel := context.WithTimeout(ctx, rushTime)
 	defer cancel()
 	for i := range 20 + w.random.IntN(20) {
 		name := fmt.Sprint("crowd", i)
