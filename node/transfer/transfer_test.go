@@ -154,6 +154,18 @@ func TestSmallStatesAreNotTaken(t *testing.T) {
 	require.False(t, l.Takes(&replication.Message{Kind: replication.Confirm}))
 }
 
+// BenchmarkSmall is what a lane costs a request that it does not take.
+func BenchmarkSmall(b *testing.B) {
+	l := NewLane(new(connection).stream)
+	m := accept("k", 1, record.State{Type: record.String, Value: make([]byte, 64)})
+	b.ReportAllocs()
+	for b.Loop() {
+		if l.Takes(m) {
+			b.Fatal("taken")
+		}
+	}
+}
+
 // TestDeltasFollowTheirObject: those of the key wait behind it, and those of others do not.
 func TestDeltasFollowTheirObject(t *testing.T) {
 	l, c := lanes(t, 2*Ahead)
