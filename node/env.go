@@ -60,11 +60,7 @@ func (s *stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 	start := len(dst)
 	s.node.lend(req)
 	dst, effect := datatype.Execute(dst, st, req, now)
-	most := req.MaxValue
-	if effect.State.Type == record.Hash {
-		most = max(most, req.MaxHash)
-	}
-	if effect.State.Size() > most { // that it was given: what a command makes is bounded before it is made
+	if size := effect.State.Size(); size > req.MaxValue && size > datatype.Longest(effect.State.Type, req) { // that it was given: what a command makes is bounded before it is made
 		return resp.AppendError(dst[:start], datatype.ErrTooLong), record.Effect{}
 	}
 	return dst, effect

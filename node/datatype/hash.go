@@ -31,7 +31,8 @@ var hashVerbs = verbs{
 	assemble: func(root record.Place, read record.ReadPart) (record.Object, error) {
 		return parts.AssembleMap(root, read)
 	},
-	delta: deltaFields, apply: applyFields,
+	longest: longestHash,
+	delta:   deltaFields, apply: applyFields,
 }
 
 // liveHash is the verb live of hashes.

@@ -28,7 +28,8 @@ var textVerbs = verbs{
 	assemble: func(root record.Place, read record.ReadPart) (record.Object, error) {
 		return parts.AssembleRope(root, read)
 	},
-	delta: deltaSplice, apply: applySplice,
+	longest: longest,
+	delta:   deltaSplice, apply: applySplice,
 }
 
 // textBuilder builds a string that is in parts. Any string may be: see text.

@@ -1,6 +1,7 @@
 package datatype
 
 import (
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -13,6 +14,8 @@ import (
 type verbs struct {
 	// valid reports whether bytes from elsewhere are a value.
 	valid func(value []byte) bool
+	// longest returns how long a request may make a value.
+	longest func(req *command.Request) int
 	// live returns the object that a large value is in memory, of its bytes, of which nothing is kept; nil if it is to stay bytes. It is nil if all are.
 	live func(value []byte) record.Object
 	// build returns a builder of an object that is so many bytes when it is packed.
@@ -36,4 +39,12 @@ func verbsOf(t record.Type) *verbs {
 		return nil
 	}
 	return types[t]
+}
+
+// Longest returns how long, in bytes, a request may make a value of a type.
+func Longest(t record.Type, req *command.Request) int {
+	if v := verbsOf(t); v != nil {
+		return v.longest(req)
+	}
+	return longest(req)
 }
