@@ -109,7 +109,7 @@ func executeHash(dst []byte, st record.State, req *command.Request, now int64) (
 // countDelta counts what became of a change of a hash that travels as a delta, when a replica has it.
 func (s *Sim) countDelta(m, reply *register.Message) {
 	switch {
-	case !m.IsDelta || m.Delta[0] == appended:
+	case !m.IsDelta || len(m.Delta) == 0 || m.Delta[0] == appended: // none: it asks for the head
 	case reply.Result == register.OK:
 		s.count("hash-delta", 1)
 	case reply.Result == register.NeedFull:
