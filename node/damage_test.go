@@ -134,7 +134,7 @@ func TestADamagedReplicaSaysNothing(t *testing.T) {
 	require.Equal(t, "+OK\r\n", string(proxy.do("set "+key+" v").Reply))
 	e.fail(errFlipped, slotIs(key))
 	peer := c.dialAs(b, c.nodes["a"])
-	for _, m := range []register.Message{{Kind: register.SyncRead, Key: []byte(key)}, {Kind: register.Prepare}, {Kind: register.Confirm}} {
+	for _, m := range []register.Message{{Kind: register.SyncRead, Change: record.Change{Key: []byte(key)}}, {Kind: register.Prepare}, {Kind: register.Confirm}} {
 		m.Slot, m.Epoch, m.Ballot = slot, 1, record.Ballot{Counter: 9, Incarnation: record.NewIncarnation(1, 1)}
 		peer.replicate(m)
 	}

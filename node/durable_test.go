@@ -61,8 +61,8 @@ func TestR2NoReplyBeforeTheCommit(t *testing.T) {
 		cl := c.dialAs(n, c.nodes["b"])
 		b := record.Ballot{Counter: 1, Incarnation: record.NewIncarnation(1, 1)}
 		for _, m := range []register.Message{
-			{Kind: register.Prepare}, {Kind: register.SyncRead, Key: []byte("k")}, {Kind: register.Confirm},
-			{Kind: register.Accept, Key: []byte("k"), Version: record.Version{Ballot: b, Seq: 1}}, {Kind: register.Purge, Key: []byte("k"), Version: record.Version{Ballot: b, Seq: 1}},
+			{Kind: register.Prepare}, {Kind: register.SyncRead, Change: record.Change{Key: []byte("k")}}, {Kind: register.Confirm},
+			{Kind: register.Accept, Version: record.Version{Ballot: b, Seq: 1}, Change: record.Change{Key: []byte("k")}}, {Kind: register.Purge, Version: record.Version{Ballot: b, Seq: 1}, Change: record.Change{Key: []byte("k")}},
 			{Kind: register.Clear, Version: record.Version{Ballot: b, Seq: 2}}, {Kind: register.Prepare}, // the last one is refused
 		} {
 			m.Slot, m.Epoch, m.Ballot = 9, 1, b

@@ -118,8 +118,8 @@ func TestAFullNode(t *testing.T) {
 	require.Equal(t, protocol.StatusValue, cl.one(op(protocol.ReadValue, "get "+key)).Status)
 	require.EqualValues(t, register.StorageFull, cl.one(op(protocol.ReadVersion, "get cold")).Reason, "it would have to adopt the epoch")
 	for _, m := range []register.Message{
-		{Kind: register.Prepare}, {Kind: register.SyncRead, Key: []byte("k")},
-		{Kind: register.Accept, Key: []byte("k"), Version: record.Version{Seq: 1}}, {Kind: register.Clear, Version: record.Version{Seq: 1}},
+		{Kind: register.Prepare}, {Kind: register.SyncRead, Change: record.Change{Key: []byte("k")}},
+		{Kind: register.Accept, Version: record.Version{Seq: 1}, Change: record.Change{Key: []byte("k")}}, {Kind: register.Clear, Version: record.Version{Seq: 1}},
 	} {
 		b := record.Ballot{Counter: 9, Incarnation: record.NewIncarnation(1, 2)}
 		m.Slot, m.Epoch, m.Ballot, m.Version.Ballot = slot, 1, b, b

@@ -24,8 +24,8 @@ func messages() (list []register.Message) {
 	v := record.Version{Ballot: b, Seq: 3}
 	for kind := range register.Kind(8) {
 		for result := range register.Result(5) {
-			list = append(list, register.Message{Kind: kind, Result: result, Epoch: 1, Ballot: b, Key: []byte("k"), Version: v, Held: v, IsDelta: result > 0,
-				Delta: []byte("d"), State: record.State{Type: record.String, Value: []byte("v")}})
+			list = append(list, register.Message{Kind: kind, Result: result, Epoch: 1, Ballot: b, Version: v, Held: v,
+				Change: record.Change{Key: []byte("k"), IsDelta: result > 0, Delta: []byte("d"), State: record.State{Type: record.String, Value: []byte("v")}}})
 		}
 	}
 	return list

@@ -252,7 +252,7 @@ func TestAWriteWithoutItsObjectIsLost(t *testing.T) {
 	peer := c.dialAs(n, c.nodes["b"])
 	slot := ring.SlotOf([]byte("k"))
 	ballot := record.Ballot{Counter: 1000, Incarnation: record.NewIncarnation(1, 2)}
-	m := register.Message{Kind: register.Accept, Slot: slot, Key: []byte("k"), Epoch: 1, Ballot: ballot, State: source.State,
+	m := register.Message{Kind: register.Accept, Slot: slot, Change: record.Change{Key: []byte("k"), State: source.State}, Epoch: 1, Ballot: ballot,
 		Version: record.Version{Ballot: ballot, Seq: 1}}
 	send := func(id uint64, frames [][]byte) {
 		for _, frame := range frames {
@@ -283,7 +283,7 @@ func TestAnAnswerWithoutItsObjectIsLost(t *testing.T) {
 	// The link's reader is another goroutine.
 	p := &peer{node: n, id: n.peers[0].id, name: n.peers[0].name, objects: n.newObjects(), out: n.getOutbox()}
 	defer p.idle()
-	reply := register.Message{Kind: register.SyncRead, Reply: true, Slot: 1, Key: []byte("k"), Present: true,
+	reply := register.Message{Kind: register.SyncRead, Reply: true, Slot: 1, Change: record.Change{Key: []byte("k")}, Present: true,
 		Held: record.Version{Seq: 9}, Found: record.State{Type: record.Hash}}
 	p.replies(protocol.AppendReplyAhead(nil, &reply, 7))
 	require.EqualValues(t, 1, n.Metrics.ObjectsLost.Value(), "it counts")

@@ -37,24 +37,27 @@ func (s store) PutSlot(slot uint16, meta record.SlotMeta) error {
 	return noRoom(s.stripe.node.engine.PutSlot(slot, meta))
 }
 
-// Put implements register.Store.
-func (s store) Put(slot uint16, key []byte, rec record.Record) error {
+// Stage implements register.Store. An engine stages keys one by one: of more than one change a crash could keep some only, so there must not be more yet.
+func (s store) Stage(slot uint16, version record.Version, changes []record.Change) error {
+	if len(changes) != 1 {
+		return errBatch
+	}
 	if s.stripe.full() {
 		return register.ErrNoRoom
+	}
+	c := &changes[0]
+	rec := record.Record{Version: version, State: c.State}
+	if c.IsDelta {
+		return noRoom(s.stripe.node.engine.Change(slot, c.Key, rec, c.Base, c.Delta))
 	}
 	if datatype.MayLive(rec.State.Type) { // from another node it comes as bytes
 		rec.State, _ = datatype.Live(rec.State)
 	}
-	return noRoom(s.stripe.node.engine.Put(slot, key, rec))
+	return noRoom(s.stripe.node.engine.Put(slot, c.Key, rec))
 }
 
-// Change implements register.Store.
-func (s store) Change(slot uint16, key []byte, rec record.Record, base record.Version, delta []byte) error {
-	if s.stripe.full() {
-		return register.ErrNoRoom
-	}
-	return noRoom(s.stripe.node.engine.Change(slot, key, rec, base, delta))
-}
+// errBatch is returned for changes of several keys, which nothing makes yet.
+var errBatch = errors.New("node: changes of several keys are not staged as one yet")
 
 // Delete implements register.Store.
 func (s store) Delete(slot uint16, key []byte) error {

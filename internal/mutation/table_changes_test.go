@@ -24,6 +24,6 @@ var changeRules = []mutation{
 		}},
 	{name: "change-no-record", rule: "Changes on disk", effect: "a change of what a clear has left is given to the store as one of a record",
 		caught: search("repair", 100), edits: []edit{
-			{"node/register/acceptor.go", `if m.IsDelta && present {`, `if m.IsDelta {`},
+			{"node/register/acceptor.go", `if m.IsDelta && !present {`, `if false {`},
 		}},
 }

@@ -165,8 +165,8 @@ func messages() (list []replication.Message) {
 	v := record.Version{Ballot: b, Seq: 3}
 	for kind := range replication.Kind(8) {
 		for result := range replication.Result(5) {
-			list = append(list, replication.Message{Kind: kind, Result: result, Epoch: 1, Ballot: b, Key: []byte("k"), Version: v, Held: v, IsDelta: result > 0,
-				Delta: []byte("d"), State: record.State{Type: record.String, Value: []byte("v")}})
+			list = append(list, replication.Message{Kind: kind, Result: result, Epoch: 1, Ballot: b, Version: v, Held: v,
+				Change: record.Change{Key: []byte("k"), IsDelta: result > 0, Delta: []byte("d"), State: record.State{Type: record.String, Value: []byte("v")}}})
 		}
 	}
 	return list

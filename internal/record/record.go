@@ -166,6 +166,19 @@ const (
 	Changed
 )
 
+// Change is what a write does to one key. What a command does to a slot is a list of changes under one version, which are accepted, staged and made durable
+// together. Today it is of length one.
+type Change struct {
+	// Key is borrowed.
+	Key []byte
+	// State is the whole new state. With IsDelta it does not travel.
+	State State
+	// IsDelta: the state is what Delta makes of the record of version Base, which the key has.
+	IsDelta bool
+	Base    Version
+	Delta   []byte
+}
+
 // Effect is what a command does to the state of its key. It is decided once, at
 // the home, and is deterministic from then on: "now" and random choices are
 // already in it.

@@ -72,13 +72,25 @@ func newFakes(t *testing.T, size int, change func(*fakeNode)) []*fakeNode {
 		}
 		n.Rebuilder = New(n, Options{Rate: 1 << 30, Logger: slog.New(slog.DiscardHandler), Metrics: &n.metrics})
 		var err error
-		n.acceptor, err = register.NewAcceptor(slot, n.engine, nil)
+		n.acceptor, err = register.NewAcceptor(slot, store{n.engine}, nil)
 		require.NoError(t, err)
 		timing := register.DefaultTiming()
 		n.home = register.NewHome(env{}, &timing, slot, n.id, record.NewIncarnation(1, n.id), register.NewConfig(1, members, nil), &n.acceptor)
 		t.Cleanup(func() { require.NoError(t, n.engine.Close()) })
 	}
 	return nodes
+}
+
+// store is an engine as a replica sees it.
+type store struct{ engine.Engine }
+
+func (s store) Stage(slot uint16, version record.Version, changes []record.Change) error {
+	for i := range changes {
+		if err := s.Put(slot, changes[i].Key, record.Record{Version: version, State: changes[i].State}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // damage finds that the slot cannot be read.

@@ -16,9 +16,8 @@ type Store interface {
 	Slot(slot uint16) (record.SlotMeta, error)
 	PutSlot(slot uint16, meta record.SlotMeta) error
 	Get(slot uint16, key []byte) (record.Record, bool, error)
-	Put(slot uint16, key []byte, rec record.Record) error
-	// Change is Put of the record that a delta makes of the one of version base, which the key has.
-	Change(slot uint16, key []byte, rec record.Record, base record.Version, delta []byte) error
+	// Stage puts records of one version: all of the changes, or none. Of a delta's the key has the record that it is built on. It copies what it borrows.
+	Stage(slot uint16, version record.Version, changes []record.Change) error
 	Delete(slot uint16, key []byte) error
 	Clear(slot uint16, meta record.SlotMeta) error
 	// Reset removes every record of the slot, without reading any, and sets its state.
@@ -98,7 +97,7 @@ func (a *Acceptor) Read(key []byte) (rec record.Record, present bool, err error)
 }
 
 // Handle executes a request and fills in the reply, which borrows the request's
-// key. An error comes from the store: nothing may be sent then. ErrNoRoom is as if the request had
+// key, and the state that a delta leads to. An error comes from the store: nothing may be sent then. ErrNoRoom is as if the request had
 // been lost on its way; after any other one the replica is not to be used any more for this slot.
 func (a *Acceptor) Handle(m *Message, reply *Message) error {
 	err := a.handle(m, reply)
@@ -200,28 +199,26 @@ func (a *Acceptor) accept(m *Message, reply *Message) error {
 		reply.Result = BelowFloor
 		return nil
 	}
-	state := &m.State
 	if m.IsDelta {
 		if rec.Version != m.Base {
 			reply.Result = NeedFull
 			return nil
 		}
 		if !m.State.Live() { // the process' own home sends the state, too
-			applied, err := a.apply(rec.State, m.Delta)
-			if err != nil {
+			if m.State, err = a.apply(rec.State, m.Delta); err != nil {
 				return fmt.Errorf("slot %d: delta on version %v: %w", a.slot, m.Base, err)
 			}
-			state = &applied
 		}
 	}
 	if err := a.promise(m.Ballot); err != nil {
 		return err
 	}
 	reply.Held = m.Version
-	if m.IsDelta && present { // what the slot's clear has left is no record
-		return a.store.Change(a.slot, m.Key, record.Record{Version: m.Version, State: *state}, m.Base, m.Delta)
+	changes := m.Changes()
+	if m.IsDelta && !present { // what the slot's clear has left is no record
+		changes = []record.Change{{Key: m.Key, State: m.State}}
 	}
-	return a.store.Put(a.slot, m.Key, record.Record{Version: m.Version, State: *state})
+	return a.store.Stage(a.slot, m.Version, changes)
 }
 
 // clear is an accept of a deletion of every key of the slot.

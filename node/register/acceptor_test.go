@@ -46,10 +46,10 @@ func every(epoch uint64, b record.Ballot) []Message {
 	v := record.Version{Ballot: b, Seq: 1}
 	return []Message{
 		{Kind: Prepare, Epoch: epoch, Ballot: b},
-		{Kind: SyncRead, Epoch: epoch, Ballot: b, Key: []byte("held")},
-		{Kind: Accept, Epoch: epoch, Ballot: b, Key: []byte("held"), Version: v, State: text("new")},
+		{Kind: SyncRead, Epoch: epoch, Ballot: b, Change: record.Change{Key: []byte("held")}},
+		{Kind: Accept, Epoch: epoch, Ballot: b, Version: v, Change: record.Change{Key: []byte("held"), State: text("new")}},
 		{Kind: Confirm, Epoch: epoch, Ballot: b},
-		{Kind: Purge, Epoch: epoch, Ballot: b, Key: []byte("held"), Version: version(9, 3)},
+		{Kind: Purge, Epoch: epoch, Ballot: b, Version: version(9, 3), Change: record.Change{Key: []byte("held")}},
 		{Kind: Clear, Epoch: epoch, Ballot: b, Version: v},
 	}
 }
@@ -102,7 +102,7 @@ func TestR5SyncReadPromises(t *testing.T) {
 		writes int
 	}{9: {StaleBallot, 0}, 10: {OK, 0}, 11: {OK, 1}} {
 		a, store := replica(t)
-		reply := handle(t, a, Message{Kind: SyncRead, Epoch: 5, Ballot: ballot(counter), Key: []byte("held")})
+		reply := handle(t, a, Message{Kind: SyncRead, Epoch: 5, Ballot: ballot(counter), Change: record.Change{Key: []byte("held")}})
 		require.Equal(t, want.result, reply.Result)
 		require.Equal(t, want.writes, store.writes)
 		require.Equal(t, ballot(max(10, counter)), store.meta.Promised)
@@ -114,7 +114,7 @@ func TestR5SyncReadPromises(t *testing.T) {
 		}
 	}
 	a, _ := replica(t)
-	reply := handle(t, a, Message{Kind: SyncRead, Epoch: 5, Ballot: ballot(10), Key: []byte("absent")})
+	reply := handle(t, a, Message{Kind: SyncRead, Epoch: 5, Ballot: ballot(10), Change: record.Change{Key: []byte("absent")}})
 	require.False(t, reply.Present)
 	require.True(t, reply.Held.IsZero())
 }
@@ -123,7 +123,7 @@ func TestR5SyncReadPromises(t *testing.T) {
 // the earlier one must.
 func TestR6Accept(t *testing.T) {
 	full := func(counter, seq uint64, key string) Message {
-		return Message{Kind: Accept, Ballot: ballot(counter), Version: version(counter, seq), Key: []byte(key), State: text("new")}
+		return Message{Kind: Accept, Ballot: ballot(counter), Version: version(counter, seq), Change: record.Change{Key: []byte(key), State: text("new")}}
 	}
 	delta := func(counter, seq uint64, key string, base record.Version) Message {
 		m := full(counter, seq, key)
@@ -229,7 +229,7 @@ func TestR13PurgeDropsExactlyTheTombstone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, store := replica(t)
 			store.records["held"] = test.rec
-			require.Equal(t, OK, handle(t, a, Message{Kind: Purge, Epoch: 5, Ballot: ballot(10), Key: []byte("held"), Version: test.purge}).Result)
+			require.Equal(t, OK, handle(t, a, Message{Kind: Purge, Epoch: 5, Ballot: ballot(10), Version: test.purge, Change: record.Change{Key: []byte("held")}}).Result)
 			_, there := store.records["held"]
 			require.Equal(t, !test.dropped, there)
 			want := version(8, 8)
@@ -240,7 +240,7 @@ func TestR13PurgeDropsExactlyTheTombstone(t *testing.T) {
 		})
 	}
 	a, store := replica(t)
-	handle(t, a, Message{Kind: Purge, Epoch: 5, Ballot: ballot(10), Key: []byte("absent"), Version: version(9, 3)})
+	handle(t, a, Message{Kind: Purge, Epoch: 5, Ballot: ballot(10), Version: version(9, 3), Change: record.Change{Key: []byte("absent")}})
 	require.Zero(t, store.writes)
 }
 
@@ -265,7 +265,7 @@ func TestClear(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, present)
 	require.Equal(t, record.Record{Version: version(11, 5)}, rec, "every key without record is a tombstone of the clear's version")
-	found := handle(t, a, Message{Kind: SyncRead, Epoch: 5, Ballot: ballot(11), Key: []byte("never written")})
+	found := handle(t, a, Message{Kind: SyncRead, Epoch: 5, Ballot: ballot(11), Change: record.Change{Key: []byte("never written")}})
 	require.Equal(t, version(11, 5), found.Held)
 	require.False(t, found.Present)
 
@@ -302,7 +302,7 @@ func TestAReplicaWhoseStoreFailsSaysNothing(t *testing.T) {
 
 func TestR7ADeltaThatDoesNotApplyIsAnError(t *testing.T) {
 	a, store := replica(t)
-	m := Message{Kind: Accept, Epoch: 5, Ballot: ballot(10), Version: version(10, 1), Key: []byte("held"), IsDelta: true, Base: version(9, 3), Delta: []byte("\xff?")}
+	m := Message{Kind: Accept, Epoch: 5, Ballot: ballot(10), Version: version(10, 1), Change: record.Change{Key: []byte("held"), IsDelta: true, Base: version(9, 3), Delta: []byte("\xff?")}}
 	require.Error(t, a.Handle(&m, new(Message)))
 	require.Zero(t, store.writes)
 }

@@ -148,14 +148,14 @@ func TestWhatIsNotWrittenIsNotPromised(t *testing.T) {
 	for name, m := range map[string]Message{
 		"epoch":   {Kind: Confirm, Ballot: b, Epoch: 7},
 		"prepare": {Kind: Prepare, Ballot: b},
-		"read":    {Kind: SyncRead, Ballot: b, Key: []byte("k")},
+		"read":    {Kind: SyncRead, Ballot: b, Change: record.Change{Key: []byte("k")}},
 		"accept":  write(b, 1, "k", "v"),
 		"clear":   {Kind: Clear, Ballot: b, Version: record.Version{Ballot: b, Seq: 1}},
-		"purge":   {Kind: Purge, Ballot: b, Key: []byte("dead"), Version: record.Version{Ballot: record.Ballot{Counter: 1}, Seq: 9}},
+		"purge":   {Kind: Purge, Ballot: b, Version: record.Version{Ballot: record.Ballot{Counter: 1}, Seq: 9}, Change: record.Change{Key: []byte("dead")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, 1)
-			c.by(Message{Kind: Accept, Ballot: record.Ballot{Counter: 1}, Version: record.Version{Seq: 9}, Key: []byte("dead")}, 1)
+			c.by(Message{Kind: Accept, Ballot: record.Ballot{Counter: 1}, Version: record.Version{Seq: 9}, Change: record.Change{Key: []byte("dead")}}, 1)
 			p := c.process(1)
 			before := p.acceptor.Meta()
 			m.Epoch, m.Version.Ballot = max(1, m.Epoch), m.Ballot
@@ -181,7 +181,7 @@ func TestWhatIsNotWrittenIsNotPromised(t *testing.T) {
 		p.store.full = true
 		old := record.Ballot{Counter: 1}
 		for want, m := range map[Result][]Message{
-			OK:          {write(b, 1, "k", "v"), {Kind: Confirm, Ballot: b}, {Kind: SyncRead, Ballot: b, Key: []byte("k")}},
+			OK:          {write(b, 1, "k", "v"), {Kind: Confirm, Ballot: b}, {Kind: SyncRead, Ballot: b, Change: record.Change{Key: []byte("k")}}},
 			StaleBallot: {write(old, 1, "k", "v"), {Kind: Prepare, Ballot: old}, {Kind: Confirm, Ballot: old}},
 		} {
 			for _, m := range m {

@@ -45,13 +45,12 @@ func (s *fakeStore) Get(_ uint16, key []byte) (record.Record, bool, error) {
 	return rec, ok, s.failed
 }
 
-func (s *fakeStore) Put(_ uint16, key []byte, rec record.Record) error {
-	rec.State = rec.State.Keep()
-	return s.write(func() { s.records[string(key)] = rec })
-}
-
-func (s *fakeStore) Change(slot uint16, key []byte, rec record.Record, _ record.Version, _ []byte) error {
-	return s.Put(slot, key, rec)
+func (s *fakeStore) Stage(_ uint16, version record.Version, changes []record.Change) error {
+	return s.write(func() {
+		for i := range changes {
+			s.records[string(changes[i].Key)] = record.Record{Version: version, State: changes[i].State.Keep()}
+		}
+	})
 }
 
 func (s *fakeStore) Delete(_ uint16, key []byte) error {
@@ -393,7 +392,7 @@ func (c *cluster) by(m Message, members ...uint16) {
 
 // write is an Accept of a whole value.
 func write(b record.Ballot, seq uint64, key, value string) Message {
-	return Message{Kind: Accept, Ballot: b, Version: record.Version{Seq: seq}, Key: []byte(key), State: text(value)}
+	return Message{Kind: Accept, Ballot: b, Version: record.Version{Seq: seq}, Change: record.Change{Key: []byte(key), State: text(value)}}
 }
 
 // text is the state of a string; the empty one stands for a deleted key.

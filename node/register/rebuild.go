@@ -128,7 +128,7 @@ func (r *Rebuild) Copy(key []byte, rec record.Record) error {
 		return err
 	}
 	r.raise(rec.Version.Ballot)
-	return store.Put(slot, key, rec)
+	return store.Stage(slot, rec.Version, []record.Change{{Key: key, State: rec.State}})
 }
 
 // Copied notes that a member has shown all its records, and the slot's floor and clear as they were

@@ -195,7 +195,7 @@ func TestARebuildTakesTheFloor(t *testing.T) {
 	c := newCluster(t, 3)
 	tombstone := write(termOf(1, 1), 3, "k", "")
 	c.by(tombstone, 1, 2, 3)
-	purge := Message{Kind: Purge, Ballot: tombstone.Ballot, Version: tombstone.Version, Key: tombstone.Key}
+	purge := Message{Kind: Purge, Ballot: tombstone.Ballot, Version: tombstone.Version, Change: record.Change{Key: tombstone.Key}}
 	c.by(purge, 2, 3)
 	r := c.rot(1)
 	c.fence(r, 2, 3)

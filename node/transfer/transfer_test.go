@@ -73,7 +73,7 @@ func version(seq uint64) record.Version {
 // accept is a home's request to write a state of version seq.
 func accept(key string, seq uint64, state record.State) *replication.Message {
 	v := version(seq)
-	return &replication.Message{Kind: replication.Accept, Slot: 3, Key: []byte(key), Ballot: v.Ballot, Version: v, State: state}
+	return &replication.Message{Kind: replication.Accept, Slot: 3, Ballot: v.Ballot, Version: v, Change: record.Change{Key: []byte(key), State: state}}
 }
 
 // change is one to write what a delta makes of version seq-1.
@@ -351,7 +351,7 @@ func TestWholeObjectsAreBounded(t *testing.T) {
 // TestOneAnswerToASyncReadIsUnderWay of a key: asking again does not send the object again.
 func TestOneAnswerToASyncReadIsUnderWay(t *testing.T) {
 	var as Answers
-	m := &replication.Message{Kind: replication.SyncRead, Reply: true, Slot: 3, Key: []byte("k"), Present: true, Held: version(4), Found: hash(2 * Ahead)}
+	m := &replication.Message{Kind: replication.SyncRead, Reply: true, Slot: 3, Present: true, Held: version(4), Found: hash(2 * Ahead), Change: record.Change{Key: []byte("k")}}
 	a := as.SyncRead(m)
 	require.NotNil(t, a)
 	require.Nil(t, as.SyncRead(m))

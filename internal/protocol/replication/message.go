@@ -2,7 +2,11 @@
 // said, package protocol has its form on the wire. The numbers are part of the peer protocol.
 package replication
 
-import "github.com/quolldb/quoll/internal/record"
+import (
+	"unsafe"
+
+	"github.com/quolldb/quoll/internal/record"
+)
 
 // Kind says what a message asks for.
 type Kind uint8
@@ -49,17 +53,13 @@ type Message struct {
 	Epoch    uint64 // the sender's epoch (R1)
 	Ballot   record.Ballot
 	Round    uint64 // the home's broadcast number
-	Key      []byte
 
 	// Version is what an Accept or Clear writes, or which tombstone a Purge drops.
 	Version record.Version
-	// State is the full state that an Accept writes. With IsDelta it does not travel: the process' own replica is given it.
-	State record.State
-	// IsDelta: the Accept writes what Delta makes of the record of version Base. Base of a SyncRead is the version of the home's own record, zero if
-	// it has none: who holds the same need not show it.
-	IsDelta bool
-	Base    record.Version
-	Delta   []byte
+	// Change is what an Accept writes; the process' own replica is given the state with a delta, too. Of other requests it has the key only, and
+	// of a SyncRead Base, the version of the home's own record, zero if it has none: who holds the same need not show it. An Accept's Base is sent with a delta
+	// only.
+	record.Change
 
 	// Result and what follows is set in replies only.
 	Result   Result
@@ -81,6 +81,9 @@ func (m *Message) Size() int {
 	}
 	return len(m.Key) + m.State.Size() + fixedSize
 }
+
+// Changes returns what an Accept writes, under one version: today one change. It is the message's own.
+func (m *Message) Changes() []record.Change { return unsafe.Slice(&m.Change, 1) }
 
 // Forget lets go of all that the message has borrowed.
 func (m *Message) Forget() {

@@ -126,27 +126,28 @@ func (s *store) Get(slot uint16, key []byte) (record.Record, bool, error) {
 	return rec, ok, s.failed()
 }
 
-// Put stages a record. A record is only replaced by a newer one, and a version
-// names one state wherever it is.
-func (s *store) Put(slot uint16, key []byte, rec record.Record) error {
-	name := string(key)
-	rec.State, _ = datatype.Live(clone(rec.State)) // as in the product
-	if rec.State.Object != nil {
-		s.sim.count("hash-object", 1)
+// Stage stages records. A record is only replaced by a newer one, a version
+// names one state wherever it is, and the record is there that a delta is built on.
+func (s *store) Stage(slot uint16, version record.Version, changes []record.Change) error {
+	staged := map[string]record.Record{}
+	for i := range changes {
+		c := &changes[i]
+		name, rec := string(c.Key), record.Record{Version: version}
+		rec.State, _ = datatype.Live(clone(c.State)) // as in the product
+		if rec.State.Object != nil {
+			s.sim.count("hash-object", 1)
+		}
+		old := s.staged.slots[slot].records[name]
+		if c.IsDelta && old.Version != c.Base {
+			s.sim.violated("slot %d, key %s: a change of version %v meets %v", slot, name, c.Base, old.Version)
+		}
+		if !old.Version.Less(version) {
+			s.sim.violated("slot %d, key %s: version %v is replaced by %v", slot, name, old.Version, version)
+		}
+		s.sim.requireOneState(slot, name, rec)
+		staged[name] = rec
 	}
-	if old := s.staged.slots[slot].records[name]; !old.Version.Less(rec.Version) {
-		s.sim.violated("slot %d, key %s: version %v is replaced by %v", slot, name, old.Version, rec.Version)
-	}
-	s.sim.requireOneState(slot, name, rec)
-	return s.stage(func(im *image) { im.slots[slot].records[name] = rec })
-}
-
-// Change is Put, if the record is there that it is made of.
-func (s *store) Change(slot uint16, key []byte, rec record.Record, base record.Version, _ []byte) error {
-	if held := s.staged.slots[slot].records[string(key)].Version; held != base {
-		s.sim.violated("slot %d, key %s: a change of version %v meets %v", slot, key, base, held)
-	}
-	return s.Put(slot, key, rec)
+	return s.stage(func(im *image) { maps.Copy(im.slots[slot].records, staged) })
 }
 
 // Delete stages the removal of a record.

@@ -142,7 +142,7 @@ func (n *node) fillSlot(slot uint16, meta record.SlotMeta, records map[string]re
 	for _, key := range slices.Sorted(maps.Keys(records)) {
 		rec := records[key]
 		if held, _, _ := n.acceptors[slot].Read([]byte(key)); held.Version.Less(rec.Version) {
-			_ = n.store.Put(slot, []byte(key), rec)
+			_ = n.store.Stage(slot, rec.Version, []record.Change{{Key: []byte(key), State: rec.State}})
 		}
 	}
 	own := n.acceptors[slot].Meta()
