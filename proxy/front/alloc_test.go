@@ -65,6 +65,8 @@ func (instantCluster) Loading() error { return nil }
 
 func (instantCluster) Working() bool { return false }
 
+func (instantCluster) EndWaiting() {}
+
 func (instantCluster) Execute(b *route.Batch) {
 	for i := range b.Ops {
 		b.Ops[i].Reply = instantReply

@@ -26,6 +26,7 @@ type Session interface {
 type Executor interface {
 	Execute(b *route.Batch)
 	Working() bool
+	EndWaiting()
 }
 
 var _ Executor = route.Cluster(nil)

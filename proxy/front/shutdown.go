@@ -8,7 +8,7 @@ import (
 // is working on, closes the connections, and returns when every goroutine of the
 // server has ended. When ctx ends first, connections are closed as they are and
 // ctx's error is returned, still after the last goroutine: that takes one
-// operation time-out, or as long as nodes say that they are behind with what is under way (route.Config.SlowTimeout).
+// operation time-out and a half, also for what nodes are behind with.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closing.Store(true)
@@ -31,6 +31,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 		s.cancel()
+		s.cluster.EndWaiting()
 		s.closeAll()
 		<-done
 	}

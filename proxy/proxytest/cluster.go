@@ -150,6 +150,9 @@ func (c *Cluster) FlushAll(context.Context) error {
 // Working implements route.Cluster.
 func (c *Cluster) Working() bool { return false }
 
+// EndWaiting implements route.Cluster.
+func (c *Cluster) EndWaiting() {}
+
 // Loading implements route.Cluster.
 func (c *Cluster) Loading() error {
 	c.Lock()

@@ -29,6 +29,10 @@ type Cluster interface {
 	// takes long, and is being worked on. It does not block.
 	Working() bool
 
+	// EndWaiting says that the proxy ends: what runs, and what is executed from now on, waits no longer than the operation
+	// time-out, even for nodes that are behind. It does not block.
+	EndWaiting()
+
 	// Scan returns the live keys from the cursor on, about count of them (more or
 	// fewer, maybe none), and the cursor to go on from, zero at the end. A key that is
 	// there during the whole iteration is returned at least once; one that was never

@@ -52,6 +52,7 @@ type Coordinator struct {
 	batches batchTable
 	stats   Stats
 	pauses  pauses
+	ending  atomic.Bool // nobody waits for nodes that are behind
 
 	offers chan ring.Cluster // rings that nodes told of
 	ctx    context.Context
@@ -97,6 +98,9 @@ func (c *Coordinator) Close() {
 
 // Stats returns the counters.
 func (c *Coordinator) Stats() *Stats { return &c.stats }
+
+// EndWaiting implements Cluster. Batches see it within half an operation time-out, when they look again at what they wait for.
+func (c *Coordinator) EndWaiting() { c.ending.Store(true) }
 
 // Working implements Cluster.
 func (c *Coordinator) Working() bool {

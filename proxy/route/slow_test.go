@@ -87,6 +87,21 @@ func TestSlowHasAnEnd(t *testing.T) {
 	require.False(t, c.Working())
 }
 
+// TestTheEndDoesNotWait: whoever ends a proxy does not wait for nodes that are behind.
+func TestTheEndDoesNotWait(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(200 * time.Millisecond)
+	c.cfg.SlowTimeout = time.Hour
+	f.nodes[0].working.Store(true)
+	awaitWorking(t, c, true)
+	f.play(func(*request) {})
+	result := runLater(t, c, set(f.key(1), "v"))
+	require.Eventually(t, func() bool { return c.Stats().Slow.Load() == 1 }, 10*time.Second, time.Millisecond)
+	c.EndWaiting()
+	require.Equal(t, []string{unknownOutcome}, texts(<-result))
+}
+
 // TestOverloadedIsTriedAgain: what a node refuses because too much waits there is sent again, to the same one, until it
 // takes it. That others have a turn first is no reason to take the slot from it.
 func TestOverloadedIsTriedAgain(t *testing.T) {

@@ -20,6 +20,9 @@ func (s *batchState) allow(now time.Time, timeout time.Duration) {
 func (c *Coordinator) timeOut(view *ringView, s *batchState) {
 	now := time.Now()
 	left := c.cfg.SlowTimeout - now.Sub(s.begun)
+	if c.ending.Load() {
+		left = 0
+	}
 	if lost := c.pauses.total(now) - s.lost; lost > 0 && left > 0 {
 		s.lost += lost
 		s.allow(now, min(lost, c.cfg.OperationTimeout, left))
