@@ -75,13 +75,14 @@ func (n *node) durableVersion(at keyName) record.Version {
 	return im.meta.Cleared
 }
 
-// holdQuorum reports whether a quorum of an epoch's members holds exactly a version, and votes.
+// holdQuorum reports whether a quorum of an epoch's members holds exactly a version, and votes. What one holds for good that has been rebuilt
+// a moment ago may still be a part of the copy, which it does not show: its last step, with which it votes again, is not there for good.
 func (s *Sim) holdQuorum(e epoch, at keyName, v record.Version) bool {
 	majority := func(members []uint16) bool {
 		holders := 0
 		for _, id := range members {
 			n := s.nodes[id]
-			if !n.lost && !n.damaged[at.slot] && n.acceptors[at.slot].Meta().Epoch <= e.number && n.durableVersion(at) == v {
+			if !n.lost && !n.damaged[at.slot] && !n.store.durable.slots[at.slot].meta.Rebuilding && n.acceptors[at.slot].Meta().Epoch <= e.number && n.durableVersion(at) == v {
 				holders++
 			}
 		}
