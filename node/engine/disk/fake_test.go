@@ -34,6 +34,13 @@ func (s *fakeStore) after(n int) *fakeStore {
 	return left
 }
 
+// setFull says whether the store is full after some more writes.
+func (s *fakeStore) setFull(full bool, room int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.full, s.room = full, room
+}
+
 func (s *fakeStore) add(o op) {
 	s.log = append(s.log, o)
 	if o.value == nil {

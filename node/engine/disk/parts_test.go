@@ -128,9 +128,9 @@ func (h *hashes) flush() {
 
 // flushUntil is flush with a store that is full after some writes. What it has taken until then stays, and the rest is tried again later.
 func (h *hashes) flushUntil(writes int) {
-	h.store.full, h.store.room = true, writes
+	h.store.setFull(true, writes)
 	err := h.engine.FlushOnly()
-	h.store.full = false
+	h.store.setFull(false, 0)
 	if err != nil {
 		require.ErrorIs(h.t, err, engine.ErrFull)
 	}
@@ -194,13 +194,12 @@ func commitNow(e *Engine) error {
 	return <-done
 }
 
-// close closes the engine, which then writes to a store that nobody looks at.
+// close closes the engine. Nobody looks at what it writes then.
 func (h *hashes) close() {
-	used := h.store
-	h.store = used.after(used.writes())
-	h.engine.store = &fakeStore{data: h.store.data}
+	used, writes := h.store, h.store.writes()
+	used.setFull(false, 0)
 	require.NoError(h.t, h.engine.Close())
-	h.store = used.after(used.writes())
+	h.store = used.after(writes)
 }
 
 // check requires that the engine has what it should.
