@@ -138,6 +138,27 @@ func (d *disk) segments() []string {
 	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, segmentSuffix) })
 }
 
+// TestAShorterFileIsNoticed, wherever it ends: with its end all proof may be gone that something was there. Version 0.1.0 did not write how
+// large a file is, and its journals can be read.
+func TestAShorterFileIsNoticed(t *testing.T) {
+	opt, ops := sample(t, false)
+	files := opt.FS.(*disk)
+	for _, name := range files.segments() {
+		for size := 0; size < len(files.names[name].data); size += blockSize / 2 {
+			_, err := attempt(on(opt, func(d *disk) { d.names[name].data = d.names[name].data[:size] }))
+			require.ErrorIs(t, err, ErrCorrupt, "%s, %d bytes", name, size)
+			require.ErrorContains(t, err, name)
+		}
+	}
+	played, err := attempt(on(opt, func(d *disk) {
+		for _, name := range d.segments() {
+			clear(d.names[name].data[headSize:][:sizeSize])
+		}
+	}))
+	require.NoError(t, err)
+	require.Equal(t, ops, played)
+}
+
 // TestEveryDeletedFileIsNoticed deletes each file, after a clean stop and after a kill.
 // Harmless are those that nothing was written to.
 func TestEveryDeletedFileIsNoticed(t *testing.T) {
@@ -281,7 +302,7 @@ func TestAReadErrorIsNoEnd(t *testing.T) {
 func TestAnOperationWithoutItsBeginning(t *testing.T) {
 	for checkpointed := range uint64(2) {
 		s := segment{number: 1, id: 5}
-		b := append(encodeHead(7, s.number, s.id), make([]byte, headerSize)...)
+		b := append(encodeHead(7, s.number, s.id, 0), make([]byte, headerSize)...)
 		b = append(le.AppendUint32(b, 4|pieceEnds), "rest"...)
 		b = append(le.AppendUint32(b, 5|pieceBegins|pieceEnds), "whole"...)
 		putHeader(b[blockSize:], s.id, 1, 0)

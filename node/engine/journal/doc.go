@@ -22,7 +22,7 @@
 // version is told from a flipped bit.
 //
 //	checkpoint: preamble, journal 8, first segment 8, its first seq 8, checkpoint 8, durable 8, CRC 4
-//	segment:    preamble, journal 8, number 8, id 8, CRC 4, zeros up to 4096; then frames
+//	segment:    preamble, journal 8, number 8, id 8, CRC 4, size of the file 8, CRC 4, zeros up to 4096; then frames
 //	frame:      segment id 8, seq 8, synced 8, length 4, flags 4, CRC of the payload 4, CRC of these 36; payload
 //	payload:    pieces: length and two flags (begins, ends an operation) 4, bytes
 //
@@ -48,7 +48,7 @@
 // behind the bad place, says that what is missing was durable, the journal is damaged
 // and Open fails with ErrCorrupt, changing nothing. What is missing altogether is
 // noticed too: a gap in the numbers, a seal without a successor, segments without a
-// checkpoint file.
+// checkpoint file, a file that is shorter than it was allocated (0.1.0 did not write how long that is).
 //
 // After every Open a new segment is begun, and the old one is sealed at the end of
 // what is valid. So nothing that was dropped can come back.

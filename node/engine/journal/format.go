@@ -14,8 +14,10 @@ const (
 	blockSize = 4096
 	// preambleSize is that of the magic word, the version, and the CRC of both.
 	preambleSize = 16
-	// headSize is that of a segment's head.
+	// headSize is that of a segment's head, without the size of the file.
 	headSize = preambleSize + 3*8 + 4
+	// sizeSize is that of what says how large the file is, behind the head.
+	sizeSize = 8 + 4
 	// checkpointSize is that of the checkpoint file.
 	checkpointSize = preambleSize + 5*8 + 4
 	// headerSize is that of a frame's header.
@@ -111,13 +113,29 @@ func decodeCheckpoint(b []byte) (checkpoint, error) {
 	return c, nil
 }
 
-// encodeHead returns the first block of a segment.
-func encodeHead(journal, number, id uint64) []byte {
+// encodeHead returns the first block of a segment, whose file has a size.
+func encodeHead(journal, number, id uint64, size int64) []byte {
 	b := appendPreamble(make([]byte, 0, blockSize), segmentMagic)
 	for _, v := range []uint64{journal, number, id} {
 		b = le.AppendUint64(b, v)
 	}
-	return seal(b, preambleSize)[:blockSize]
+	b = le.AppendUint64(seal(b, preambleSize), uint64(size))
+	return seal(b, headSize)[:blockSize]
+}
+
+// decodeSize returns how large the file of a segment is, by its first block; 0 if that does not say it: version 0.1.0 wrote zeros there.
+func decodeSize(b []byte) (int64, error) {
+	if len(b) < headSize+sizeSize {
+		return 0, fmt.Errorf("%w: it has %d bytes", ErrCorrupt, len(b))
+	}
+	said := b[headSize:][:sizeSize]
+	switch {
+	case bytes.Equal(said, make([]byte, sizeSize)):
+		return 0, nil
+	case !sealed(said, 0):
+		return 0, fmt.Errorf("%w: the checksum of its size is wrong", ErrCorrupt)
+	}
+	return int64(le.Uint64(said)), nil
 }
 
 // decodeHead checks the first block of a segment and returns its id.

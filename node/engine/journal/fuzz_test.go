@@ -32,7 +32,7 @@ func FuzzRecover(f *testing.F) {
 		seq := uint64(1)
 		for i, content := range [][]byte{first, second} {
 			s := segment{number: uint64(i + 1), id: id + uint64(i)}
-			b := append(encodeHead(journal, s.number, s.id), content...)
+			b := append(encodeHead(journal, s.number, s.id, 0), content...)
 			if mended {
 				seq = mend(b, s.id, seq)
 			}

@@ -198,18 +198,32 @@ func (j *Journal) openSegment(number uint64) (*segment, error) {
 		return nil, err
 	}
 	s.file = f
-	b := make([]byte, headSize)
-	n, _ := f.ReadAt(b, 0) // what cannot be read is missing, and noticed
-	if s.id, err = decodeHead(b[:n], j.id, number); err == nil {
-		s.size, _, err = f.Size()
-	}
-	if err != nil {
+	if err := s.readHead(j.id); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("segment %s: %w; %s", s.name(), err, engine.Advice)
 	}
 	s.limit = s.size - headerSize
 	j.size.Add(s.size)
 	return s, nil
+}
+
+// readHead learns from the file what the segment is. A file that is shorter than it was allocated has lost its end, and maybe with it all proof that
+// something was there.
+func (s *segment) readHead(journal uint64) error {
+	b := make([]byte, headSize+sizeSize)
+	n, _ := s.file.ReadAt(b, 0) // what cannot be read is missing, and noticed
+	var err error
+	if s.id, err = decodeHead(b[:n], journal, s.number); err != nil {
+		return err
+	}
+	allocated, err := decodeSize(b[:n])
+	if err != nil {
+		return err
+	}
+	if s.size, _, err = s.file.Size(); err == nil && s.size < allocated {
+		err = fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, s.size, allocated)
+	}
+	return err
 }
 
 // settle ends the old life of the journal: what was played back is made durable, what comes

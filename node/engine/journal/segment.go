@@ -69,7 +69,7 @@ func (j *Journal) newSegment(number uint64, spare *segment) (*segment, error) {
 		err = writeZeros(s.file, s.size)
 	}
 	if err == nil {
-		err = writeDurably(s.file, encodeHead(j.id, number, s.id))
+		err = writeDurably(s.file, encodeHead(j.id, number, s.id, s.size))
 	}
 	if err == nil {
 		err = j.fs.Rename(name, s.name())
