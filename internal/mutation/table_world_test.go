@@ -2,6 +2,7 @@ package mutation
 
 // worldRules are rules outside of the protocol that whole clusters under virtual time notice the lack of: what the protocol relies on.
 // Some are in the table of the protocol's rules as well, where a test of one package notices: here it is seen that clients would, too.
+// Where a test of one package is all that notices, that is what catches it.
 var worldRules = []mutation{
 	{name: "world-journal-written", rule: "The journal", effect: "a commit is called back when it is written, not when it is durable",
 		caught: worlds("powercuts", 5), edits: []edit{
@@ -42,6 +43,10 @@ var worldRules = []mutation{
 	}
 	e.held.Store(0)
 	return nil`},
+		}},
+	{name: "journal-short", rule: "The journal", effect: "a file that has lost its end is read as far as it goes",
+		caught: scenario("node/engine/journal", "TestAShorterFileIsNoticed", `in chain but got nil`), edits: []edit{
+			{"node/engine/journal/open.go", `err == nil && s.size < allocated`, `err == nil && allocated < 0`},
 		}},
 	{name: "world-nocommit", rule: "Durable before answered", effect: "nothing waits for the commit",
 		caught: worlds("powercuts", 5), edits: []edit{
