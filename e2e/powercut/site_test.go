@@ -113,6 +113,12 @@ func (s *site) lost(o outage) losses {
 	s.t.Helper()
 	s.startOn(o)
 	s.c.AwaitNodes()
+	return s.compare(o)
+}
+
+// compare counts what is not there any more of what was acknowledged before a power cut.
+func (s *site) compare(o outage) losses {
+	s.t.Helper()
 	s.c.Proxies[0].AwaitReady()
 	lost := o.known.compare(s.t, s.client)
 	writes, increments := o.known.size()

@@ -182,7 +182,7 @@ func execute(dst []byte, st record.State, req *command.Request, now int64) ([]by
 }
 
 func applyDelta(st record.State, delta []byte) (record.State, error) {
-	if delta[0] != appended {
+	if len(delta) == 0 || delta[0] != appended {
 		return datatype.Apply(st, delta)
 	}
 	st.Type = record.String
