@@ -48,6 +48,24 @@ func TestMemoryThatIsFull(t *testing.T) {
 	require.Empty(t, c.nodes["a"].Self().Full)
 }
 
+// TestAHomeWhoseMemoryIsFull refuses what makes its data grow, though the others have room.
+func TestAHomeWhoseMemoryIsFull(t *testing.T) {
+	c := newFormed(t, 3, func(o *Options) {
+		if o.Name == "a" {
+			o.Engine = memory.NewWithin(1 << 20)
+		}
+	})
+	a := c.dial(c.nodes["a"])
+	value := strings.Repeat("v", 1000)
+	for i := range 1500 {
+		if r := a.do(fmt.Sprintf("set key%d %s", i, value)); r.Status != protocol.StatusDone {
+			require.Equal(t, []any{protocol.StatusNotDone, register.StorageFull}, []any{r.Status, r.Reason})
+			return
+		}
+	}
+	require.Fail(t, "1 MiB have no room for them")
+}
+
 // brim is an engine that may have no room for more data.
 type brim struct {
 	*memory.Engine

@@ -184,7 +184,7 @@ var additions = []mutation{
 			{"node/peer.go", ` && (h.Voting || h.Cluster == nil)`, ``},
 		}},
 	{name: "damage-absent", rule: "A store that fails", effect: "a replica goes on though data of the slot is damaged",
-		caught: scenario(node, "TestWhatCannotBeReadIsNeverAbsent", `expected: register.Reason\(0x8\)`), edits: []edit{
+		caught: scenario(node, "TestWhatCannotBeReadIsNeverAbsent", `expected: 0x8`), edits: []edit{
 			{"node/damage.go", `	case sl.err == nil:
 		sl.err = err
 `, `	case sl.err == nil:
@@ -226,7 +226,7 @@ var additions = []mutation{
 			{"node/register/home.go", ` && h.hasWork() && !h.in.Full {`, ` && h.hasWork() {`},
 		}},
 	{name: "crowded-grows", rule: "A store without room for more data", effect: "a node whose memory is full leads writes that make its data grow",
-		caught: scenario(node, "TestMemoryThatIsFull", `no result|1 MiB have no room for them`), edits: []edit{
+		caught: scenario(node, "TestAHomeWhoseMemoryIsFull", `no result|1 MiB have no room for them`), edits: []edit{
 			{"node/serve.go", `if grows && n.crowded() {`, `if false {`},
 		}},
 	{name: "brimful-takes", rule: "A store without room for more data", effect: "a replica takes what other homes write without end",
