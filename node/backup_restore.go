@@ -43,7 +43,7 @@ func Restore(ctx context.Context, e engine.Engine, sources []RestoreSource, prog
 			return fmt.Errorf("%s and %s: %w", sources[0].Name, source.Name, errOtherRing)
 		}
 		r.merging = i > 0
-		source.Build = func(t record.Type, size int) (backup.Builder, error) { return datatype.NewBuilder(t, size) }
+		source.Build = datatype.NewBuilder
 		for {
 			chunk, err := source.Next()
 			if errors.Is(err, io.EOF) {

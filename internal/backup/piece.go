@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,13 +9,6 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 )
-
-// Builder makes an object of its packed form, which is written to it in pieces.
-type Builder interface {
-	io.Writer
-	// Object returns the object when all of it has been written.
-	Object() (record.Object, error)
-}
 
 // Unread stands for a large object that a Reader was not asked to build: its size in bytes, and nothing else.
 type Unread int
@@ -26,14 +20,10 @@ func (u Unread) Size() int { return int(u) }
 func (u Unread) AppendTo(dst []byte) []byte { return dst }
 
 // Reader implements record.Object. There is nothing to read.
-func (u Unread) Reader() io.Reader { return eof{} }
+func (u Unread) Reader() io.Reader { return bytes.NewReader(nil) }
 
 // Memory implements record.Object.
 func (u Unread) Memory() int { return 0 }
-
-type eof struct{}
-
-func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
 // pieceSize is the length of the pieces of an object, and objects that are shorter than apart are in the states of their records.
 const (
@@ -73,7 +63,7 @@ type pieces struct {
 	typ     record.Type
 	size    int
 	have    int
-	builder Builder // nil: nobody wants it
+	builder record.Builder // nil: nobody wants it
 	whole   []record.State
 	first   uint64 // the number of the first one of whole
 }
@@ -87,14 +77,14 @@ func (p *pieces) reset() { p.whole, p.first = p.whole[:0], p.number+1 }
 var errPiece = errors.New("a piece of an object is not the next one")
 
 // add takes a piece, of which nothing is kept.
-func (p *pieces) add(body []byte, build func(record.Type, int) (Builder, error)) (err error) {
+func (p *pieces) add(body []byte, build func(record.Type, int) (record.Builder, error)) (err error) {
 	d := wire.NewDecoder(body)
 	number, typ, size, offset := d.Uvarint(), record.Type(d.Byte()), d.Uvarint(), d.Uvarint()
-	bytes := d.Rest()
+	content := d.Rest()
 	if err := d.Err(); err != nil {
 		return err
 	}
-	if len(bytes) == 0 || size > 1<<50 || offset > size || uint64(len(bytes)) > size-offset {
+	if len(content) == 0 || size > 1<<50 || offset > size || uint64(len(content)) > size-offset {
 		return errPiece
 	}
 	if !p.coming() && offset == 0 && number == p.number+1 {
@@ -108,9 +98,9 @@ func (p *pieces) add(body []byte, build func(record.Type, int) (Builder, error))
 	if number != p.number || typ != p.typ || size != uint64(p.size) || offset != uint64(p.have) {
 		return errPiece
 	}
-	p.have += len(bytes)
+	p.have += len(content)
 	if p.builder != nil {
-		if _, err := p.builder.Write(bytes); err != nil {
+		if _, err := p.builder.Write(content); err != nil {
 			return err
 		}
 	}

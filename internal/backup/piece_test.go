@@ -42,7 +42,7 @@ func (b *builder) Object() (record.Object, error) {
 	return object(b.Bytes()), nil
 }
 
-func build(t record.Type, size int) (Builder, error) {
+func build(t record.Type, size int) (record.Builder, error) {
 	if t != record.Hash {
 		return nil, errors.New("no type that has objects")
 	}

@@ -19,7 +19,7 @@ import (
 // as it was written, but only io.EOF says that nothing is missing. An error is final.
 type Reader struct {
 	// Build, if there is one, builds the large objects. Without it they have nothing but their size (Unread).
-	Build func(t record.Type, size int) (Builder, error)
+	Build func(t record.Type, size int) (record.Builder, error)
 
 	r       io.Reader
 	version uint32

@@ -27,7 +27,7 @@ const (
 var hashVerbs = verbs{
 	valid: validHash,
 	live:  liveHash,
-	build: func(size int) Builder { return hashBuilder{parts.NewBuilder(size)} },
+	build: func(size int) record.Builder { return hashBuilder{parts.NewBuilder(size)} },
 	assemble: func(root record.Place, read record.ReadPart) (record.Object, error) {
 		return parts.AssembleMap(root, read)
 	},
@@ -46,7 +46,7 @@ func liveHash(packed []byte) record.Object {
 // hashBuilder builds a hash that is in parts.
 type hashBuilder struct{ *parts.Builder }
 
-// Object implements Builder.
+// Object implements record.Builder.
 func (b hashBuilder) Object() (record.Object, error) {
 	m, err := b.Map()
 	if err != nil {

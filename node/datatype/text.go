@@ -24,7 +24,7 @@ const longText = 16 << 10
 // textVerbs are the verbs of strings. Any bytes are one, and stay bytes until they are changed.
 var textVerbs = verbs{
 	valid: func([]byte) bool { return true },
-	build: func(size int) Builder { return textBuilder{parts.NewRopeBuilder(size)} },
+	build: func(size int) record.Builder { return textBuilder{parts.NewRopeBuilder(size)} },
 	assemble: func(root record.Place, read record.ReadPart) (record.Object, error) {
 		return parts.AssembleRope(root, read)
 	},
@@ -35,7 +35,7 @@ var textVerbs = verbs{
 // textBuilder builds a string that is in parts. Any string may be: see text.
 type textBuilder struct{ *parts.RopeBuilder }
 
-// Object implements Builder.
+// Object implements record.Builder.
 func (b textBuilder) Object() (record.Object, error) {
 	r, err := b.Rope()
 	if err != nil {

@@ -19,7 +19,7 @@ type verbs struct {
 	// live returns the object that a large value is in memory, of its bytes, of which nothing is kept; nil if it is to stay bytes. It is nil if all are.
 	live func(value []byte) record.Object
 	// build returns a builder of an object that is so many bytes when it is packed.
-	build func(size int) Builder
+	build func(size int) record.Builder
 	// assemble returns the object whose root a store keeps at a place.
 	assemble func(root record.Place, read record.ReadPart) (record.Object, error)
 	// delta is the tag of the type's deltas, and apply applies what is behind it. Its errors are ErrDelta.

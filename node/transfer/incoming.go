@@ -21,7 +21,7 @@ var ErrRoom = errors.New("transfer: no room for more objects on their way")
 // Room bounds the bytes of objects that have come, and that no message has referred to yet, on all connections of a node together. Any
 // goroutine may use it.
 type Room struct {
-	// Limit is how many bytes there may be. More, reports that there is no memory for more data at all; it may be nil.
+	// Limit is how many bytes there may be. Full reports that there is no memory for more data at all; it may be nil.
 	Limit int64
 	Full  func() bool
 	used  atomic.Int64
@@ -47,7 +47,7 @@ type Incoming struct {
 	// The object that is coming: number 0 if there is none.
 	coming  protocol.Piece
 	have    int // its bytes that have come
-	builder datatype.Builder
+	builder record.Builder
 
 	whole map[uint64]whole
 }
