@@ -19,12 +19,12 @@ func appendChunk(dst []byte, c *Chunk, last uint64) []byte {
 		e := &c.Records[i]
 		dst = wire.AppendBytes(dst, e.Key)
 		dst = wire.AppendVersion(dst, e.Version)
+		var number uint64
 		if inPieces(&e.State) {
 			last++
-			dst = wire.AppendStateAhead(dst, e.State, last)
-		} else {
-			dst = wire.AppendState(dst, e.State)
+			number = last
 		}
+		dst = wire.AppendStateAhead(dst, e.State, number)
 	}
 	return dst
 }

@@ -63,7 +63,7 @@ func AppendCopyPage(dst []byte, p *CopyPage, ahead func(*record.State) uint64) [
 		if ahead != nil {
 			id = ahead(&e.State)
 		}
-		dst = appendState(dst, e.State, id)
+		dst = wire.AppendStateAhead(dst, e.State, id)
 	}
 	return dst
 }

@@ -37,7 +37,7 @@ func AppendRequestAhead(dst []byte, m *replication.Message, id uint64) []byte {
 			dst = wire.AppendVersion(dst, m.Base)
 			return wire.AppendBytes(dst, m.Delta)
 		}
-		return appendState(dst, m.State, id)
+		return wire.AppendStateAhead(dst, m.State, id)
 	case replication.Clear:
 		dst = wire.AppendUvarint(dst, m.Version.Seq)
 	case replication.Purge:
@@ -45,14 +45,6 @@ func AppendRequestAhead(dst []byte, m *replication.Message, id uint64) []byte {
 		dst = wire.AppendVersion(dst, m.Version)
 	}
 	return dst
-}
-
-// appendState appends a state whose object was sent ahead under a number, 0 if it was not.
-func appendState(dst []byte, s record.State, id uint64) []byte {
-	if id != 0 {
-		return wire.AppendStateAhead(dst, s, id)
-	}
-	return wire.AppendState(dst, s)
 }
 
 // DecodeRequest decodes the next request, except for sender and receiver. If d is Missing an object then, the request is as if it had been lost. A value of more than record.CopiedValue bytes,
@@ -108,7 +100,7 @@ func AppendReplyAhead(dst []byte, m *replication.Message, id uint64) []byte {
 		if dst = wire.AppendBool(dst, m.Same); m.Same {
 			return dst
 		}
-		return appendState(dst, m.Found, id)
+		return wire.AppendStateAhead(dst, m.Found, id)
 	case replication.Accept:
 		dst = wire.AppendBytes(dst, m.Key)
 		dst = wire.AppendVersion(dst, m.Held)

@@ -59,8 +59,11 @@ func AppendState(dst []byte, s record.State) []byte {
 // stateAhead is in the place of a state's type if its object is sent ahead of the message. No type has this number.
 const stateAhead = 0xff
 
-// AppendStateAhead appends what a key holds without its object, which was sent ahead on the same connection, under a number that is not 0.
+// AppendStateAhead appends what a key holds without its object, which was sent ahead under a number; 0: it was not, and is appended, too.
 func AppendStateAhead(dst []byte, s record.State, id uint64) []byte {
+	if id == 0 {
+		return AppendState(dst, s)
+	}
 	dst = append(dst, stateAhead, byte(s.Type))
 	dst = AppendVarint(dst, s.ExpireAt)
 	return AppendUvarint(dst, id)
