@@ -87,14 +87,8 @@ func hGetAll(dst []byte, st record.State, req *command.Request, _ int64) ([]byte
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	start := len(dst)
-	dst = resp.AppendMap(dst, hashIn(st).count(), req.RESP3)
-	for field, value := range hashIn(st).all() {
-		if dst = resp.AppendBulk(resp.AppendBulk(dst, field), value); len(dst)-start > maxReply {
-			return refuse(dst[:start], errMuchReply)
-		}
-	}
-	return dst, noEffect
+	h := hashIn(st)
+	return appendAll(resp.AppendMap(dst, h.count(), req.RESP3), len(dst), h, true, true)
 }
 
 // hKeys serves HKEYS.
@@ -102,14 +96,8 @@ func hKeys(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, re
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	start := len(dst)
-	dst = resp.AppendArray(dst, hashIn(st).count())
-	for field := range hashIn(st).all() {
-		if dst = resp.AppendBulk(dst, field); len(dst)-start > maxReply {
-			return refuse(dst[:start], errMuchReply)
-		}
-	}
-	return dst, noEffect
+	h := hashIn(st)
+	return appendAll(resp.AppendArray(dst, h.count()), len(dst), h, true, false)
 }
 
 // hVals serves HVALS.
@@ -117,10 +105,20 @@ func hVals(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, re
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	start := len(dst)
-	dst = resp.AppendArray(dst, hashIn(st).count())
-	for _, value := range hashIn(st).all() {
-		if dst = resp.AppendBulk(dst, value); len(dst)-start > maxReply {
+	h := hashIn(st)
+	return appendAll(resp.AppendArray(dst, h.count()), len(dst), h, false, true)
+}
+
+// appendAll appends the fields of a hash, their values, or both to a reply that begins at start in dst, or makes an error of it if it becomes too long.
+func appendAll(dst []byte, start int, h hash, fields, values bool) ([]byte, record.Effect) {
+	for field, value := range h.all() {
+		if fields {
+			dst = resp.AppendBulk(dst, field)
+		}
+		if values {
+			dst = resp.AppendBulk(dst, value)
+		}
+		if len(dst)-start > maxReply {
 			return refuse(dst[:start], errMuchReply)
 		}
 	}
