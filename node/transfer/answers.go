@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"encoding/binary"
 	"sync"
 
 	"github.com/quolldb/quoll/internal/protocol"
@@ -53,7 +52,7 @@ func (as *Answers) New() *Answer { return &Answer{answers: as} }
 // SyncRead returns the answer to a sync-read, nil if another one about the key is still under way: then this one is as if it had been
 // lost, and is asked for again if it matters. m is borrowed.
 func (as *Answers) SyncRead(m *replication.Message) *Answer {
-	a := &Answer{answers: as, key: string(append(binary.LittleEndian.AppendUint16(nil, m.Slot), m.Key...))}
+	a := &Answer{answers: as, key: keyOf(m)}
 	if !as.enter(a.key) {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"encoding/binary"
 	"sync"
 	"sync/atomic"
 
@@ -45,7 +44,7 @@ func (l *Lane) Takes(m *replication.Message) bool {
 }
 
 func (l *Lane) take(m *replication.Message, large bool) bool {
-	key := string(append(binary.LittleEndian.AppendUint16(nil, m.Slot), m.Key...))
+	key := keyOf(m)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.keys[key]

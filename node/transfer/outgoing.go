@@ -1,9 +1,11 @@
 package transfer
 
 import (
+	"encoding/binary"
 	"io"
 
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/protocol/replication"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 )
@@ -14,6 +16,11 @@ const Ahead = 1 << 20
 // Large reports whether the object of a state is sent ahead of the message. Bytes without an object are not: they are no longer than an argument of a command
 // may be, and came in a frame.
 func Large(s *record.State) bool { return s.Object != nil && s.Object.Size() >= Ahead }
+
+// keyOf returns the slot and the key that a message is about.
+func keyOf(m *replication.Message) string {
+	return string(append(binary.LittleEndian.AppendUint16(nil, m.Slot), m.Key...))
+}
 
 // pieces makes the pieces of one object.
 type pieces struct {

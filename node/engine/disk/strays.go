@@ -52,7 +52,7 @@ func (e *Engine) sweepParts(ctx context.Context) error {
 	return w.flush()
 }
 
-// dropAll removes the keys with a prefix, which does not end with 0xff.
+// dropAll removes the keys with a prefix, which is not all 0xff.
 func (e *Engine) dropAll(ctx context.Context, prefix []byte) error {
 	to := bytes.Clone(prefix)
 	for i := len(to) - 1; ; i-- {

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/register"
 )
 
@@ -49,9 +48,6 @@ func (n *node) send(m *register.Outgoing, before int) {
 		n.cut--
 	}
 	c := copyMessage(&m.Message)
-	if c.IsDelta {
-		c.State = record.State{} // it does not travel
-	}
 	if n.eager {
 		n.sim.send(c)
 		return
