@@ -89,7 +89,7 @@ sim: ## check SEEDS (20000) simulated histories of the protocol under faults (SE
 	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) $(if $(SEED),-seed $(SEED)) -timeout 0 -v
 
 world: ## let SEEDS (20000) clusters live under virtual time, on networks and disks that misbehave (SEED=n: those from seed n on; ONLY=schedule)
-	@go test -c -tags worldlocks -ldflags=-checklinkname=0 -o bin/world.test ./e2e/world
+	@go test -c -tags worldlocks,small -ldflags=-checklinkname=0 -o bin/world.test ./e2e/world
 	@e2e/world/run.sh $(SEEDS) $(or $(SEED),1) $(if $(ONLY),-schedule $(ONLY)) $(if $(TRACE),-trace)
 
 mutants: ## take each rule of the protocol out (ONLY=name: one; SAMPLE=n SEED=n: some) and show what notices

@@ -13,7 +13,7 @@ import (
 )
 
 // stripes is the number of locks that the slots share.
-const stripes = 256
+const stripes = min(256, ring.Slots/2)
 
 // stripe is the lock for some of the slots. While it is held, out gathers what
 // their homes send.

@@ -11,9 +11,6 @@ package ring
 
 import "bytes"
 
-// Slots is the number of hash slots, as in Redis Cluster.
-const Slots = 16384
-
 // crcTable is the CRC16 table of the XMODEM variant: polynomial 0x1021, initial
 // value 0, no reflection, no final xor.
 var crcTable = func() (table [256]uint16) {

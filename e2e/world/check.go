@@ -16,6 +16,8 @@ import (
 type Stats struct {
 	// Operations of clients, and what became of them.
 	Operations, Answered, Refused, Unknown atomic.Int64
+	// Events are what the schedule did: faults, and ends of faults.
+	Events atomic.Int64
 	// Simulated is how long the world has lived, by its own clock; Converged how long it took until all replicas were equal.
 	Simulated, Converged time.Duration
 }

@@ -28,28 +28,47 @@ type client struct {
 const (
 	// clientPatience is how long a client waits for an answer, which is longer than a proxy takes for one.
 	clientPatience = 8 * time.Second
-	// mostThinking bounds the pause between two commands.
-	mostThinking = 40 * time.Millisecond
+	// latestArrival is how much later than others a client may come to a bout, and mostThinking bounds the pause between two commands.
+	latestArrival = 4 * time.Millisecond
+	mostThinking  = 3 * time.Millisecond
+	mostTurns     = 6
+	// places are the keys that clients meet at, one after the other.
+	places = 8
 )
 
-// work sends commands until the world has seen enough.
+// work sends commands until the world has seen enough. Clients meet: at the beginning of each bout all that are not busy go to one key, so that
+// what they ask for overlaps. Between bouts nobody asks for anything. Clients that come at random times would need ten
+// times as many commands, and as much real time, for as many pairs of commands that overlap.
 func (c *client) work() {
 	for !c.world.stopped.Load() {
-		time.Sleep(time.Duration(c.random.Int64N(int64(mostThinking))))
-		together := 1
-		if c.random.IntN(8) == 0 {
-			together = 2 + c.random.IntN(3)
+		bout := c.world.nextBout()
+		sleepUntil(c.world.began.Add(time.Duration(bout)*c.world.tempo + time.Duration(c.random.Int64N(int64(latestArrival)))))
+		for range 1 + c.random.IntN(mostTurns) {
+			place := bout
+			if c.random.IntN(8) == 0 {
+				place = c.random.IntN(places)
+			}
+			c.turn(place)
+			time.Sleep(time.Duration(c.random.Int64N(int64(mostThinking))))
 		}
-		c.turn(together)
 	}
 }
 
-// turn sends some commands on one key together.
-func (c *client) turn(together int) {
-	key, serial := c.world.keys.Next(together)
+// nextBout numbers the bouts of a world.
+func (w *World) nextBout() int { return int(time.Since(w.began)/w.tempo) + 1 }
+
+func sleepUntil(t time.Time) { time.Sleep(time.Until(t)) }
+
+// turn sends a command on a key, or some together.
+func (c *client) turn(place int) {
+	together := 1
+	if c.random.IntN(8) == 0 {
+		together = 2 + c.random.IntN(3)
+	}
+	key, serial := c.world.keys.At(place, together)
 	var commands []history.Command
-	for place := range together {
-		commands = append(commands, history.DrawBy(c.random, key, serial, place))
+	for at := range together {
+		commands = append(commands, history.DrawBy(c.random, key, serial, at))
 	}
 	c.send(commands)
 }

@@ -126,6 +126,7 @@ type pipe struct {
 	broken    error     // at both ends
 	changed   chan struct{}
 	room      chan struct{}
+	arrival   *time.Timer // of the first segment: the reader sleeps until then, and not until it is sent
 }
 
 type segment struct {
@@ -134,7 +135,7 @@ type segment struct {
 }
 
 func newPipe(n *network, r way, seed uint64) *pipe {
-	return &pipe{way: r, path: n.path(r.from, r.to), random: rand.New(rand.NewPCG(seed, 1)), changed: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	return &pipe{way: r, path: n.path(r.from, r.to), random: rand.New(rand.NewPCG(seed, 1)), changed: make(chan struct{}, 1), room: make(chan struct{}, 1), arrival: idleTimer()}
 }
 
 func (p *pipe) read(b []byte, d *deadline) (int, error) {
@@ -142,29 +143,31 @@ func (p *pipe) read(b []byte, d *deadline) (int, error) {
 		if d.passed() {
 			return 0, errTimeout
 		}
-		n, wait, err := p.take(b)
+		n, err := p.take(b)
 		if n > 0 || err != nil || len(b) == 0 {
 			return n, err
 		}
-		if err := await(p.changed, wait, d); err != nil {
-			return 0, err
+		select {
+		case <-p.changed:
+		case <-p.arrival.C:
+		case <-d.timer.C:
 		}
 	}
 }
 
-// take takes what has arrived. Without that it says when to look again at the latest, 0 for when something changes.
-func (p *pipe) take(b []byte) (n int, wait time.Duration, err error) {
+// take takes what has arrived.
+func (p *pipe) take(b []byte) (n int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.abandoned:
-		return 0, 0, net.ErrClosed
+		return 0, net.ErrClosed
 	case p.broken != nil:
-		return 0, 0, p.broken
+		return 0, p.broken
 	case p.path.cut.Load(), p.quiet:
-		return 0, 0, nil
+		return 0, nil
 	case p.unknown:
-		return 0, 0, syscall.ECONNRESET
+		return 0, syscall.ECONNRESET
 	}
 	now := time.Now()
 	for n < len(b) && len(p.segments) > 0 && !p.segments[0].due.After(now) {
@@ -180,13 +183,13 @@ func (p *pipe) take(b []byte) (n int, wait time.Duration, err error) {
 		p.size -= n
 		tell(p.room)
 	case len(p.segments) > 0:
-		wait = p.segments[0].due.Sub(now)
+		p.arrival.Reset(p.segments[0].due.Sub(now))
 	case p.finished && now.Before(p.latest):
-		wait = p.latest.Sub(now)
+		p.arrival.Reset(p.latest.Sub(now))
 	case p.finished:
 		err = io.EOF
 	}
-	return n, wait, err
+	return n, err
 }
 
 func (p *pipe) write(b []byte, d *deadline) (written int, err error) {
@@ -198,8 +201,9 @@ func (p *pipe) write(b []byte, d *deadline) (written int, err error) {
 		if written += n; err != nil || written == len(b) {
 			return written, err
 		}
-		if err := await(p.room, 0, d); err != nil {
-			return written, err
+		select {
+		case <-p.room:
+		case <-d.timer.C:
 		}
 	}
 }
@@ -228,12 +232,14 @@ func (p *pipe) put(b []byte) (int, error) {
 	if cut < n {
 		p.send(b[cut:n])
 	}
-	tell(p.changed)
 	return n, nil
 }
 
 func (p *pipe) send(b []byte) {
 	p.arrive()
+	if len(p.segments) == 0 {
+		p.arrival.Reset(time.Until(p.latest))
+	}
 	p.segments = append(p.segments, segment{append([]byte(nil), b...), p.latest})
 	p.size += len(b)
 }

@@ -1,5 +1,5 @@
 // Package world runs whole clusters in one process, under virtual time: the real code of proxies and nodes, in a bubble of
-// testing/synctest, on a network in memory that misbehaves by a seed. A second of a cluster that has little to do takes some milliseconds, and what
+// testing/synctest, on a network in memory that misbehaves by a seed. A second of a cluster takes some milliseconds, and what
 // takes minutes on machines, an outage and the repair after it, can be tried some thousand times in an hour.
 //
 //	world.go      a world: from the first node's start to the last one's end
@@ -31,6 +31,11 @@
 // sockets are not. A node's engine is, by the seed, the one in memory, which outlives the node, as a disk does for which writing takes no time, or the one on disk
 // (engine/disk with its journal) on a volume in memory, over a map in the place of Badger or Pebble. What a node keeps beside that, its identity and what it noted that others missed
 // (datadir, hint files), is in memory.
+//
+// Clients meet at keys (clients.go): several times a second all of them ask for one key at nearly the same time, and between that for nothing. So most
+// of what they ask for overlaps, and little of the time goes to what does not. Builds with the tag small, as make world makes them, have 128 slots, not 16,384: most
+// of what a cluster does that has little to do is to look at all its slots. A key shares its slot with others there, as it does in a cluster that is full. Worlds of all
+// slots are those of builds without the tag, as go test makes them.
 //
 // What has to be so: every history is linearizable (internal/history; a checker that runs out of time fails, too). When all faults have ended, all replicas become equal
 // within two minutes. Everything is closed in order; no connection is left, and no goroutine, or synctest ends the test.

@@ -42,14 +42,18 @@ func (c *client) crowd(ctx context.Context) {
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
-		if err := c.many(50+c.random.IntN(300), value); err != nil {
+		refused, err := c.many(50+c.random.IntN(300), value)
+		if err != nil {
 			c.hangUp()
+		}
+		if refused { // to try again at once would only be a load of refusals
+			time.Sleep(100 * time.Millisecond)
 		}
 	}
 }
 
-// many sends many commands together, and takes their replies.
-func (c *client) many(commands int, value []byte) error {
+// many sends many commands together, takes their replies, and reports whether the last one was refused.
+func (c *client) many(commands int, value []byte) (refused bool, err error) {
 	var out []byte
 	for range commands {
 		out = resp.AppendArray(out, 3)
@@ -63,9 +67,9 @@ func (c *client) many(commands int, value []byte) error {
 	conn := c.conn
 	writing.Go(func() { _, _ = conn.Write(out) }) // the reader learns of an error, too
 	for range commands {
-		if _, _, err := readReply(c.in, history.Set); err != nil {
-			return err
+		if _, refused, err = readReply(c.in, history.Set); err != nil {
+			return false, err
 		}
 	}
-	return nil
+	return refused, nil
 }

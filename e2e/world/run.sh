@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run.sh SEEDS SEED [flag...]: lets SEEDS worlds live, those from SEED on, in as many processes as there are processors.
-# Each process has one processor to itself, and is not interrupted by the scheduler: so a seed gives the same world again, nearly always.
+# Each process has one processor to itself, and is not interrupted by the scheduler: so a seed gives the same world again, nearly always. Without
+# huge pages a node's first page of memory is quickly there.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -9,6 +10,6 @@ shift 2
 processes=$(nproc)
 [ "$seeds" -ge $((8 * processes)) ] || processes=1
 each=$((seeds / processes))
-export GODEBUG=asyncpreemptoff=1 GOMAXPROCS=1
+export GODEBUG=asyncpreemptoff=1,disablethp=1 GOMAXPROCS=1
 echo "$seeds worlds from seed $first on, in $processes processes"
 seq 0 $((processes - 1)) | xargs -P "$processes" -I{} bash -c 'bin/world.test -test.run "^TestWorlds$" -test.v -test.timeout 0 -seeds "$1" -seed $(($2 + $1 * {})) "${@:3}"' bash "$each" "$first" "$@"

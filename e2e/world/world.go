@@ -32,6 +32,12 @@ type Config struct {
 
 const clusterName = "world"
 
+// The clients of a world meet every so often.
+const (
+	leastTempo = 150 * time.Millisecond
+	mostTempo  = 600 * time.Millisecond
+)
+
 // patience is how long what must happen may take once all faults have ended.
 const patience = 2 * time.Minute
 
@@ -49,7 +55,8 @@ type World struct {
 	log      *slog.Logger
 	trace    trace
 	began    time.Time
-	stopped  atomic.Bool // clients begin nothing more
+	tempo    time.Duration // from one bout of the clients to the next
+	stopped  atomic.Bool   // clients begin nothing more
 	working  sync.WaitGroup
 	stats    Stats
 	failures []error // of the schedule
@@ -80,7 +87,7 @@ func build(cfg Config) *World {
 		cfg.Log = slog.DiscardHandler
 	}
 	w := &World{cfg: cfg, random: randomOf(cfg.Seed, "schedule", cfg.Schedule), net: newNetwork(cfg.Seed), recorder: history.NewRecorder(),
-		keys: history.NewKeys("k"), log: slog.New(cfg.Log), began: time.Now()}
+		keys: history.NewKeys("k"), log: slog.New(cfg.Log), began: time.Now(), tempo: leastTempo + time.Duration(shape.Int64N(int64(mostTempo-leastTempo)))}
 	for i := range cfg.Nodes {
 		name := string(rune('a' + i))
 		m := &machine{world: w, name: name, host: w.net.host(name), store: newStore(cfg.Engine, shape.Uint64())}
@@ -231,6 +238,7 @@ func (w *World) abandon() {
 // note adds an event to the trace, and to the history.
 func (w *World) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
+	w.stats.Events.Add(1)
 	w.trace.add(time.Since(w.began), text)
 	w.recorder.Note(text)
 }

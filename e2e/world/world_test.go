@@ -78,6 +78,7 @@ func one(t *testing.T, cfg Config) *World {
 	synctest.Test(t, func(*testing.T) { w, failure = Live(cfg) })
 	close(ended)
 	result := w.Check(checkFor)
+	sum.overlaps += result.Overlaps
 	if failure == nil {
 		failure = result.Err()
 	}
@@ -117,6 +118,8 @@ type tally struct {
 	worlds                                 int
 	simulated                              time.Duration
 	operations, answered, refused, unknown int64
+	events                                 int64
+	overlaps                               int
 }
 
 func (y *tally) add(w *World) {
@@ -128,6 +131,7 @@ func (y *tally) add(w *World) {
 	y.answered += w.stats.Answered.Load()
 	y.refused += w.stats.Refused.Load()
 	y.unknown += w.stats.Unknown.Load()
+	y.events += w.stats.Events.Load()
 }
 
 func (y *tally) String() string {
@@ -135,10 +139,15 @@ func (y *tally) String() string {
 	defer y.mu.Unlock()
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
-	took := time.Since(y.began)
-	worked := time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-	return fmt.Sprintf("%d worlds so far, %.0f a minute, %.0f simulated seconds in a real one and in %.2f s of processor time; %d operations: %d answered, %d refused, %d of unknown outcome",
-		y.worlds, float64(y.worlds)/took.Minutes(), y.simulated.Seconds()/took.Seconds(), worked.Seconds()/took.Seconds(), y.operations, y.answered, y.refused, y.unknown)
+	worked := time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds()
+	simulated, worlds := y.simulated.Seconds(), float64(y.worlds)
+	return fmt.Sprintf(`%d worlds, %.0f s in them, in %.1f s and %.1f s of processor time: %.0f simulated seconds in one of a processor
+a world: %.0f s, %.0f events, %.0f operations, %.0f pairs overlapped; a second of a processor: %.1f events, %.0f operations, %.0f pairs
+%d operations: %d answered, %d refused, %d of unknown outcome`,
+		y.worlds, simulated, time.Since(y.began).Seconds(), worked, simulated/worked,
+		simulated/worlds, float64(y.events)/worlds, float64(y.operations)/worlds, float64(y.overlaps)/worlds,
+		float64(y.events)/worked, float64(y.operations)/worked, float64(y.overlaps)/worked,
+		y.operations, y.answered, y.refused, y.unknown)
 }
 
 // TestHowOftenASeedRepeats lets each of some worlds live twice, and counts how many of the pairs have one trace. Go's scheduler is not ours, so

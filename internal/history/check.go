@@ -15,6 +15,9 @@ type Result struct {
 	// Keys and Operations count what was checked; Unknown the writes among them whose
 	// outcome no client knows.
 	Keys, Operations, Unknown int
+	// Overlaps are pairs of operations on one key that two clients had under way at the same time, of which one at least is a write: they make a
+	// history worth checking. Those that were never answered do not count.
+	Overlaps int
 	// Undecided are the keys for which the checker ran out of time: neither right nor wrong.
 	Undecided []string
 	// Violations are the keys whose history no register explains.
@@ -69,6 +72,7 @@ func (r *Recorder) Check(perKey time.Duration) Result {
 		ops := r.ops[key]
 		result.Keys++
 		result.Operations += len(ops)
+		result.Overlaps += overlaps(ops)
 		for _, op := range ops {
 			if op.Unknown {
 				result.Unknown++
@@ -82,6 +86,20 @@ func (r *Recorder) Check(perKey time.Duration) Result {
 		}
 	}
 	return result
+}
+
+// overlaps counts the pairs for Result.
+func overlaps(ops []Operation) (n int) {
+	for i := range ops {
+		for j := range i {
+			a, b := &ops[i], &ops[j]
+			reads := a.Kind.Reads() && b.Kind.Reads()
+			if !reads && !a.Unknown && !b.Unknown && a.Client != b.Client && a.Call < b.Return && b.Call < a.Return {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // reply is what the client knows, for people.

@@ -211,3 +211,28 @@ func TestSave(t *testing.T) {
 	require.Contains(t, string(text), "SET k a")
 	require.Contains(t, string(text), "node a is killed")
 }
+
+func TestOverlapsAreOfTwoClientsThatDoNotBothRead(t *testing.T) {
+	r := NewRecorder()
+	a, b := r.Client(), r.Client()
+	x, y, z := a.Begin(with(Set, "1")), b.Begin(do(Get)), a.Begin(do(Get))
+	for _, call := range []Call{x, y, z} {
+		time.Sleep(time.Microsecond)
+		call.Done("1")
+	}
+	b.Begin(do(Get)).Done("1")
+	a.Begin(with(Set, "2")).Unknown()
+	require.Equal(t, 1, r.Check(time.Minute).Overlaps, "the write and the other client's read")
+}
+
+func TestClientsMeetAtAPlace(t *testing.T) {
+	keys := NewKeys("k")
+	one, _ := keys.At(3, 1)
+	again, serial := keys.At(3, 1)
+	other, _ := keys.At(4, 1)
+	require.Equal(t, one, again)
+	require.NotEqual(t, one, other)
+	require.EqualValues(t, 2, serial)
+	later, _ := keys.At(3, commandsPerKey)
+	require.NotEqual(t, one, later, "a key has so many commands")
+}

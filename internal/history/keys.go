@@ -30,8 +30,19 @@ func NewKeys(name string) *Keys { return &Keys{name: name} }
 func (k *Keys) Next(commands int) (key string, serial int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	return k.take(int(k.serial+1)%len(k.keys), commands)
+}
+
+// At is Next for clients that meet at a key: those that name the same place are given the same one, for a while.
+func (k *Keys) At(place, commands int) (key string, serial int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.take(place%len(k.keys), commands)
+}
+
+// take takes commands of the key at a place. The keys are locked.
+func (k *Keys) take(i, commands int) (key string, serial int64) {
 	k.serial++
-	i := int(k.serial) % len(k.keys)
 	h := &k.keys[i]
 	if h.commands+commands > commandsPerKey || h.open+commands > openPerKey {
 		*h = handedOut{generation: h.generation + 1}

@@ -28,8 +28,8 @@ const patience = 5 * time.Minute
 func (w *workshop) compile(m *mutation, pkg string) (string, error) {
 	dir := filepath.Join(w.dir, "unmutated")
 	args := []string{"test", "-c", "-vet=off"}
-	if pkg == world { // see its locks.go
-		args = append(args, "-tags", "worldlocks", "-ldflags=-checklinkname=0")
+	if pkg == world { // see its comment
+		args = append(args, "-tags", "worldlocks,small", "-ldflags=-checklinkname=0")
 	}
 	if m != nil {
 		dir = filepath.Join(w.dir, m.name)
@@ -98,7 +98,7 @@ func (tr *trial) run(binary string, all bool) (out string, failed bool, err erro
 	}
 	cmd := exec.CommandContext(found, binary, args...)
 	cmd.Dir = filepath.Join(root, filepath.FromSlash(tr.pkg))
-	cmd.Env = append(os.Environ(), artifact.Variable+"="+filepath.Dir(binary), "GODEBUG=asyncpreemptoff=1")
+	cmd.Env = append(os.Environ(), artifact.Variable+"="+filepath.Dir(binary), "GODEBUG=asyncpreemptoff=1,disablethp=1")
 	cmd.Stdout, cmd.Stderr = text, text
 	err = cmd.Run()
 	var exit *exec.ExitError

@@ -6,18 +6,19 @@ import (
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/ring"
 )
 
 // Place is a place in the order in which a cluster is scanned: slot<<48 | position.
 type Place uint64
 
 // EndPlace is after every key of every slot.
-const EndPlace Place = 16384 << 48
+const EndPlace Place = ring.Slots << 48
 
 // NewPlace returns the place of a position in a slot.
 func NewPlace(slot uint16, position uint64) Place { return Place(slot)<<48 | Place(position) }
 
-// Slot returns the place's slot; EndPlace has slot 16384.
+// Slot returns the place's slot; EndPlace has slot ring.Slots.
 func (p Place) Slot() uint16 { return uint16(p >> 48) }
 
 // Position returns the place's position in its slot.

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/ring"
 )
 
 // ErrCorrupt is returned (wrapped) for data that cannot be read as it was
@@ -54,7 +55,7 @@ var ErrBrimful = fmt.Errorf("%w, from other nodes either", ErrCrowded)
 var ErrGone = errors.New("engine: a file was deleted or replaced while it was in use")
 
 // Slots is the number of slots, as in Redis Cluster.
-const Slots = 16384
+const Slots = ring.Slots
 
 // Position orders the keys of a slot for Scan. It is a 48-bit hash of the key,
 // the same in every engine and on every node, so that scans of several replicas
