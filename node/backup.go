@@ -12,6 +12,7 @@ import (
 	"github.com/quolldb/quoll/internal/backup"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/replica"
 )
 
 // A Node can be backed up through its admin API.
@@ -47,8 +48,8 @@ func (n *Node) Backup(ctx context.Context, w io.Writer) error {
 		return errClosing
 	default:
 	}
-	v := n.view.Load()
-	if v == nil || n.failed.Load() {
+	v := n.replicas.View()
+	if v == nil || n.replicas.Failed() {
 		_, reason := n.state()
 		return fmt.Errorf("node %s cannot be backed up: it does not vote: %s", n.opt.Name, reason)
 	}
@@ -70,9 +71,9 @@ func (n *Node) Backup(ctx context.Context, w io.Writer) error {
 	return out.Close()
 }
 
-func (n *Node) backupHeader(v *view) (backup.Header, error) {
-	h := backup.Header{Cluster: v.cluster, Node: n.opt.Name, Time: time.UnixMilli(n.now()).UTC(), Quoll: n.opt.Version}
-	for number := range v.slots() {
+func (n *Node) backupHeader(v *replica.View) (backup.Header, error) {
+	h := backup.Header{Cluster: v.Cluster, Node: n.opt.Name, Time: time.UnixMilli(n.now()).UTC(), Quoll: n.opt.Version}
+	for number := range v.Slots() {
 		h.Slots.Add(number)
 	}
 	totals, err := n.engine.Totals()
@@ -92,8 +93,8 @@ type backupRun struct {
 // errWriteBackup marks errors of the destination: nothing more can be told to it.
 var errWriteBackup = errors.New("writing the backup")
 
-func (b *backupRun) run(v *view) error {
-	for number := range v.slots() {
+func (b *backupRun) run(v *replica.View) error {
+	for number := range v.Slots() {
 		for from := engine.Position(0); from < engine.EndPosition; {
 			next, err := b.read(number, from)
 			if err == nil && b.size >= backupBatch {
@@ -114,10 +115,10 @@ func (b *backupRun) read(number uint16, from engine.Position) (next engine.Posit
 	n := b.node
 	chunk := backup.Chunk{Slot: number}
 	size := 0
-	st := n.lock(number, nil)
-	defer st.unlock()
+	st := n.replicas.Lock(number, nil)
+	defer st.Unlock()
 	enough := func() bool { return len(chunk.Records) >= backupRecords || size >= backupBytes }
-	next, err = st.scan(number, from, engine.EndPosition, enough, func(_ engine.Position, key []byte, rec record.Record) {
+	next, err = st.Scan(number, from, engine.EndPosition, enough, func(_ engine.Position, key []byte, rec record.Record) {
 		size += len(key) + rec.State.Size()
 		rec.State = rec.State.Keep()
 		chunk.Records = append(chunk.Records, backup.Entry{Key: bytes.Clone(key), Record: rec})

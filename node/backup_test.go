@@ -120,13 +120,13 @@ func TestBackupHoldsWhatTheReplicaHolds(t *testing.T) {
 	in, got, err := readBackup(t, &file)
 	require.NoError(t, err)
 
-	v := n.view.Load()
-	require.Equal(t, contentsOf(t, n.engine, func(slot uint16) bool { return v.table.Contains(slot, v.self) }), got)
+	v := n.replicas.View()
+	require.Equal(t, contentsOf(t, n.engine, func(slot uint16) bool { return v.Table.Contains(slot, v.Self) }), got)
 	require.NotEmpty(t, got.metas)
 	h := in.Header()
-	require.Equal(t, v.cluster, h.Cluster)
+	require.Equal(t, v.Cluster, h.Cluster)
 	require.Equal(t, []any{"b", "test"}, []any{h.Node, h.Quoll})
-	require.Equal(t, v.table.ReplicaSlots(v.self), h.Slots.Len())
+	require.Equal(t, v.Table.ReplicaSlots(v.Self), h.Slots.Len())
 	require.EqualValues(t, len(got.records), in.Counts().Live+in.Counts().Tombstones)
 	require.Positive(t, in.Counts().Tombstones)
 }

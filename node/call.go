@@ -9,26 +9,21 @@ import (
 
 	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/protocol"
-	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/engine"
-	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/node/transfer"
-	"github.com/quolldb/quoll/ring"
 )
 
 // maxCalls bounds the calls that are answered at the same time.
 const maxCalls = 64
-
-// errFrameType is that of frames that nobody knows.
-var errFrameType = errors.New("node: unknown frame type")
 
 // errBusy is returned to callers beyond maxCalls.
 var errBusy = errors.New("node: too many calls at the same time; try again")
 
 // call answers a rare request, in a goroutine of its own: it may take a while. What
 // the reply shows of records is durable (R2).
-func (n *Node) call(c *wire.ServerConn, role wire.Role, body []byte) {
+func (n *Node) call(c *wire.ServerConn, s *session, body []byte) {
 	id, method, payload, err := protocol.DecodeCall(buffer.Clone(body))
 	if err != nil {
 		c.Close()
@@ -42,11 +37,11 @@ func (n *Node) call(c *wire.ServerConn, role wire.Role, body []byte) {
 	n.wait.Go(func() {
 		defer n.calls.Add(-1)
 		if method == protocol.MethodReform {
-			n.callReform(c, role, id, payload)
+			n.callReform(c, s.role, id, payload)
 			return
 		}
-		answer := c.Data.(*session).answers.New()
-		reply, err := n.answerCall(role, method, payload, answer)
+		answer := s.conn.Answers.New()
+		reply, err := n.answerCall(s.role, method, payload, answer)
 		frame := protocol.AppendCallReply(nil, id, reply, err)
 		if method == protocol.MethodStatus || method == protocol.MethodCluster || method == protocol.MethodRepair {
 			_ = c.SendFrames(frame) // it is no vote, and is to be heard when there is no commit any more
@@ -54,7 +49,7 @@ func (n *Node) call(c *wire.ServerConn, role wire.Role, body []byte) {
 		}
 		n.engine.Commit(func(err error) {
 			if err != nil {
-				n.storageFailed(err)
+				n.replicas.StorageFailed(err)
 				frame = protocol.AppendCallReply(nil, id, nil, err)
 			}
 			if err == nil && len(answer.Numbers()) > 0 {
@@ -91,8 +86,8 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 		}
 		return nil, n.members.AnswerCommit(payload)
 	}
-	v := n.view.Load()
-	if v == nil || n.failed.Load() {
+	v := n.replicas.View()
+	if v == nil || n.replicas.Failed() {
 		_, reason := n.state()
 		return nil, fmt.Errorf("node %s does not vote: %s", n.opt.Name, reason)
 	}
@@ -133,82 +128,13 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 	return nil, fmt.Errorf("node: unknown call %d", method)
 }
 
-func (n *Node) answerScan(v *view, decode func([]byte) (protocol.ScanRequest, error), payload []byte) ([]byte, error) {
-	request, err := decode(payload)
-	if err != nil {
-		return nil, err
-	}
-	page, err := n.scan(v, request)
-	if err != nil {
-		return nil, err
-	}
-	return protocol.AppendScanPage(nil, &page), nil
-}
-
-// maxScan bounds the records of one page.
-const maxScan = 10_000
-
-// scan collects the records of this node's slots from a place on, in order. Keys
-// with the same position are never torn apart. A page ends before a slot that cannot be read;
-// one that would begin with it is an error, so that others are asked for it.
-func (n *Node) scan(v *view, r protocol.ScanRequest) (protocol.ScanPage, error) {
-	limit := max(1, min(r.Limit, maxScan))
-	page := protocol.ScanPage{Next: protocol.EndPlace}
-	now := n.now()
-	from := engine.Position(r.From.Position())
-	for number := r.From.Slot(); number < ring.Slots; number++ {
-		if leaves := r.Wants(number); leaves != 0 && v.table.Contains(number, v.self) {
-			before := len(page.Entries)
-			full, err := n.scanSlot(number, from, leaves, limit, now, &page)
-			if err != nil {
-				n.unreadable(number, err)
-				if number == r.From.Slot() {
-					return page, err
-				}
-				full, page.Entries, page.Next = true, page.Entries[:before], protocol.NewPlace(number, 0)
-			}
-			if full {
-				break
-			}
-		}
-		from = 0
-	}
-	return page, nil
-}
-
-// scanSlot appends the records of some leaves of a slot and reports whether the page is full.
-func (n *Node) scanSlot(number uint16, from engine.Position, leaves uint64, limit int, now int64, page *protocol.ScanPage) (bool, error) {
-	st := n.lock(number, nil)
-	defer st.unlock()
-	enough := func() bool { return len(page.Entries) >= limit }
-	visit := func(pos engine.Position, key []byte, rec record.Record) {
-		typ := rec.State.Type
-		if rec.State.Expired(now) {
-			typ = record.None
-		}
-		page.Entries = append(page.Entries, protocol.ScanEntry{Place: protocol.NewPlace(number, uint64(pos)),
-			Key: append([]byte(nil), key...), Version: rec.Version, Type: typ})
-	}
-	for start, end := engine.NextLeaves(leaves, from); start < engine.EndPosition; start, end = engine.NextLeaves(leaves, end) {
-		next, err := st.scan(number, start, end, enough, visit)
-		if err != nil {
-			return false, err
-		}
-		if next < end {
-			page.Next = protocol.NewPlace(number, uint64(next))
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
 // slotCounts counts the live records of every slot that has any.
-func (n *Node) slotCounts(v *view) ([]protocol.SlotCount, error) {
+func (n *Node) slotCounts(v *replica.View) ([]protocol.SlotCount, error) {
 	var counts []protocol.SlotCount
-	for number := range v.slots() {
+	for number := range v.Slots() {
 		stats, err := n.slotStats(number)
 		if err != nil {
-			n.unreadable(number, err)
+			n.replicas.Unreadable(number, err)
 			return nil, err
 		}
 		if stats.Live > 0 {
@@ -219,17 +145,10 @@ func (n *Node) slotCounts(v *view) ([]protocol.SlotCount, error) {
 }
 
 func (n *Node) slotStats(number uint16) (engine.SlotStats, error) {
-	st := n.lock(number, nil)
-	defer st.unlock()
-	if err := st.readable(number); err != nil {
+	st := n.replicas.Lock(number, nil)
+	defer st.Unlock()
+	if err := st.Readable(number); err != nil {
 		return engine.SlotStats{}, err
 	}
 	return n.engine.Stats(number)
 }
-
-// leading reports whether this node holds the term of a slot.
-func (s *stripe) leading(number uint16) bool {
-	return s.slots[number/stripes].leads()
-}
-
-var _ register.Env = (*stripe)(nil)

@@ -10,10 +10,8 @@ import (
 // The home's clock decides what has expired (R12), so a clock that is wrong would take keys away. Nodes tell each
 // other the time by their systems, and use what they have in common (clock.Common).
 
-const (
-	tellClock = 250 * time.Millisecond // how often peers are told the time,
-	clockFor  = 2 * time.Second        // and how long that is good for
-)
+// tellClock is how often peers are told the time.
+const tellClock = 250 * time.Millisecond
 
 // lookAtClock tells the peers the time, and compares theirs with this node's.
 func (n *Node) lookAtClock() {
@@ -21,19 +19,19 @@ func (n *Node) lookAtClock() {
 	if mono-n.toldClock >= tellClock.Milliseconds() {
 		n.toldClock = mono
 		frame := clockFrame(system)
-		for _, p := range n.peers {
-			if p.alive() {
-				p.send(frame)
+		for _, p := range n.peers.All {
+			if p.Alive() {
+				p.Send(frame)
 			}
 		}
 	}
-	others := make([]int64, 0, len(n.peers))
-	for _, p := range n.peers {
-		if at := p.clockAt.Load(); at != 0 && mono-at < clockFor.Milliseconds() {
-			others = append(others, p.clock.Load()+mono)
+	others := make([]int64, 0, len(n.peers.All))
+	for _, p := range n.peers.All {
+		if system, known := p.Clock(mono); known {
+			others = append(others, system)
 		}
 	}
-	wrong := n.clock.Look(mono, system, others, len(n.peers)+1)
+	wrong := n.clock.Look(mono, system, others, len(n.peers.All)+1)
 	if before := time.Duration(n.clockWrong.Swap(int64(wrong))); (before == 0) != (wrong == 0) {
 		n.reportClock(wrong)
 	}
@@ -49,15 +47,4 @@ func (n *Node) reportClock(wrong time.Duration) {
 		return
 	}
 	n.log.Warn("this machine's clock is wrong: the other nodes agree on another time, which this one uses; correct it", "ahead", wrong)
-}
-
-// heardClock notes the time by a peer's system.
-func (n *Node) heardClock(member uint16, body []byte, age time.Duration) {
-	d := wire.NewDecoder(body)
-	system := int64(d.Uint64())
-	if p := n.peerOf(member); p != nil && d.Done() == nil {
-		now := n.mono()
-		p.clock.Store(system + age.Milliseconds() - now)
-		p.clockAt.Store(now)
-	}
 }

@@ -34,8 +34,8 @@ func TestCloseWhileForming(t *testing.T) {
 		for _, m := range c.initial {
 			c.start(m.Name, nil)
 		}
-		waits := c.nodes["a"].peers[i%2]
-		c.eventually(func() bool { return waits.link.State() == wire.Up })
+		waits := c.nodes["a"].peers.All[i%2]
+		c.eventually(func() bool { return waits.Up() })
 		for _, name := range []string{"c", "a", "b"} {
 			c.stop(name)
 		}

@@ -98,7 +98,10 @@ func TestAReplicaOfACrowdedNode(t *testing.T) {
 		c.eventually(func() bool { return string(c.held(name, slot, key)) == value })
 	}
 	knows := func(name string, crowded bool) {
-		c.eventually(func() bool { c.nodes[name].full(); return a.byID[c.nodes[name].self.ID].crowded() == crowded })
+		c.eventually(func() bool {
+			c.nodes[name].replicas.Space.Full()
+			return a.peers.Of(c.nodes[name].self.ID).Crowded() == crowded
+		})
 	}
 	set := func(value string) protocol.Result { return cl.do("set " + key + " " + value) }
 	set("v")
@@ -109,7 +112,7 @@ func TestAReplicaOfACrowdedNode(t *testing.T) {
 	require.Equal(t, protocol.StatusDone, set("crowded").Status)
 	held("b", "crowded")
 	engines["b"].is(fmt.Errorf("%w: it is a test", engine.ErrBrimful))
-	c.eventually(func() bool { c.nodes["b"].full(); return c.nodes["b"].space.brimful.Load() })
+	c.eventually(func() bool { c.nodes["b"].replicas.Space.Full(); return c.nodes["b"].replicas.Space.Brimful() })
 	require.Equal(t, protocol.StatusDone, set("as-brimful").Status)
 	held("c", "as-brimful")
 	require.Equal(t, "crowded", string(c.held("b", slot, key)))

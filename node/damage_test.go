@@ -109,7 +109,7 @@ func TestWhatCannotBeReadIsNeverAbsent(t *testing.T) {
 				require.EqualValues(t, register.StorageFailed, cl.one(op(kind, damaged)).Reason)
 			}
 			require.Equal(t, "$1\r\nv\r\n", string(cl.do("get healthy").Reply))
-			require.Zero(t, n.inFlight.Load())
+			require.Zero(t, n.replicas.InFlight())
 
 			self := n.Self()
 			require.Equal(t, []any{admin.Voting, 1}, []any{self.State, self.DamagedSlots})

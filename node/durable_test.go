@@ -11,7 +11,6 @@ import (
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
-	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/engine/enginetest"
 	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/node/register"
@@ -144,16 +143,16 @@ func TestR2TheOwnVoteWaitsForTheCommit(t *testing.T) {
 // pingPong returns when a node has handled what another one sent it so far.
 func (c *testCluster) pingPong(from *Node, to string) {
 	c.t.Helper()
-	p := from.byID[c.nodes[to].self.ID]
-	_, err := p.caller.Call(c.t.Context(), protocol.MethodStatus, nil)
+	p := from.peers.Of(c.nodes[to].self.ID)
+	_, err := p.Ask(c.t.Context(), protocol.MethodStatus, nil)
 	require.NoError(c.t, err)
 }
 
 // record returns what a node's replica has of a key.
 func (c *testCluster) record(name string, slot uint16, key string) (record.Record, bool) {
 	n := c.nodes[name]
-	st := n.lock(slot, nil)
-	defer st.unlock()
+	st := n.replicas.Lock(slot, nil)
+	defer st.Unlock()
 	rec, present, err := n.engine.Get(slot, []byte(key))
 	require.NoError(c.t, err)
 	rec.State = rec.State.Keep()
@@ -170,9 +169,9 @@ func (c *testCluster) held(name string, slot uint16, key string) []byte {
 // hold the same.
 func (c *testCluster) quiet(n *Node, key string) bool {
 	slot := ring.SlotOf([]byte(key))
-	st := n.lock(slot, nil)
-	active := st.slots[slot/stripes].home.Active()
-	st.unlock()
+	st := n.replicas.Lock(slot, nil)
+	active := st.Active(slot)
+	st.Unlock()
 	for name := range c.nodes {
 		if string(c.held(name, slot, key)) != string(c.held(n.opt.Name, slot, key)) {
 			return false
@@ -195,8 +194,8 @@ func TestAFailedStoreStopsTheVoting(t *testing.T) {
 	for name, other := range c.nodes {
 		if name != "a" {
 			c.eventually(func() bool {
-				p := other.byID[n.self.ID]
-				return p.link.State() == wire.Up && !p.alive() && !p.connected()
+				p := other.peers.Of(n.self.ID)
+				return p.Up() && !p.Alive() && !p.Connected()
 			})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -37,8 +38,7 @@ type expirer struct {
 
 	// The slot that is being looked at. Nearly all have nothing, so it is to cost little.
 	clock  time.Time // when the step began, or the last one that had something was done with
-	view   *view
-	stripe *stripe
+	stripe *replica.Stripe
 	slot   uint16
 	before int               // keys of other slots
 	visit  func([]byte) bool // e.found
@@ -55,25 +55,25 @@ func newExpirer(n *Node) *expirer {
 // dealt with what the last one found.
 func (e *expirer) step() {
 	n := e.node
-	v := n.view.Load()
-	if v == nil || n.failed.Load() || e.open.Load() > 0 || n.inFlight.Load() > maxInFlight/2 {
+	v := n.replicas.View()
+	if v == nil || n.replicas.Failed() || e.open.Load() > 0 || n.exec.Busy() {
 		return
 	}
-	out := n.getOutbox()
-	defer out.flush()
-	if out.in.Full {
+	round := n.replicas.Begin()
+	defer round.Flush()
+	if round.Full() {
 		return
 	}
 	if len(e.keys) >= expireKeys && e.failed.Load() > 0 {
 		e.next = (e.next + 1) % ring.Slots // it is of no use to go on with this slot now
 	}
-	e.keys, e.view = e.keys[:0], v
+	e.keys = e.keys[:0]
 	e.failed.Store(0)
 	e.clock = time.Now()
 	for range ring.Slots / int(expirePass/expireStep) {
 		number := e.next
-		if v.table.Contains(number, v.self) && out.in.Mono >= e.rests[number] {
-			e.look(number, out)
+		if v.Table.Contains(number, v.Self) && round.Mono() >= e.rests[number] {
+			e.look(number, round)
 		}
 		if len(e.keys) >= expireKeys {
 			return // there may be more in this slot
@@ -83,13 +83,13 @@ func (e *expirer) step() {
 }
 
 // look lets the home of a slot delete what has expired in it, if it is this node's task.
-func (e *expirer) look(number uint16, out *outbox) {
-	st := e.node.lock(number, out)
-	defer st.unlock()
+func (e *expirer) look(number uint16, round *replica.Round) {
+	st := e.node.replicas.Lock(number, round)
+	defer st.Unlock()
 	e.stripe, e.slot, e.before = st, number, len(e.keys)
-	looked, err := e.node.engine.Expired(number, out.in.Now, e.visit)
+	looked, err := e.node.engine.Expired(number, round.Now(), e.visit)
 	if err != nil {
-		st.unreadable(number, err)
+		st.Unreadable(number, err)
 		return
 	}
 	delete(e.rests, number)
@@ -97,11 +97,11 @@ func (e *expirer) look(number uint16, out *outbox) {
 		return
 	}
 	if took := time.Since(e.clock); took > time.Millisecond {
-		e.rests[number] = out.in.Mono + expireShare*took.Milliseconds()
+		e.rests[number] = round.Mono() + expireShare*took.Milliseconds()
 	}
 	for _, key := range e.keys[e.before:] {
 		e.open.Add(1)
-		st.background(number, opExpire, key, e.answer)
+		st.Background(number, replica.OpExpire, key, e.answer)
 	}
 	e.clock = time.Now()
 }
@@ -116,7 +116,7 @@ func (e *expirer) found(key []byte) bool {
 }
 
 // mine reports whether this node is the one that lets the slot's home delete.
-func (e *expirer) mine() bool { return e.stripe.responsible(e.view, e.slot) }
+func (e *expirer) mine() bool { return e.stripe.Responsible(e.slot) }
 
 // answered counts the answer to a deletion.
 func (e *expirer) answered(done bool) {

@@ -2,18 +2,19 @@ package node
 
 import (
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/memory"
-	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/exec"
+	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -81,7 +82,7 @@ func TestExpiredKeysGoAwayUnread(t *testing.T) {
 	})
 	c.eventually(func() bool {
 		for _, n := range c.nodes {
-			if n.inFlight.Load() != 0 || n.pending.Load() != 0 {
+			if n.replicas.InFlight() != 0 || n.replicas.Pending() != 0 {
 				return false
 			}
 		}
@@ -115,7 +116,7 @@ func TestWithoutMajorityNothingIsExpired(t *testing.T) {
 	c.stop("b")
 	c.stop("c")
 	a := c.nodes["a"]
-	c.eventually(func() bool { return !a.byID[2].alive() && !a.byID[3].alive() })
+	c.eventually(func() bool { return !a.peers.Of(2).Alive() && !a.peers.Of(3).Alive() })
 	clock.now.Add(5001)
 	e := newExpirer(a)
 	for e.failed.Load() == 0 {
@@ -135,12 +136,12 @@ func TestALiveKeyIsNotExpired(t *testing.T) {
 	a := c.nodes["a"]
 	slot := ring.SlotOf([]byte(key))
 	e := newExpirer(a)
-	out := a.getOutbox()
-	st := a.lock(slot, out)
+	round := a.replicas.Begin()
+	st := a.replicas.Lock(slot, round)
 	e.open.Add(1)
-	st.background(slot, opExpire, []byte(key), e.answered)
-	st.unlock()
-	out.flush()
+	st.Background(slot, replica.OpExpire, []byte(key), e.answered)
+	st.Unlock()
+	round.Flush()
 	c.eventually(func() bool { return e.open.Load() == 0 })
 	require.Zero(t, e.failed.Load())
 	c.requireValue("b", key, "v")
@@ -190,17 +191,14 @@ func TestExpireStaysWithWhatCanBeDone(t *testing.T) {
 
 // aloneAndStill returns the node of a cluster of one, of which nothing runs by itself.
 func aloneAndStill(t *testing.T, clock *wallClock) *Node {
-	n := &Node{engine: memory.New(), started: time.Now(), timing: register.DefaultTiming()}
+	n := &Node{engine: memory.New(), started: time.Now(), log: slog.New(slog.DiscardHandler)}
 	n.rebuilds = newRebuilder(n)
 	clock.use(&n.opt)
-	for i := range n.stripes {
-		n.stripes[i].node = n
-	}
-	n.outboxes.New = func() any { return n.newOutbox() }
-	n.byID = make([]*peer, 2)
-	v, err := newView(ring.Initial{{Name: "a", Peer: "127.0.0.1:1"}}.Cluster("test", 1), "a")
+	n.replicas = newReplicas(n)
+	n.exec = exec.New(n.replicas, &n.peers, exec.Options{Metrics: &n.Metrics})
+	v, err := replica.NewView(ring.Initial{{Name: "a", Peer: "127.0.0.1:1"}}.Cluster("test", 1), "a")
 	require.NoError(t, err)
-	n.view.Store(v)
+	n.replicas.Enter(v)
 	return n
 }
 
@@ -208,12 +206,9 @@ func TestOnlyTheFirstThatIsAliveExpires(t *testing.T) {
 	c := newFormed(t, 3, nil)
 	for _, m := range c.initial {
 		n := c.nodes[m.Name]
-		require.True(t, n.firstAlive([]uint16{n.self.ID, 9}))
-		require.False(t, n.firstAlive([]uint16{n.peers[0].id, n.self.ID}))
+		require.True(t, n.replicas.FirstAlive([]uint16{n.self.ID, 9}))
+		require.False(t, n.replicas.FirstAlive([]uint16{n.peers.All[0].ID(), n.self.ID}))
 	}
 	c.stop("b")
-	c.eventually(func() bool { return c.nodes["a"].firstAlive([]uint16{2, 1, 3}) })
-	require.Equal(t, record.Effect{}, executeExpire(record.State{Type: record.String}))
-	require.Equal(t, record.Effect{Kind: record.Replaced}, executeExpire(record.State{}))
-	require.Nil(t, command.ByOp(opExpire), "no client can send it")
+	c.eventually(func() bool { return c.nodes["a"].replicas.FirstAlive([]uint16{2, 1, 3}) })
 }

@@ -12,17 +12,18 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/peer"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/ring"
 )
 
 func TestThreeNodesForm(t *testing.T) {
 	c := newFormed(t, 3, nil)
-	first := c.nodes["a"].view.Load().cluster
+	first := c.nodes["a"].replicas.View().Cluster
 	require.NoError(t, first.Validate())
 	for _, n := range c.nodes {
 		require.NoError(t, n.Ready(t.Context()))
-		require.Equal(t, first.Digest(), n.view.Load().cluster.Digest(), "all have the same ring")
+		require.Equal(t, first.Digest(), n.replicas.View().Cluster.Digest(), "all have the same ring")
 		me, _ := first.ByName(n.opt.Name)
 		require.Equal(t, n.self.Generation, me.Generation)
 	}
@@ -34,7 +35,7 @@ func TestThreeNodesForm(t *testing.T) {
 func TestNobodyFormsWithoutAll(t *testing.T) {
 	c := newTestCluster(t, 3)
 	a, b := c.start("a", nil), c.start("b", nil)
-	c.eventually(func() bool { return a.peers[0].link.State() == wire.Up && b.peers[0].link.State() == wire.Up })
+	c.eventually(func() bool { return a.peers.All[0].Up() && b.peers.All[0].Up() })
 	require.ErrorContains(t, a.Ready(t.Context()), "waits for c")
 	require.Equal(t, admin.Forming, a.Self().State)
 	cl := c.dial(a)
@@ -55,15 +56,15 @@ func TestNodesStartInAnyOrder(t *testing.T) {
 			c.start(name, nil)
 		}
 		early := c.nodes[order[0]]
-		waits := early.byID[c.nodes[order[1]].self.ID]
-		c.eventually(func() bool { return waits.link.State() == wire.Up }) // they have met
+		waits := early.peers.Of(c.nodes[order[1]].self.ID)
+		c.eventually(func() bool { return waits.Up() }) // they have met
 		former := early.self.Generation
 		c.stop(order[0])
 		early = c.start(order[0], nil) // another generation before the cluster has formed
 		c.start(order[2], nil)
 		c.connected()
 		for _, n := range c.nodes {
-			me, _ := n.view.Load().cluster.ByName(early.opt.Name)
+			me, _ := n.replicas.View().Cluster.ByName(early.opt.Name)
 			require.Equal(t, early.self.Generation, me.Generation, order)
 			require.NotEqual(t, former, me.Generation)
 		}
@@ -79,7 +80,7 @@ func TestWhatAnswersAtAPeersAddressIsJudged(t *testing.T) {
 	var err error
 	n.members, err = newMembership(n)
 	require.NoError(t, err)
-	p := &peer{node: n, name: "b"}
+	p := peer.New(peer.Config{Member: cluster.Members[1], Judge: n.members.Judge, Mono: n.mono, Handler: &link{}})
 	elsewhere := ring.Initial{{Name: "b", Peer: "127.0.0.1:2"}, {Name: "c", Peer: "127.0.0.1:3"}}.Cluster("test", 2)
 	for want, change := range map[string]func(*wire.Hello, *protocol.Properties){
 		"":                        func(*wire.Hello, *protocol.Properties) {},
@@ -93,7 +94,7 @@ func TestWhatAnswersAtAPeersAddressIsJudged(t *testing.T) {
 		h := wire.Hello{Role: wire.RoleNode, Name: "b", Cluster: "test"}
 		props := protocol.Properties{Replicas: 2, Member: &cluster.Members[1]}
 		change(&h, &props)
-		if err := p.check(props.Encode(h)); want == "" {
+		if err := p.Check(props.Encode(h)); want == "" {
 			require.NoError(t, err)
 		} else {
 			require.ErrorContains(t, err, want)
@@ -122,7 +123,7 @@ func TestAnotherConfigurationIsRefused(t *testing.T) {
 					c.eventually(func() bool { return contains(n.Ready(t.Context()), want) })
 				}
 			}
-			require.Nil(t, a.view.Load())
+			require.Nil(t, a.replicas.View())
 		})
 	}
 	t.Run("another node answers", func(t *testing.T) {
@@ -204,7 +205,7 @@ func TestARestartedMemoryNodeNeverVotes(t *testing.T) {
 	require.Empty(t, voter.replies)
 
 	c.stop("b")
-	c.eventually(func() bool { return !c.nodes["a"].byID[2].connected() })
+	c.eventually(func() bool { return !c.nodes["a"].peers.Of(2).Connected() })
 	r := a.do("set k x")
 	require.Equal(t, []any{protocol.StatusNotDone, register.NoQuorum}, []any{r.Status, r.Reason}, "a and the restarted c are no majority")
 
@@ -222,7 +223,7 @@ func TestARestartedMemoryNodeNeverVotes(t *testing.T) {
 // TestEveryNodeRestarted: no ring is left and no state either; a new cluster forms.
 func TestEveryNodeRestarted(t *testing.T) {
 	c := newFormed(t, 3, nil)
-	old := c.nodes["a"].view.Load().cluster.Digest()
+	old := c.nodes["a"].replicas.View().Cluster.Digest()
 	for _, name := range []string{"a", "b", "c"} {
 		c.stop(name)
 	}
@@ -230,7 +231,7 @@ func TestEveryNodeRestarted(t *testing.T) {
 		c.start(name, nil)
 	}
 	c.connected()
-	require.NotEqual(t, old, c.nodes["a"].view.Load().cluster.Digest())
+	require.NotEqual(t, old, c.nodes["a"].replicas.View().Cluster.Digest())
 }
 
 func TestStartRefusesWhatCannotWork(t *testing.T) {

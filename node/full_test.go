@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -89,9 +88,9 @@ func newTightCluster(t *testing.T) (*testCluster, map[string]*tight) {
 func (c *testCluster) awaitFull(name string) {
 	c.t.Helper()
 	c.eventually(func() bool {
-		c.nodes[name].full()
+		c.nodes[name].replicas.Space.Full()
 		for other, n := range c.nodes {
-			if p := n.byID[c.nodes[name].self.ID]; other != name && !p.full() {
+			if p := n.peers.Of(c.nodes[name].self.ID); other != name && !p.Full() {
 				return false
 			}
 		}
@@ -144,7 +143,7 @@ func TestAFullNode(t *testing.T) {
 	require.NoError(t, a.Ready(t.Context()))
 
 	engines["a"].full.Store(false)
-	c.eventually(func() bool { return !a.full() })
+	c.eventually(func() bool { return !a.replicas.Space.Full() })
 	c.eventually(func() bool { return c.logs.count("there is room for writes again") == 1 })
 	require.Empty(t, a.Self().Full)
 	c.set("a", key, "x")
@@ -160,14 +159,14 @@ func TestSlotsAreNotHandedBackToAFullNode(t *testing.T) {
 	engines["a"].full.Store(true)
 	require.Equal(t, "+OK\r\n", c.run("b", "set "+key+" v"))
 	c.awaitFull("a")
-	b.byID[1].upSince.Store(-time.Minute.Milliseconds()) // for longer than there is a b
-	out := b.getOutbox()
-	st := b.lock(slot, out)
+	c.eventually(func() bool { return b.peers.Of(1).Alive() && b.peers.Of(1).Stable(b.mono()) })
+	round := b.replicas.Begin()
+	st := b.replicas.Lock(slot, round)
 	require.False(t, st.Stable(1))
 	require.False(t, st.Alive(1))
 	require.True(t, st.Alive(3))
-	st.unlock()
-	out.flush()
+	st.Unlock()
+	round.Flush()
 	cl := c.dial(b)
 	require.Equal(t, "+OK\r\n", string(cl.one(op(protocol.Execute, "set "+key+" w")).Reply))
 

@@ -109,8 +109,8 @@ func (c *testCluster) connected() {
 	c.formed()
 	c.eventually(func() bool {
 		for _, n := range c.nodes {
-			for _, p := range n.peers {
-				if c.nodes[p.name] != nil && !p.alive() {
+			for _, p := range n.peers.All {
+				if c.nodes[p.Name()] != nil && !p.Alive() {
 					return false
 				}
 			}
@@ -139,7 +139,7 @@ func newFormed(t testing.TB, size int, change func(*Options)) *testCluster {
 func (c *testCluster) keyOf(n *Node) string {
 	for i := 0; ; i++ {
 		key := fmt.Sprintf("key-%d", i)
-		if n.view.Load().table.Replicas(ring.SlotOf([]byte(key)))[0] == n.self.ID {
+		if n.replicas.View().Table.Replicas(ring.SlotOf([]byte(key)))[0] == n.self.ID {
 			return key
 		}
 	}

@@ -1,21 +1,24 @@
 package node
 
-import "github.com/quolldb/quoll/node/hint"
+import (
+	"github.com/quolldb/quoll/node/hint"
+	"github.com/quolldb/quoll/node/replica"
+)
 
 // Hints: while a peer is away this node notes which keys it misses of the slots that are led here
-// (stripe.Missed). When the peer is back package repair has them written again.
+// (register.Missed). When the peer is back package repair has them written again.
 
 // openHints opens what was noted of the other members of the ring. n.entering is locked, and
 // no slot has been opened yet.
-func (n *Node) openHints(v *view) {
+func (n *Node) openHints(v *replica.View) {
 	if n.opt.RepairInterval < 0 || n.opt.HintLimit < 0 { // without comparisons they would never be used
 		return
 	}
-	sets := make([]*hint.Set, len(n.byID))
-	for _, p := range n.peers {
-		if m, ok := v.cluster.ByName(p.name); ok {
-			sets[p.id] = hint.Open(hint.Options{Replica: p.name, Generation: m.Generation, Dir: n.opt.HintDir,
-				Limit: n.opt.HintLimit, Logger: n.log.With("peer", p.name)})
+	sets := make([]*hint.Set, len(n.peers.All)+2) // IDs begin at 1, and one is this node's
+	for _, p := range n.peers.All {
+		if m, ok := v.Cluster.ByName(p.Name()); ok {
+			sets[p.ID()] = hint.Open(hint.Options{Replica: p.Name(), Generation: m.Generation, Dir: n.opt.HintDir,
+				Limit: n.opt.HintLimit, Logger: n.log.With("peer", p.Name())})
 		}
 	}
 	n.hints = sets
@@ -47,12 +50,12 @@ func (n *Node) hintsOf(member uint16) *hint.Set {
 // is not part of a ring yet, or does not compare its replicas, notes nothing.
 func (n *Node) Hints() map[string]hint.Counts {
 	counts := map[string]hint.Counts{}
-	if n.view.Load() == nil {
+	if n.replicas.View() == nil {
 		return counts
 	}
-	for _, p := range n.peers {
-		if set := n.hintsOf(p.id); set != nil {
-			counts[p.name] = set.Counts()
+	for _, p := range n.peers.All {
+		if set := n.hintsOf(p.ID()); set != nil {
+			counts[p.Name()] = set.Counts()
 		}
 	}
 	return counts

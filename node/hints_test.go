@@ -32,8 +32,8 @@ func (c *testCluster) leave(name string) {
 	c.stop(name)
 	c.eventually(func() bool {
 		for _, n := range c.nodes {
-			for _, p := range n.peers {
-				if p.name == name && p.alive() {
+			for _, p := range n.peers.All {
+				if p.Name() == name && p.Alive() {
 					return false
 				}
 			}
@@ -176,10 +176,8 @@ func TestAClearThatAReplicaMissedIsNoted(t *testing.T) {
 	c.leave("c")
 	a := c.nodes["a"]
 	away, _ := c.initial.Cluster("test", 3).ByName("c")
-	a.missed(&register.Missed{Slot: 7, Member: away.ID})
-	a.missed(&register.Missed{Slot: 8, Member: away.ID, Key: []byte("k")})
-	a.missed(&register.Missed{Slot: 8, Member: a.self.ID, Key: []byte("not of itself")})
-	a.missed(&register.Missed{Slot: 8, Member: away.ID + 1, Key: []byte("not of a stranger")})
+	replicaNode{a}.Missed([]register.Missed{{Slot: 7, Member: away.ID}, {Slot: 8, Member: away.ID, Key: []byte("k")},
+		{Slot: 8, Member: a.self.ID, Key: []byte("not of itself")}, {Slot: 8, Member: away.ID + 1, Key: []byte("not of a stranger")}})
 	counts := c.noted("c")
 	require.Equal(t, 1, counts.Keys)
 	require.Equal(t, 1, counts.Marks)

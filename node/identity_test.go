@@ -108,18 +108,18 @@ func (c *testCluster) run(name, words string) string {
 func TestADurableNodeComesBack(t *testing.T) {
 	d := newDisks("a", "b", "c")
 	c := newFormed(t, 3, d.use)
-	digest := c.nodes["a"].view.Load().cluster.Digest()
+	digest := c.nodes["a"].replicas.View().Cluster.Digest()
 	c.set("a", "k", "v")
 	c.stop("c")
 	c.set("a", "k", "w") // which c misses
 	c.start("c", d.use)
 	c.connected() // the others know it
 	require.NoError(t, c.nodes["c"].votes())
-	require.Equal(t, digest, c.nodes["c"].view.Load().cluster.Digest())
+	require.Equal(t, digest, c.nodes["c"].replicas.View().Cluster.Digest())
 	require.EqualValues(t, 1002, c.nodes["c"].self.Generation)
 
 	c.stop("b")
-	c.eventually(func() bool { return !c.nodes["c"].byID[2].connected() && !c.nodes["a"].byID[2].connected() })
+	c.eventually(func() bool { return !c.nodes["c"].peers.Of(2).Connected() && !c.nodes["a"].peers.Of(2).Connected() })
 	c.requireValue("c", "k", "w") // with the vote of a
 	c.set("c", "k", "x")
 	c.requireValue("a", "k", "x")
@@ -155,7 +155,7 @@ func TestTheRingIsSavedBeforeTheFirstVote(t *testing.T) {
 	for name, disk := range d {
 		disk.saves = func(ring.Cluster) error {
 			<-started
-			assert.Nil(t, c.nodes[name].view.Load(), name)
+			assert.Nil(t, c.nodes[name].replicas.View(), name)
 			return nil
 		}
 	}
@@ -165,7 +165,7 @@ func TestTheRingIsSavedBeforeTheFirstVote(t *testing.T) {
 	close(started)
 	c.connected()
 	for name, disk := range d {
-		require.Equal(t, c.nodes[name].view.Load().cluster, *disk.Ring())
+		require.Equal(t, c.nodes[name].replicas.View().Cluster, *disk.Ring())
 	}
 
 	t.Run("or there is no vote", func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestTheRingIsSavedBeforeTheFirstVote(t *testing.T) {
 			}
 			n := c.nodes[sick]
 			c.eventually(func() bool { return n.Self().State == admin.Failed })
-			require.Nil(t, n.view.Load())
+			require.Nil(t, n.replicas.View())
 			c.eventually(func() bool { return c.logs.contains("read-only file system") })
 			require.EqualValues(t, register.NotVoting, c.dial(n).do("get k").Reason)
 
@@ -263,7 +263,7 @@ func TestACrashWhileForming(t *testing.T) {
 		c.start("b", d.use)
 		again := c.start("c", d.use)
 		c.eventually(func() bool { return again.Self().State == admin.LostState })
-		c.eventually(func() bool { return c.nodes["a"].byID[2].alive() })
+		c.eventually(func() bool { return c.nodes["a"].peers.Of(2).Alive() })
 		c.set("a", "k", "v")
 	})
 }
@@ -293,16 +293,16 @@ func TestALostStateIsNotVotedFor(t *testing.T) {
 			if d["c"].lost != "" {
 				require.Contains(t, again.Self().Reason, d["c"].lost)
 			}
-			require.Nil(t, again.view.Load())
+			require.Nil(t, again.replicas.View())
 			r := c.dial(again).do("get k")
 			require.EqualValues(t, register.NotVoting, r.Reason, "%+v", r)
 			c.requireValue("b", "k", "v")
 			c.stop("b")
-			c.eventually(func() bool { return !c.nodes["a"].byID[2].connected() })
+			c.eventually(func() bool { return !c.nodes["a"].peers.Of(2).Connected() })
 			// Until it has heard that the home that stopped is gone, it may say that it has lost its term.
 			c.eventually(func() bool { return c.dial(c.nodes["a"]).do("set k w").Reason == register.NoQuorum })
 			c.start("b", d.use)
-			c.eventually(func() bool { return c.nodes["a"].byID[2].alive() })
+			c.eventually(func() bool { return c.nodes["a"].peers.Of(2).Alive() })
 			c.requireValue("a", "k", "v")
 		})
 	}
@@ -318,7 +318,7 @@ func TestALostStateIsNotVotedFor(t *testing.T) {
 func TestADiskAmongMemoryNodes(t *testing.T) {
 	d := newDisks("a", "b")
 	c := newFormed(t, 3, d.use)
-	digest := c.nodes["a"].view.Load().cluster.Digest()
+	digest := c.nodes["a"].replicas.View().Cluster.Digest()
 	c.set("a", "k", "v")
 	for _, name := range []string{"a", "b", "c"} {
 		c.stop(name)
@@ -327,9 +327,9 @@ func TestADiskAmongMemoryNodes(t *testing.T) {
 	c.start("a", d.use)
 	c.start("b", d.use)
 	c.eventually(func() bool { return c.nodes["c"].Self().State == admin.LostState })
-	c.eventually(func() bool { return c.nodes["a"].byID[2].alive() && c.nodes["b"].byID[1].alive() })
+	c.eventually(func() bool { return c.nodes["a"].peers.Of(2).Alive() && c.nodes["b"].peers.Of(1).Alive() })
 	c.requireValue("a", "k", "v")
-	require.Equal(t, digest, c.nodes["b"].view.Load().cluster.Digest())
+	require.Equal(t, digest, c.nodes["b"].replicas.View().Cluster.Digest())
 
 	for _, name := range []string{"b", "c"} { // and what the majority kept in memory only is gone
 		c.stop(name)
@@ -359,10 +359,10 @@ func TestMachinesMayGetOtherAddresses(t *testing.T) {
 	}
 	c.connected()
 	c.requireValue("b", "k", "v")
-	for _, m := range c.nodes["c"].view.Load().cluster.Members {
+	for _, m := range c.nodes["c"].replicas.View().Cluster.Members {
 		require.Equal(t, c.nodes[m.Name].Address(), m.Peer)
 	}
-	require.Equal(t, c.nodes["a"].view.Load().cluster.Digest(), c.nodes["b"].view.Load().cluster.Digest())
+	require.Equal(t, c.nodes["a"].replicas.View().Cluster.Digest(), c.nodes["b"].replicas.View().Cluster.Digest())
 }
 
 func TestAnotherClusterIsRefused(t *testing.T) {
@@ -394,5 +394,5 @@ func TestTheRingOfARestartedNodeReachesProxies(t *testing.T) {
 	props, err := protocol.DecodeProperties(n.members.Hello())
 	require.NoError(t, err)
 	require.True(t, props.Voting)
-	require.Equal(t, n.view.Load().cluster.Digest(), props.Cluster.Digest())
+	require.Equal(t, n.replicas.View().Cluster.Digest(), props.Cluster.Digest())
 }

@@ -19,14 +19,14 @@ const handOver = 500 * time.Millisecond
 
 // leave ends a node's work, in 2.5 s or until ctx ends at most.
 func (n *Node) leave(ctx context.Context) {
-	n.leaving.Store(true)
+	n.replicas.SetLeaving()
 	n.conns.tell(wire.RoleNode, wire.EndFrame(wire.BeginFrame(nil, protocol.FrameLeaving), 0)) // they hand nothing back to it
 	handing, cancel := context.WithTimeout(ctx, handOver)
 	defer cancel()
-	clock.Await(handing, func() bool { return n.inFlight.Load() == 0 })
+	clock.Await(handing, func() bool { return n.replicas.InFlight() == 0 })
 
 	ctx, cancel = context.WithTimeout(ctx, 2*time.Second) // twice what anybody waits for
 	defer cancel()
 	n.server.Leave(ctx)
-	clock.Await(ctx, func() bool { return n.inFlight.Load() == 0 && n.rounds.Load() == 0 }) // what was answered has left, too
+	clock.Await(ctx, func() bool { return n.replicas.InFlight() == 0 && n.replicas.Rounds() == 0 }) // what was answered has left, too
 }

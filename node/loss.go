@@ -1,6 +1,10 @@
 package node
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/quolldb/quoll/node/peer"
+)
 
 // LastCopies counts the slots that have no majority any more once this node is gone, for good: its data is in memory only, and
 // too few of the slots' other replicas vote. A node that is about to end counts as gone: together says that there is one, or one that has ended in order
@@ -9,14 +13,14 @@ import "slices"
 // Whoever stops a node asks before, and says so. It is no reason not to stop: Docker, systemd and Kubernetes send SIGKILL some seconds
 // after a SIGTERM that is not obeyed, and what is in flight is then lost as well. `ring status` says it beforehand.
 func (n *Node) LastCopies() (slots int, together bool) {
-	v := n.view.Load()
+	v := n.replicas.View()
 	if v == nil || n.opt.Identity != nil {
 		return 0, false
 	}
-	for number := range v.slots() {
-		replicas, others := v.table.Replicas(number), 0
+	for number := range v.Slots() {
+		replicas, others := v.Table.Replicas(number), 0
 		for _, id := range replicas {
-			if p := n.peerOf(id); p != nil && p.alive() && !p.leaving.Load() {
+			if p := n.peers.Of(id); p != nil && p.Alive() && !p.Leaving() {
 				others++
 			}
 		}
@@ -24,5 +28,5 @@ func (n *Node) LastCopies() (slots int, together bool) {
 			slots++
 		}
 	}
-	return slots, slices.ContainsFunc(n.peers, func(p *peer) bool { return p.leaving.Load() })
+	return slots, slices.ContainsFunc(n.peers.All, (*peer.Peer).Leaving)
 }

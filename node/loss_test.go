@@ -50,7 +50,7 @@ func TestTheLastCopiesAreKnownBefore(t *testing.T) {
 
 	c.stop("b")
 	a := c.nodes["a"]
-	c.eventually(func() bool { return !a.byID[2].alive() })
+	c.eventually(func() bool { return !a.peers.Of(2).Alive() })
 	status, err = a.Status(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, admin.Survival{NoMajority: ring.Slots}, *status.Survival)
@@ -68,7 +68,7 @@ func TestANodeOnDiskIsNotTheLastCopy(t *testing.T) {
 	c := newFormed(t, 3, d.use)
 	c.stop("c")
 	a := c.nodes["a"]
-	c.eventually(func() bool { return !a.byID[3].alive() })
+	c.eventually(func() bool { return !a.peers.Of(3).Alive() })
 	require.Zero(t, a.lastCopies())
 	status, err := a.Status(t.Context())
 	require.NoError(t, err)

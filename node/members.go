@@ -9,6 +9,7 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/membership"
+	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -28,15 +29,15 @@ type member struct{ node *Node }
 
 // Prepare implements membership.Node.
 func (m member) Prepare(cluster ring.Cluster) (enter func(), err error) {
-	v, err := newView(cluster, m.node.opt.Name)
+	v, err := replica.NewView(cluster, m.node.opt.Name)
 	return func() { m.node.enter(v) }, err
 }
 
 // Peers implements membership.Node.
 func (m member) Peers() []membership.Peer {
-	peers := make([]membership.Peer, len(m.node.peers))
-	for i, p := range m.node.peers {
-		peers[i] = publicPeer{p}
+	peers := make([]membership.Peer, len(m.node.peers.All))
+	for i, p := range m.node.peers.All {
+		peers[i] = p
 	}
 	return peers
 }
@@ -57,22 +58,22 @@ func (m member) Holds() (keys, bytes uint64) {
 }
 
 // StorageFailed implements membership.Node.
-func (m member) StorageFailed(err error) { m.node.storageFailed(err) }
+func (m member) StorageFailed(err error) { m.node.replicas.StorageFailed(err) }
 
 // Failed implements membership.Node.
-func (m member) Failed() bool { return m.node.failed.Load() }
+func (m member) Failed() bool { return m.node.replicas.Failed() }
 
 // Broken implements membership.Node.
 func (m member) Broken(err error) { m.node.broken(err) }
 
 // enter lets the node vote in a ring.
-func (n *Node) enter(v *view) {
+func (n *Node) enter(v *replica.View) {
 	n.entering.Lock()
 	defer n.entering.Unlock()
 	n.openHints(v)
-	n.view.Store(v)
-	for _, p := range n.peers {
-		p.member.Store(p.inRing())
+	n.replicas.Enter(v)
+	for _, p := range n.peers.All {
+		p.SetMember(n.inRing(p.Properties()))
 	}
 }
 
@@ -81,8 +82,8 @@ func (n *Node) state() (admin.State, string) {
 	switch {
 	case n.end.Load() != nil:
 		return admin.Failed, (*n.end.Load()).Error()
-	case n.failed.Load():
-		return admin.Failed, fmt.Sprintf("its store failed: %v", *n.failure.Load())
+	case n.replicas.Failed():
+		return admin.Failed, fmt.Sprintf("its store failed: %v", n.replicas.Failure())
 	}
 	return n.members.State()
 }
@@ -96,7 +97,7 @@ func (n *Node) accept(h wire.Hello) (wire.Hello, error) {
 	if err != nil {
 		return wire.Hello{}, err
 	}
-	if n.failed.Load() && h.Properties != nil {
+	if n.replicas.Failed() && h.Properties != nil {
 		h.Properties[toldOfFailure] = "true" // Open gets the same hello
 	}
 	return n.members.Hello(), nil

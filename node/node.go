@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"math/rand/v2"
@@ -12,15 +11,17 @@ import (
 
 	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/metrics"
-	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/exec"
 	"github.com/quolldb/quoll/node/hint"
 	"github.com/quolldb/quoll/node/membership"
+	"github.com/quolldb/quoll/node/peer"
 	"github.com/quolldb/quoll/node/rebuild"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/repair"
-	"github.com/quolldb/quoll/node/transfer"
+	"github.com/quolldb/quoll/node/replica"
+	"github.com/quolldb/quoll/node/replicate"
 	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/gossip"
 )
@@ -87,7 +88,8 @@ type Options struct {
 	Version   string
 	Logger    *slog.Logger
 
-	manyRequests int // 0 for the constant
+	manyRequests int           // 0 for that of package exec
+	stableAfter  time.Duration // 0 for that of package peer
 	// Random are the node's random numbers, nil for others each time. It must be safe to be used by several goroutines.
 	Random *rand.Rand
 	// SystemClock is the machine's clock in Unix milliseconds, which may be wrong: nil for the process' (package clock).
@@ -102,9 +104,6 @@ func (o *Options) setDefaults() {
 	}
 	if o.OperationTimeout == 0 {
 		o.OperationTimeout = time.Second
-	}
-	if o.manyRequests == 0 {
-		o.manyRequests = manyRequests
 	}
 	if o.SlowTimeout == 0 {
 		o.SlowTimeout = 5 * time.Minute
@@ -123,67 +122,45 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// anyNumber is a source of numbers that differ each time, for all goroutines.
-type anyNumber struct{}
-
-func (anyNumber) Uint64() uint64 { return rand.Uint64() }
-
-var unpredictable = rand.New(anyNumber{})
-
-// random are the node's random numbers.
-func (o *Options) random() *rand.Rand { return cmp.Or(o.Random, unpredictable) }
-
 // Node is a running node.
 type Node struct {
 	// Metrics counts what the node does.
 	Metrics metrics.Node
 
-	opt        Options
-	log        *slog.Logger
-	initial    ring.Initial
-	self       ring.Member
-	engine     engine.Engine
-	prefetcher prefetcher // the engine, if it can; nil otherwise
-	instant    bool       // the engine is an engine.Instant
-	started    time.Time
-	resumed    bool   // it was part of the ring before it was started
-	unique     uint64 // makes incarnations unique per process start
-	timing     register.Timing
+	opt     Options
+	log     *slog.Logger
+	initial ring.Initial
+	self    ring.Member
+	engine  engine.Engine
+	started time.Time
+	resumed bool // it was part of the ring before it was started
 
-	peers    []*peer
-	byID     []*peer // by member ID, nil for this node
-	server   *wire.Server
-	conns    conns // that server has accepted
-	gossip   *gossip.Gossip
-	stripes  [stripes]stripe
-	ticks    int // tick's
-	outboxes sync.Pool
-	inFlight atomic.Int64 // requests that are not answered,
-	pending  atomic.Int64 // and their bytes
-	incoming transfer.Room
-	calls    atomic.Int64 // that are being answered
-	rounds   atomic.Int64 // of work whose messages have not all left
+	peers  peer.Set
+	server *wire.Server
+	conns  conns // that server has accepted
+	gossip *gossip.Gossip
+	calls  atomic.Int64 // that are being answered
 
-	view       atomic.Pointer[view]  // nil until the cluster has formed
-	failed     atomic.Bool           // the store failed,
-	failure    atomic.Pointer[error] // with this error
-	leaving    atomic.Bool           // it is being closed
-	returned   atomic.Bool           // those who use it have found it again
-	slow       atomic.Bool           // most others find it slow
+	// The rooms: what serves requests, and what stands beside it.
+	replicas  *replica.Host
+	exec      *exec.Executor
+	replicate *replicate.Replicator
+	members   *membership.Membership
+	repairs   *repair.Repairer
+	rebuilds  *rebuild.Rebuilder
+
+	returned   atomic.Bool // those who use it have found it again
 	clock      clock.Common
 	clockWrong atomic.Int64          // by so many nanoseconds
 	toldClock  int64                 // when it told its peers the time, in monotonic milliseconds; tick's
 	toldSlow   int64                 // when it told those that it finds slow, in monotonic milliseconds; tick's
+	toldFull   int64                 // when it told them that it is full, in monotonic milliseconds, 0 for never; tick's
 	end        atomic.Pointer[error] // why it cannot go on
-	space      space
 	work       work
 	entering   sync.Mutex // while it becomes part of a ring, or learns of a peer whether it is
 
-	backups  sync.Mutex // held while one is made
-	members  *membership.Membership
-	repairs  *repair.Repairer
-	rebuilds *rebuild.Rebuilder
-	hints    []*hint.Set // by member ID, nil for this node; set before view
+	backups sync.Mutex  // held while one is made
+	hints   []*hint.Set // by member ID, nil for this node; set before it enters the ring
 
 	life   context.Context    // of what the node does by itself,
 	rest   context.CancelFunc // which ends it
@@ -199,28 +176,21 @@ const tickInterval = 20 * time.Millisecond
 // already. Close stops it.
 func Start(opt Options) (*Node, error) {
 	opt.setDefaults()
-	n := &Node{opt: opt, log: opt.Logger, initial: opt.Initial, engine: opt.Engine, started: time.Now(),
-		unique: opt.random().Uint64() >> 16, timing: register.DefaultTiming()}
-	n.incoming.Limit, n.incoming.Full = maxIncoming, n.space.brimful.Load
-	n.prefetcher, _ = opt.Engine.(prefetcher)
-	_, n.instant = opt.Engine.(engine.Instant)
+	n := &Node{opt: opt, log: opt.Logger, initial: opt.Initial, engine: opt.Engine, started: time.Now()}
 	n.rebuilds = newRebuilder(n)
 	n.clock.Start(n.mono(), n.system())
-	n.timing.Request = opt.OperationTimeout.Milliseconds() * 3 / 2
-	n.timing.Slow = opt.SlowTimeout.Milliseconds()
+	n.replicas = newReplicas(n)
+	n.exec = exec.New(n.replicas, &n.peers, exec.Options{OperationTimeout: opt.OperationTimeout, SlowTimeout: opt.SlowTimeout, Awake: n.awake,
+		MaxPending: opt.MaxPending, ManyRequests: opt.manyRequests, Metrics: &n.Metrics})
+	n.replicate = replicate.New(n.replicas, &n.Metrics, n.log)
 	cluster := n.initial.Cluster(opt.ClusterName, opt.Replicas)
 	var err error
 	if n.members, err = newMembership(n); err != nil {
 		return nil, err
 	}
-	for i := range n.stripes {
-		n.stripes[i].node = n
-	}
-	n.byID = make([]*peer, len(cluster.Members)+1)
 	for _, m := range cluster.Members {
 		if m.Name != opt.Name {
-			p := n.newPeer(len(n.peers), m)
-			n.peers, n.byID[m.ID] = append(n.peers, p), p
+			n.peers.Add(n.newPeer(m))
 		}
 	}
 	if n.resumed, err = n.members.Resume(); err != nil {
@@ -231,53 +201,49 @@ func Start(opt Options) (*Node, error) {
 		return nil, err
 	}
 	n.self = n.members.Self()
-	n.outboxes.New = func() any { return n.newOutbox() }
 	n.server = wire.NewServer(wire.ServerConfig{Options: n.wireOptions(), Handler: n, Accept: n.accept, MaxConns: opt.MaxConnections,
 		Working: n.working, Stuck: n.stuck})
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
 	n.life, n.rest = context.WithCancel(ctx)
 	n.repairs = newRepairer(n)
-	for _, p := range n.peers {
-		p.link.Start(ctx)
+	for _, p := range n.peers.All {
+		p.Start(ctx)
 	}
 	n.wait.Go(n.servePeers)
 	n.wait.Go(func() { n.members.Run(ctx) })
 	n.wait.Go(func() { every(ctx, tickInterval, n.tick) })
-	n.wait.Go(func() { every(ctx, slowCommit, n.lookAtWork) })
+	n.wait.Go(func() { every(ctx, replica.SlowCommit, n.lookAtWork) })
 	n.wait.Go(func() { every(ctx, storeInterval, n.lookAtStore) })
 	n.wait.Go(func() { every(n.life, expireStep, newExpirer(n).step) })
 	n.wait.Go(func() { n.rebuilds.Run(n.life) })
 	if e, ok := opt.Engine.(damageReporter); ok {
-		e.ReportDamage(n.unreadable)
+		e.ReportDamage(n.replicas.Unreadable)
 	}
 	n.wait.Go(n.repairs.Run)
 	return n, nil
 }
 
-func (n *Node) startGossip() error {
-	if n.opt.GossipListen == "" {
-		return nil
-	}
-	g, err := gossip.Start(gossip.Config{Name: n.opt.Name, Cluster: n.opt.ClusterName, Bind: n.opt.GossipListen, Advertise: n.opt.GossipAdvertise,
-		SecretKey: gossipKey(n.opt.Secret), Known: n.knownGossip, Logger: n.log})
-	if err != nil {
-		return err
-	}
-	n.gossip = g
-	n.members.SetGossip(cmp.Or(n.opt.GossipAdvertise, g.Addr()))
-	return nil
+// timing says how long homes wait.
+func (o *Options) timing() register.Timing {
+	t := register.DefaultTiming()
+	t.Request = o.OperationTimeout.Milliseconds() * 3 / 2
+	t.Slow = o.SlowTimeout.Milliseconds()
+	return t
 }
 
-// knownGossip returns where the other members gossip, as they said themselves.
-func (n *Node) knownGossip() []string {
-	var known []string
-	for _, p := range n.peers {
-		if h := p.hello.Load(); h != nil && h.Member != nil && h.Member.Gossip != "" {
-			known = append(known, h.Member.Gossip)
-		}
+// awake is for how long the process has not been stopped.
+func (n *Node) awake() time.Duration { return n.server.Awake() }
+
+// tick is done every tickInterval.
+func (n *Node) tick() {
+	n.lookForRoom()
+	n.lookAtPace()
+	n.lookAtClock()
+	n.lookAtReturn()
+	if n.replicas.Tick() {
+		n.work.slow.Store(n.mono())
 	}
-	return known
 }
 
 // every calls do again and again, until ctx ends.
@@ -308,8 +274,8 @@ func (n *Node) Close(ctx context.Context) error {
 	n.leave(ctx)
 	n.server.Shutdown(ctx)
 	n.cancel()
-	for _, p := range n.peers {
-		p.link.Close()
+	for _, p := range n.peers.All {
+		p.Close()
 	}
 	n.wait.Wait()
 	n.backups.Lock() // none begins any more
@@ -322,10 +288,6 @@ func (n *Node) Close(ctx context.Context) error {
 	err := n.engine.Close() // the last commits may note something
 	n.closeHints()
 	return err
-}
-
-func (n *Node) wireOptions() wire.Options {
-	return wire.Options{Secret: n.opt.Secret, Logger: n.log, MaxPending: maxQueued, Random: n.opt.Random, Sent: func(bytes int) { n.Metrics.BytesOut.Add(uint64(bytes)) }}
 }
 
 // now is the time that decides what has expired.
@@ -346,13 +308,3 @@ func (n *Node) system() int64 {
 
 // mono is a monotonic clock in milliseconds, above zero.
 func (n *Node) mono() int64 { return time.Since(n.started).Milliseconds() + 1 }
-
-func (n *Node) incarnation(self uint16) uint64 { return record.NewIncarnation(n.unique, self) }
-
-// peerOf returns the link to a member, nil for this node and for strangers.
-func (n *Node) peerOf(id uint16) *peer {
-	if int(id) >= len(n.byID) {
-		return nil
-	}
-	return n.byID[id]
-}

@@ -137,7 +137,7 @@ func TestALargeHashIsRepairedInPieces(t *testing.T) {
 	require.Equal(t, c.packed("a", key), c.packed("c", key))
 	require.Less(t, most, length*5/4+64<<20, "memory of its own size beside the hash")
 	for _, n := range c.nodes {
-		require.Zero(t, n.incoming.Used())
+		require.Zero(t, n.replicate.Incoming().Used())
 		require.Zero(t, n.Metrics.ObjectsLost.Value())
 	}
 }
@@ -155,7 +155,7 @@ func TestALargeHashIsWrittenWhileItTravels(t *testing.T) {
 		require.Less(t, i, 10_000)
 		c.grow("a", key, i*1000, 200_000)
 	}
-	c.eventually(func() bool { return c.converged() && c.nodes["a"].peerOf(3).lane.Active() == 0 })
+	c.eventually(func() bool { return c.converged() && c.nodes["a"].peers.Of(3).Lane().Active() == 0 })
 	require.Equal(t, c.packed("a", key), c.packed("c", key))
 }
 
@@ -200,7 +200,7 @@ func TestALargeHashIsRebuiltInPieces(t *testing.T) {
 	for key, value := range want {
 		require.Equal(t, value, c.packed("b", key))
 	}
-	require.Zero(t, b.incoming.Used())
+	require.Zero(t, b.replicate.Incoming().Used())
 }
 
 // TestALargeHashIsBackedUpInPieces, and restored: neither takes memory of its size beside it.
@@ -274,17 +274,17 @@ func TestAWriteWithoutItsObjectIsLost(t *testing.T) {
 	require.Equal(t, register.OK, (<-peer.replies).Result)
 	rec, _ = c.record("a", slot, "k")
 	require.Equal(t, source.State.Packed().Value, rec.State.Packed().Value)
-	require.Zero(t, n.incoming.Used())
+	require.Zero(t, n.replicate.Incoming().Used())
 }
 
 // TestAnAnswerWithoutItsObjectIsLost: it is no vote for a deletion.
 func TestAnAnswerWithoutItsObjectIsLost(t *testing.T) {
 	n := newFormed(t, 3, nil).nodes["a"]
 	// The link's reader is another goroutine.
-	p := &peer{node: n, id: n.peers[0].id, name: n.peers[0].name, objects: n.newObjects(), out: n.getOutbox()}
-	defer p.idle()
+	p := n.replicate.Replies(n.peers.All[0].ID(), n.peers.All[0].Name())
+	defer p.Flush()
 	reply := register.Message{Kind: register.SyncRead, Reply: true, Slot: 1, Change: record.Change{Key: []byte("k")}, Present: true,
 		Held: record.Version{Seq: 9}, Found: record.State{Type: record.Hash}}
-	p.replies(protocol.AppendReplyAhead(nil, &reply, 7))
+	p.Frame(protocol.AppendReplyAhead(nil, &reply, 7))
 	require.EqualValues(t, 1, n.Metrics.ObjectsLost.Value(), "it counts")
 }

@@ -79,8 +79,8 @@ func newRotting(t *testing.T, size int, change func(*Options)) (*testCluster, *r
 // contentOf returns all records of a slot.
 func contentOf(t *testing.T, n *Node, slot uint16) map[string]record.Record {
 	content := map[string]record.Record{}
-	st := n.lock(slot, nil)
-	defer st.unlock()
+	st := n.replicas.Lock(slot, nil)
+	defer st.Unlock()
 	require.NoError(t, n.engine.Scan(slot, 0, func(_ engine.Position, key []byte, rec record.Record) bool {
 		content[string(key)] = rec
 		return true
@@ -158,8 +158,8 @@ func TestARebuildNeedsEveryReplica(t *testing.T) {
 	e.rot(key)
 	b.repairs.Recount(t.Context(), slot)
 	c.eventually(func() bool { // its promise is held
-		st := c.nodes["a"].lock(slot, nil)
-		defer st.unlock()
+		st := c.nodes["a"].replicas.Lock(slot, nil)
+		defer st.Unlock()
 		meta, err := slow.Slot(slot)
 		return err == nil && meta.Promised.Member() == b.self.ID
 	})

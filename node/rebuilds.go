@@ -27,13 +27,13 @@ type rebuilt struct{ node *Node }
 func (r rebuilt) Formed() <-chan struct{} { return r.node.Formed() }
 
 // Epoch implements rebuild.Node.
-func (r rebuilt) Epoch() uint64 { return r.node.view.Load().cluster.Epoch }
+func (r rebuilt) Epoch() uint64 { return r.node.replicas.View().Cluster.Epoch }
 
 // Others implements rebuild.Node.
 func (r rebuilt) Others(slot uint16) (others []rebuild.Peer) {
-	for _, id := range r.node.view.Load().table.Replicas(slot) {
-		if p := r.node.peerOf(id); p != nil {
-			others = append(others, publicPeer{p})
+	for _, id := range r.node.replicas.View().Table.Replicas(slot) {
+		if p := r.node.peers.Of(id); p != nil {
+			others = append(others, p)
 		}
 	}
 	return others
@@ -44,20 +44,20 @@ func (r rebuilt) State(slot uint16) (record.SlotMeta, error) { return r.node.eng
 
 // Lock implements rebuild.Node.
 func (r rebuilt) Lock(slot uint16) rebuild.Slot {
-	return rebuiltSlot{publicStripe{r.node.lock(slot, r.node.getOutbox())}, slot}
+	return rebuiltSlot{publicStripe{r.node.replicas.Lock(slot, r.node.replicas.Begin())}, slot}
 }
 
 // Committed implements rebuild.Node.
 func (r rebuilt) Committed(ctx context.Context) error { return r.node.committed(ctx) }
 
 // Unreadable implements rebuild.Node.
-func (r rebuilt) Unreadable(slot uint16, err error) { r.node.unreadable(slot, err) }
+func (r rebuilt) Unreadable(slot uint16, err error) { r.node.replicas.Unreadable(slot, err) }
 
 // StorageFailed implements rebuild.Node.
-func (r rebuilt) StorageFailed(err error) { r.node.storageFailed(err) }
+func (r rebuilt) StorageFailed(err error) { r.node.replicas.StorageFailed(err) }
 
 // Failed implements rebuild.Node.
-func (r rebuilt) Failed() bool { return r.node.failed.Load() }
+func (r rebuilt) Failed() bool { return r.node.replicas.Failed() }
 
 // rebuiltSlot is a slot whose stripe is locked.
 type rebuiltSlot struct {
@@ -65,31 +65,28 @@ type rebuiltSlot struct {
 	number uint16
 }
 
-// open returns the slot once it has been opened.
-func (s rebuiltSlot) open() *slot { return s.slots[s.number/stripes] }
-
 // Open implements rebuild.Slot.
 func (s rebuiltSlot) Open() error {
-	_, err := s.slot(s.number)
+	_, err := s.Slot(s.number)
 	return err
 }
 
 // Begin implements rebuild.Slot.
-func (s rebuiltSlot) Begin() (*register.Rebuild, error) { return s.open().home.Rebuild(&s.out.ready) }
+func (s rebuiltSlot) Begin() (*register.Rebuild, error) { return s.Rebuild(s.number) }
 
 // Restored implements rebuild.Slot.
-func (s rebuiltSlot) Restored() { s.open().err = nil }
+func (s rebuiltSlot) Restored() { s.Stripe.Restored(s.number) }
 
 // Fence implements rebuild.Slot.
 func (s rebuiltSlot) Fence(epoch uint64, b record.Ballot) (current bool, err error) {
-	return s.open().acceptor.Fence(epoch, b)
+	return s.Stripe.Fence(s.number, epoch, b)
 }
 
 // Meta implements rebuild.Slot.
-func (s rebuiltSlot) Meta() record.SlotMeta { return s.open().acceptor.Meta() }
+func (s rebuiltSlot) Meta() record.SlotMeta { return s.Stripe.Meta(s.number) }
 
 // Scan implements rebuild.Slot.
 func (s rebuiltSlot) Scan(from engine.Position, enough func() bool,
 	visit func(pos engine.Position, key []byte, rec record.Record)) (engine.Position, error) {
-	return s.scan(s.number, from, engine.EndPosition, enough, visit)
+	return s.Stripe.Scan(s.number, from, engine.EndPosition, enough, visit)
 }

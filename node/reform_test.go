@@ -9,7 +9,6 @@ import (
 
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/protocol"
-	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/membership"
 )
 
@@ -80,8 +79,8 @@ func (l *lives) giveUp(name string, order protocol.ReformRequest) (begin func(),
 
 func (l *lives) linked(asked string) {
 	l.eventually(func() bool {
-		for _, p := range l.nodes[asked].peers {
-			if p.link.State() != wire.Up {
+		for _, p := range l.nodes[asked].peers.All {
+			if !p.Up() {
 				return false
 			}
 		}
@@ -94,7 +93,7 @@ func TestAClusterThatLostAllFormsAgain(t *testing.T) {
 	l := newLives(t, 3)
 	cl := l.dial(l.nodes["a"])
 	require.Equal(t, "+OK\r\n", string(cl.do("set k v").Reply))
-	old := l.nodes["a"].view.Load().cluster
+	old := l.nodes["a"].replicas.View().Cluster
 	l.restart("a", "b", "c")
 	l.linked("b")
 
@@ -109,7 +108,7 @@ func TestAClusterThatLostAllFormsAgain(t *testing.T) {
 	require.Len(t, report.Nodes, 3)
 	l.anew(3)
 	l.connected()
-	formed := l.nodes["a"].view.Load().cluster
+	formed := l.nodes["a"].replicas.View().Cluster
 	require.Equal(t, old.Epoch+1, formed.Epoch, "whoever knows the old ring only is refused (R1)")
 	require.EqualValues(t, formed.Epoch, report.Epoch)
 	for _, m := range formed.Members {
@@ -170,7 +169,7 @@ func TestWhatStopsReforming(t *testing.T) {
 		l := newLives(t, 3)
 		l.restart("a", "b")
 		l.stop("c")
-		l.eventually(func() bool { return l.nodes["a"].byID[3].link.State() == wire.Down })
+		l.eventually(func() bool { return l.nodes["a"].peers.Of(3).Down() })
 		_, err := l.nodes["a"].Reform(t.Context(), admin.ReformRequest{AcceptLoss: true})
 		require.ErrorContains(t, err, "node c does not answer")
 		require.Empty(t, l.begin)
@@ -222,5 +221,5 @@ func TestReformingThatWasCutShort(t *testing.T) {
 	require.True(t, report.Done)
 	l.anew(3)
 	l.connected()
-	require.EqualValues(t, 2, l.nodes["c"].view.Load().cluster.Epoch)
+	require.EqualValues(t, 2, l.nodes["c"].replicas.View().Cluster.Epoch)
 }

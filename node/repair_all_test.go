@@ -108,7 +108,7 @@ func TestRepairWithoutOneNode(t *testing.T) {
 	const keys = 5
 	c := newMissing(t, keys)
 	c.stop("b")
-	c.eventually(func() bool { return !c.nodes["a"].peerOf(2).alive() && !c.nodes["c"].peerOf(2).alive() })
+	c.eventually(func() bool { return !c.nodes["a"].peers.Of(2).Alive() && !c.nodes["c"].peers.Of(2).Alive() })
 	p := c.repairAll("a", allSlots, 3)
 	require.Equal(t, []string{"a", "b", "b", "", "c", "b"},
 		[]string{p.Errors[0].Node, p.Errors[0].Peer, p.Errors[1].Node, p.Errors[1].Peer, p.Errors[2].Node, p.Errors[2].Peer})

@@ -13,6 +13,7 @@ import (
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/node/repair"
+	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -112,29 +113,24 @@ func TestAReplicaThatMissedWritesCatchesUp(t *testing.T) {
 // TestWhatASlotNeedsThatWasHandedBack is done by the node that it was handed back to, though no client
 // tells it.
 func TestWhatASlotNeedsThatWasHandedBack(t *testing.T) {
-	c := newFormed(t, 3, nil)
+	c := newFormed(t, 3, func(o *Options) { o.stableAfter = time.Millisecond })
 	key := c.keyOf(c.nodes["c"])
 	o := op(protocol.Execute, fmt.Sprint("set ", key, " v"))
 	o.Except = protocol.AllOthers
 	require.Equal(t, protocol.StatusDone, c.dial(c.nodes["a"]).one(o).Status)
 	c.eventually(c.converged)
-	for _, n := range c.nodes {
-		for _, p := range n.peers {
-			p.upSince.Store(n.mono() - 3*stableAfter.Milliseconds())
-		}
-	}
 	do := func(name string) bool {
 		n, slot, answers := c.nodes[name], ring.SlotOf([]byte(key)), make(chan bool, 1)
-		out := n.getOutbox()
-		st := n.lock(slot, out)
-		st.background(slot, opRepair, []byte(key), func(done bool) { answers <- done })
-		st.unlock()
-		out.flush()
+		round := n.replicas.Begin()
+		st := n.replicas.Lock(slot, round)
+		st.Background(slot, replica.OpRepair, []byte(key), func(done bool) { answers <- done })
+		st.Unlock()
+		round.Flush()
 		return <-answers
 	}
 	require.True(t, do("a"), "a leads the slot, and what it does in the background is no reason to hand it back")
 	require.Equal(t, protocol.StatusNotDone, c.dial(c.nodes["a"]).one(op(protocol.Execute, "get "+key)).Status, "a client is")
-	require.True(t, do("c"))
+	c.eventually(func() bool { return do("c") })
 }
 
 // TestWhatAllReplicasDeletedIsForgotten though the home that deleted it has not heard of all: they
@@ -152,9 +148,9 @@ func TestWhatAllReplicasDeletedIsForgotten(t *testing.T) {
 		rec, _, err := c.nodes["a"].engine.Get(slot, key)
 		require.NoError(t, err)
 		for _, n := range c.nodes {
-			st := n.lock(slot, nil)
+			st := n.replicas.Lock(slot, nil)
 			require.NoError(t, n.engine.Put(slot, []byte("deleted"), record.Record{Version: rec.Version}))
-			st.unlock()
+			st.Unlock()
 		}
 	}
 	c.eventually(func() bool {
@@ -179,7 +175,7 @@ func TestNothingIsRepairedWhileNothingIsMissing(t *testing.T) {
 	}
 	c.eventually(c.converged)
 	for _, n := range c.nodes {
-		c.eventually(func() bool { return n.comparedWith() == len(n.peers) })
+		c.eventually(func() bool { return n.comparedWith() == len(n.peers.All) })
 		s := n.Self()
 		require.Zero(t, s.RepairedKeys+s.RepairFailed)
 	}
@@ -201,7 +197,7 @@ func TestOneKeyOfAVeryLargeSlot(t *testing.T) {
 		}
 	}
 	for name, n := range c.nodes {
-		st := n.lock(slot, nil)
+		st := n.replicas.Lock(slot, nil)
 		for i := range keys {
 			rec := record.Record{Version: record.Version{Seq: uint64(i) + 1}, State: record.State{Type: record.String, Value: []byte("v")}}
 			require.NoError(t, n.engine.Put(slot, key(i), rec))
@@ -209,7 +205,7 @@ func TestOneKeyOfAVeryLargeSlot(t *testing.T) {
 		if name == "c" {
 			require.NoError(t, n.engine.Delete(slot, lost))
 		}
-		st.unlock()
+		st.Unlock()
 	}
 	compare := func(dry bool) *repair.Progress {
 		progress := &repair.Progress{}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/peer"
+	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -34,17 +36,17 @@ func (n *Node) returning() error {
 		return nil
 	}
 	alive, found, proxies := 1, 1, 0
-	for _, p := range n.peers {
-		h := p.hello.Load()
-		if h == nil || !p.alive() {
+	for _, p := range n.peers.All {
+		h := p.Properties()
+		if h == nil || !p.Alive() {
 			continue
 		}
 		alive, proxies = alive+1, max(proxies, h.Proxies)
-		if p.leading.Load() != nil {
+		if p.Leading() != nil {
 			found++
 		}
 	}
-	if nodes := len(n.peers) + 1; alive <= nodes/2 {
+	if nodes := len(n.peers.All) + 1; alive <= nodes/2 {
 		return fmt.Errorf("node %s was restarted, and has found %d of %d nodes so far", n.opt.Name, alive, nodes)
 	}
 	if found < alive {
@@ -79,10 +81,10 @@ func decodeSlotSet(body []byte) *ring.SlotSet {
 // tellLeading tells a node that was found which slots this one leads, or is about to: it may have led them
 // before it was restarted, and would take them away in the middle of something. Of what comes later it
 // learns as a replica, by what follows on this link.
-func (p *peer) tellLeading() {
+func (n *Node) tellLeading(p *peer.Peer) {
 	var led ring.SlotSet
-	p.node.eachSlot(func(number uint16, sl *slot) {
-		if sl.home.Claims() && !sl.home.Deposed() {
+	n.replicas.Each(func(number uint16, sl *replica.Slot) {
+		if sl.Claims() {
 			led.Add(number)
 		}
 	})
@@ -90,14 +92,7 @@ func (p *peer) tellLeading() {
 	for _, word := range led {
 		frame = binary.LittleEndian.AppendUint64(frame, word)
 	}
-	p.send(wire.EndFrame(frame, 0))
-}
-
-// heardLeading notes which slots a peer leads.
-func (n *Node) heardLeading(member uint16, body []byte) {
-	if p := n.peerOf(member); p != nil {
-		p.leading.Store(decodeSlotSet(body))
-	}
+	p.Send(wire.EndFrame(frame, 0))
 }
 
 // standIn returns the member that led a slot when it found this node, other than the one that is excepted. As long
@@ -106,16 +101,16 @@ func (n *Node) standIn(slot, except uint16) uint16 {
 	if !n.resumed {
 		return 0
 	}
-	for _, p := range n.peers {
-		if led := p.leading.Load(); led != nil && led.Has(slot) && p.id != except {
-			return p.id
+	for _, p := range n.peers.All {
+		if led := p.Leading(); led != nil && led.Has(slot) && p.ID() != except {
+			return p.ID()
 		}
 	}
 	if n.returning() == nil {
 		return 0
 	}
-	for _, id := range n.view.Load().table.Replicas(slot) {
-		if n.peerOf(id) != nil && id != except {
+	for _, id := range n.replicas.View().Table.Replicas(slot) {
+		if n.peers.Of(id) != nil && id != except {
 			return id
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/quolldb/quoll/node/engine/enginetest"
 	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -23,7 +24,7 @@ func TestAFrameOfManyOperations(t *testing.T) {
 	c := newFormed(t, 3, nil)
 	cl := c.dial(c.nodes["a"])
 	var sets, gets []protocol.Op
-	for i := range 5*groupSize + 3 { // several groups, with stripes and slots in common
+	for i := range 5*replica.GroupSize + 3 { // several groups, with stripes and slots in common
 		o := op(protocol.Execute, fmt.Sprintf("set {%d}%d v%d", i%20, i, i))
 		o.Except = protocol.AllOthers
 		sets = append(sets, o)
@@ -38,7 +39,7 @@ func TestAFrameOfManyOperations(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("$%d\r\nv%d\r\n", len(fmt.Sprint(i))+1, i), string(r.Reply))
 		require.False(t, r.Version.IsZero())
 	}
-	c.eventually(func() bool { return c.nodes["a"].inFlight.Load() == 0 && c.nodes["a"].pending.Load() == 0 })
+	c.eventually(func() bool { return c.nodes["a"].replicas.InFlight() == 0 && c.nodes["a"].replicas.Pending() == 0 })
 	versions := c.dial(c.nodes["b"]).send(op(protocol.ReadVersion, "get {1}1"))
 	require.Equal(t, protocol.StatusVersion, cl.wait(versions[0]).Status)
 }
@@ -47,7 +48,7 @@ func TestCommandsOnOneKeyKeepTheirOrder(t *testing.T) {
 	c := newFormed(t, 3, nil)
 	cl := c.dial(c.nodes["a"])
 	var ops []protocol.Op
-	for range 3 * groupSize {
+	for range 3 * replica.GroupSize {
 		o := op(protocol.Execute, "append k x")
 		o.Except = protocol.AllOthers
 		ops = append(ops, o)
@@ -62,7 +63,7 @@ func TestRefusals(t *testing.T) {
 	n := c.nodes["a"]
 	cl := c.dial(n)
 	foreign := op(protocol.Execute, "get k")
-	for n.view.Load().table.Contains(foreign.Slot, n.self.ID) {
+	for n.replicas.View().Table.Contains(foreign.Slot, n.self.ID) {
 		foreign.Slot++
 	}
 	refused := func(o protocol.Op, want register.Reason) {
@@ -84,21 +85,12 @@ func TestRefusals(t *testing.T) {
 	key := c.keyOf(n)
 	require.Equal(t, "+OK\r\n", string(cl.one(op(protocol.Execute, "set "+key+" v")).Reply))
 	for name, other := range c.nodes {
-		if name != "a" && other.view.Load().table.Contains(ring.SlotOf([]byte(key)), other.self.ID) {
+		if name != "a" && other.replicas.View().Table.Contains(ring.SlotOf([]byte(key)), other.self.ID) {
 			c.eventually(func() bool { return c.held(name, ring.SlotOf([]byte(key)), key) != nil }) // it knows who leads
 			r := c.dial(other).one(op(protocol.Execute, "get "+key))
 			require.Equal(t, []any{register.OtherHome, n.self.ID}, []any{r.Reason, r.Hint})
 		}
 	}
-}
-
-func TestTooOldFramesAreNotExecuted(t *testing.T) {
-	c := newFormed(t, 1, nil)
-	n := c.nodes["a"]
-	require.Equal(t, register.ReasonNone, n.refusal(1, n.opt.OperationTimeout))
-	before := n.opt.OperationTimeout + n.server.Awake() + time.Second
-	require.Equal(t, register.Expired, n.refusal(1, before), "it came while the process was stopped")
-	require.Equal(t, register.Expired, n.refusal(1, n.opt.SlowTimeout+time.Millisecond))
 }
 
 func TestExpiredStatesGoToTheHome(t *testing.T) {
@@ -124,14 +116,14 @@ func TestWorkIsBounded(t *testing.T) {
 	cl := c.dial(n)
 	ok := cl.send(op(protocol.Execute, "set k 0123456789"))[0]
 	awaitHeld(t, slow)
-	require.Positive(t, n.pending.Load())
+	require.Positive(t, n.replicas.Pending())
 	busy := cl.send(op(protocol.Execute, "set k v"))[0]
 	c.eventually(func() bool { return n.Metrics.RefusedBusy.Value() > 0 })
 	c.eventually(func() bool { slow.Release(); return len(ok) == 1 && len(busy) == 1 })
 	require.Equal(t, "+OK\r\n", string((<-ok).Reply))
 	require.EqualValues(t, register.Overloaded, (<-busy).Reason)
-	require.Zero(t, n.pending.Load())
-	require.Zero(t, n.inFlight.Load())
+	require.Zero(t, n.replicas.Pending())
+	require.Zero(t, n.replicas.InFlight())
 }
 
 // TestBadFramesCostTheirConnectionOnly: the node lives, others notice nothing.
@@ -201,7 +193,9 @@ func TestWhatCameBeforeABrokenFrameIsDone(t *testing.T) {
 	frames = wire.EndFrame(append(wire.BeginFrame(frames, protocol.FrameBatch), "nonsense"...), start)
 	frames[len(frames)-1]++ // its checksum is wrong
 	require.NoError(t, cl.link.SendFrames(frames))
-	c.eventually(func() bool { return n.Metrics.Writes.Value() == 1 && n.inFlight.Load() == 0 && n.rounds.Load() == 0 })
+	c.eventually(func() bool {
+		return n.Metrics.Writes.Value() == 1 && n.replicas.InFlight() == 0 && n.replicas.Rounds() == 0
+	})
 	require.Equal(t, "$1\r\nv\r\n", string(c.dial(n).do("get k").Reply))
 }
 
@@ -212,7 +206,7 @@ func TestALargeFrameLeavesNothingBehind(t *testing.T) {
 	cl := c.dial(c.nodes["a"])
 	before := heapInUse()
 	var ops []protocol.Op
-	for range groupSize {
+	for range replica.GroupSize {
 		o := op(protocol.ReadValue, "get k")
 		o.Req.Args = append(o.Req.Args, make([][]byte, 100_000)...)
 		ops = append(ops, o)
@@ -258,7 +252,7 @@ func TestEveryOperationIsAnswered(t *testing.T) {
 func TestAnOutboxClosesFramesBeforeTheyGrowTooLong(t *testing.T) {
 	c := newFormed(t, 1, nil)
 	cl := c.dial(c.nodes["a"])
-	value := make([]byte, maxFrame/2)
+	value := make([]byte, 1<<19)
 	for i := range value {
 		value[i] = 'x'
 	}
@@ -297,7 +291,7 @@ func TestRepliesAreBounded(t *testing.T) {
 		}
 	}
 	require.Equal(t, 100, read+refused)
-	require.InDelta(t, maxReplies>>20, read, groupSize)
+	require.InDelta(t, replica.MaxReplies>>20, read, replica.GroupSize)
 	require.Equal(t, protocol.StatusValue, cl.one(op(protocol.ReadValue, "get k")).Status, "once they are gone there is room again")
 	require.Empty(t, cl.down)
 }

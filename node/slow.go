@@ -13,18 +13,8 @@ import (
 // longer than another. A node that hears that from a majority of the others gives its slots away, as if it
 // were about to end, and gets them back like one that has come back. So does one whose disk completes nothing, though the others keep up.
 
-const (
-	tellSlow = 250 * time.Millisecond // how often a slow peer is told,
-	slowFor  = time.Second            // and how long it believes it
-)
-
-// compare finds out which peers are slow. Links' readers call it.
-func (n *Node) compare() {
-	wire.Compare(len(n.peers), func(i int) (*wire.Link, *wire.Pace, bool) {
-		p := n.peers[i]
-		return p.link, &p.pace, p.alive()
-	})
-}
+// tellSlow is how often a slow peer is told.
+const tellSlow = 250 * time.Millisecond
 
 // lookAtPace tells peers that they are slow, and finds out whether this node is.
 func (n *Node) lookAtPace() {
@@ -33,17 +23,17 @@ func (n *Node) lookAtPace() {
 	if tell {
 		n.toldSlow = now
 	}
-	for _, p := range n.peers {
-		if tell && p.alive() && p.pace.Slow() {
-			p.send(wire.EndFrame(wire.BeginFrame(nil, protocol.FrameSlow), 0))
+	for _, p := range n.peers.All {
+		if tell && p.Alive() && p.Slow() {
+			p.Send(wire.EndFrame(wire.BeginFrame(nil, protocol.FrameSlow), 0))
 		}
-		if at := p.slowSaid.Load(); at != 0 && now-at < slowFor.Milliseconds() {
+		if p.FindsSlow(now) {
 			said++
 		}
 	}
 	late := n.lateAlone()
-	slow := late || 2*said > len(n.peers)
-	if n.slow.Swap(slow) == slow {
+	slow := late || 2*said > len(n.peers.All)
+	if n.replicas.SetSlow(slow) == slow {
 		return
 	}
 	if late {
@@ -52,12 +42,5 @@ func (n *Node) lookAtPace() {
 		n.log.Warn("the other nodes wait long for this one's answers: it gives its slots away; look at its disk, its processor and its network")
 	} else {
 		n.log.Info("this node answers soon again")
-	}
-}
-
-// heardSlow notes that a peer finds this node slow.
-func (n *Node) heardSlow(member uint16) {
-	if p := n.peerOf(member); p != nil {
-		p.slowSaid.Store(n.mono())
 	}
 }

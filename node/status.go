@@ -11,7 +11,8 @@ import (
 	"github.com/quolldb/quoll/internal/metrics"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
-	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/peer"
+	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/gossip"
 )
@@ -42,11 +43,11 @@ func (n *Node) Self() admin.NodeStatus {
 	if u := n.engine.Usage(); u.Disk > 0 {
 		s.Disk = &admin.Disk{Bytes: u.Disk, Live: u.Live, Dead: u.Dead, Journal: u.Journal, Free: u.Free}
 	}
-	s.Slow = n.slow.Load()
+	s.Slow = n.replicas.Slow()
 	s.Behind = n.work.behind.Load()
 	s.ClockAheadSeconds = time.Duration(n.clockWrong.Load()).Seconds()
-	if short := n.space.shortOf(); short != nil {
-		s.Full = (*short).Error()
+	if short := n.replicas.Space.Short(); short != nil {
+		s.Full = short.Error()
 	}
 	if slots, first := n.rebuilds.Damaged(); first != nil {
 		s.DamagedSlots, s.Damage, s.DamagedSlotNumbers = len(slots), first.Error(), slots
@@ -57,26 +58,12 @@ func (n *Node) Self() admin.NodeStatus {
 
 func (n *Node) slotsLed() int {
 	led := 0
-	n.eachSlot(func(_ uint16, sl *slot) {
-		if sl.leads() {
+	n.replicas.Each(func(_ uint16, sl *replica.Slot) {
+		if sl.Leads() {
 			led++
 		}
 	})
 	return led
-}
-
-// eachSlot calls do with each slot that was used, locked.
-func (n *Node) eachSlot(do func(number uint16, sl *slot)) {
-	for i := range n.stripes {
-		s := &n.stripes[i]
-		s.mu.Lock()
-		for k, sl := range s.slots {
-			if sl != nil {
-				do(uint16(k*stripes+i), sl)
-			}
-		}
-		s.mu.Unlock()
-	}
 }
 
 // sees says what this node thinks of the others, by gossip.
@@ -95,7 +82,7 @@ func (n *Node) sees() map[string]string {
 
 // State returns what metrics show.
 func (n *Node) State() metrics.NodeState {
-	s := metrics.NodeState{SlotsLed: n.slotsLed(), Voting: n.votes() == nil, Full: n.space.shortOf() != nil, Behind: n.server.Behind()}
+	s := metrics.NodeState{SlotsLed: n.slotsLed(), Voting: n.votes() == nil, Full: n.replicas.Space.Short() != nil, Behind: n.server.Behind()}
 	damaged, _ := n.rebuilds.Damaged()
 	s.FailedSlots = len(damaged)
 	n.repairs.Measure(&s)
@@ -118,9 +105,9 @@ func (n *Node) State() metrics.NodeState {
 func (n *Node) Status(ctx context.Context) (admin.Status, error) {
 	status := admin.Status{Cluster: n.opt.ClusterName, Replicas: n.opt.Replicas, Seen: n.opt.Name}
 	cluster := n.initial.Cluster(n.opt.ClusterName, n.opt.Replicas)
-	v := n.view.Load()
+	v := n.replicas.View()
 	if v != nil {
-		status.Epoch, status.Formed = v.cluster.Epoch, true
+		status.Epoch, status.Formed = v.Cluster.Epoch, true
 	}
 	status.Nodes = make([]admin.NodeStatus, len(cluster.Members))
 	var wait sync.WaitGroup
@@ -129,30 +116,30 @@ func (n *Node) Status(ctx context.Context) (admin.Status, error) {
 			status.Nodes[i] = n.Self()
 			continue
 		}
-		wait.Go(func() { status.Nodes[i] = n.peerOf(m.ID).status(ctx, m) })
+		wait.Go(func() { status.Nodes[i] = peerStatus(ctx, n.peers.Of(m.ID), m) })
 	}
 	wait.Wait()
 	var table *ring.Table
 	if v != nil {
-		table = v.table
+		table = v.Table
 	}
 	status.Complete(table)
 	return status, nil
 }
 
-// status asks a peer how it is.
-func (p *peer) status(ctx context.Context, m ring.Member) admin.NodeStatus {
+// peerStatus asks a peer how it is.
+func peerStatus(ctx context.Context, p *peer.Peer, m ring.Member) admin.NodeStatus {
 	s := admin.NodeStatus{Name: m.Name, ID: m.ID, Peer: m.Peer, State: admin.Unreachable}
-	if h := p.hello.Load(); h != nil && h.Member != nil {
+	if h := p.Properties(); h != nil && h.Member != nil {
 		s.Rack = h.Member.Rack
 	}
-	if p.link.State() == wire.Down {
-		s.Reason = p.unreachable()
+	if p.Down() {
+		s.Reason = p.Unreachable()
 		return s
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	if err := p.caller.CallJSON(ctx, protocol.MethodStatus, nil, &s); err != nil {
+	if err := p.AskJSON(ctx, protocol.MethodStatus, nil, &s); err != nil {
 		s.State, s.Reason = admin.Unreachable, err.Error()
 	}
 	return s
@@ -162,22 +149,22 @@ func (p *peer) status(ctx context.Context, m ring.Member) admin.NodeStatus {
 func (n *Node) holding(key []byte) (admin.ReplicaHolding, error) {
 	h := admin.ReplicaHolding{Node: n.opt.Name, State: admin.Voting}
 	number := ring.SlotOf(key)
-	out := n.getOutbox()
-	defer out.flush()
-	st := n.lock(number, out)
-	defer st.unlock()
-	sl, err := st.slot(number)
+	round := n.replicas.Begin()
+	defer round.Flush()
+	st := n.replicas.Lock(number, round)
+	defer st.Unlock()
+	sl, err := st.Slot(number)
 	if err != nil {
 		return h, err
 	}
-	h.Home = st.leading(number)
-	rec, present, err := sl.acceptor.Read(key)
+	h.Home = st.Leads(number)
+	rec, present, err := sl.Read(key)
 	if err != nil {
 		return h, err
 	}
 	h.Present, h.Tombstone = present, present && !rec.State.Live()
 	h.Version, h.Digest = versionText(rec.Version), digestText(rec.State)
-	meta := sl.acceptor.Meta()
+	meta := sl.Meta()
 	h.Promised, h.Floor = versionText(record.Version{Ballot: meta.Promised}), versionText(meta.Floor)
 	h.Type, h.Size = rec.State.Type.String(), rec.State.Size()
 	if rec.State.ExpireAt != 0 {
@@ -205,18 +192,18 @@ func digestText(st record.State) string {
 
 // Locate implements admin.Backend: it asks every replica.
 func (n *Node) Locate(ctx context.Context, key []byte) (admin.Location, error) {
-	v := n.view.Load()
+	v := n.replicas.View()
 	if v == nil {
 		_, reason := n.state()
 		return admin.Location{}, fmt.Errorf("no ring yet: %s", reason)
 	}
 	ask := func(ctx context.Context, id uint16) (admin.ReplicaHolding, error) {
-		if p := n.peerOf(id); p != nil {
+		if p := n.peers.Of(id); p != nil {
 			var h admin.ReplicaHolding
-			err := p.caller.CallJSON(ctx, protocol.MethodLocate, key, &h)
+			err := p.AskJSON(ctx, protocol.MethodLocate, key, &h)
 			return h, err
 		}
 		return n.holding(key)
 	}
-	return admin.Locate(ctx, v.cluster, v.table, key, ask), nil
+	return admin.Locate(ctx, v.Cluster, v.Table, key, ask), nil
 }

@@ -4,92 +4,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
-	"github.com/quolldb/quoll/internal/record"
-	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/engine"
-	"github.com/quolldb/quoll/node/register"
 )
 
-// store is the engine as the replicas of a stripe's slots see it: nothing is written in
-// a round of work that found the engine full, so that the room it keeps for what was on its way
-// is never used up.
-type store struct{ stripe *stripe }
+// storeInterval is how often the node looks whether its data is still there.
+const storeInterval = time.Second
 
-var _ register.Store = store{}
-
-// full reports whether the engine takes no writes in this round of work.
-func (s *stripe) full() bool { return s.out != nil && s.out.in.Full }
-
-// Slot implements register.Store.
-func (s store) Slot(slot uint16) (record.SlotMeta, error) { return s.stripe.node.engine.Slot(slot) }
-
-// Get implements register.Store.
-func (s store) Get(slot uint16, key []byte) (record.Record, bool, error) {
-	return s.stripe.node.engine.Get(slot, key)
+// damageReporter is what an engine may offer: to tell which slots it cannot read, when it finds that out by itself.
+type damageReporter interface {
+	ReportDamage(report func(slot uint16, err error))
 }
 
-// PutSlot implements register.Store.
-func (s store) PutSlot(slot uint16, meta record.SlotMeta) error {
-	if s.stripe.full() {
-		return register.ErrNoRoom
+// lookAtStore notices that what the node keeps on disk was deleted or replaced. The process could go on with files that have no
+// name any more, and would acknowledge writes that are lost when it ends.
+func (n *Node) lookAtStore() {
+	if n.replicas.Failed() {
+		return
 	}
-	return noRoom(s.stripe.node.engine.PutSlot(slot, meta))
-}
-
-// Stage implements register.Store. An engine stages keys one by one: of more than one change a crash could keep some only, so there must not be more yet.
-func (s store) Stage(slot uint16, version record.Version, changes []record.Change) error {
-	if len(changes) != 1 {
-		return errBatch
+	err := n.engine.Present()
+	gone := errors.Is(err, engine.ErrGone)
+	if id := n.opt.Identity; err == nil && id != nil {
+		err = id.Present()
+		gone = err != nil
 	}
-	if s.stripe.full() {
-		return register.ErrNoRoom
+	if gone {
+		err = fmt.Errorf("%w: stop this node; if its files were moved, move them back and start it again, "+
+			"but put back no copy of them, which would be older; if they are gone, this node has lost its state", err)
 	}
-	c := &changes[0]
-	rec := record.Record{Version: version, State: c.State}
-	if c.IsDelta {
-		return noRoom(s.stripe.node.engine.Change(slot, c.Key, rec, c.Base, c.Delta))
+	if err != nil && !errors.Is(err, engine.ErrClosed) {
+		n.replicas.StorageFailed(err)
 	}
-	if datatype.MayLive(rec.State.Type) { // from another node it comes as bytes
-		rec.State, _ = datatype.Live(rec.State)
-	}
-	return noRoom(s.stripe.node.engine.Put(slot, c.Key, rec))
-}
-
-// errBatch is returned for changes of several keys, which nothing makes yet.
-var errBatch = errors.New("node: changes of several keys are not staged as one yet")
-
-// Delete implements register.Store.
-func (s store) Delete(slot uint16, key []byte) error {
-	if s.stripe.full() {
-		return register.ErrNoRoom
-	}
-	return noRoom(s.stripe.node.engine.Delete(slot, key))
-}
-
-// Clear implements register.Store.
-func (s store) Clear(slot uint16, meta record.SlotMeta) error {
-	if s.stripe.full() {
-		return register.ErrNoRoom
-	}
-	return noRoom(s.stripe.node.engine.Clear(slot, meta))
-}
-
-// Reset implements register.Store.
-func (s store) Reset(slot uint16, meta record.SlotMeta) error {
-	if s.stripe.full() {
-		return register.ErrNoRoom
-	}
-	return noRoom(s.stripe.node.engine.Reset(slot, meta))
-}
-
-// noRoom says in the protocol's words that the engine is full, though it was not when it
-// was asked.
-func noRoom(err error) error {
-	if errors.Is(err, engine.ErrFull) {
-		return fmt.Errorf("%w: %w", register.ErrNoRoom, err)
-	}
-	return err
 }
 
 // committed waits until what is staged is durable, or ctx or the node's life ends.
@@ -99,7 +45,7 @@ func (n *Node) committed(ctx context.Context) error {
 	select {
 	case err := <-done:
 		if err != nil {
-			n.storageFailed(err)
+			n.replicas.StorageFailed(err)
 			return fmt.Errorf("the store failed: %w", err)
 		}
 		return nil

@@ -11,8 +11,6 @@ import (
 // is asked. It falls silent then, and the others do without it.
 
 const (
-	// slowCommit is how long a commit takes from which on this node is behind.
-	slowCommit = 250 * time.Millisecond
 	// aloneAfter is how long a disk may complete nothing until this node gives its slots away, if the
 	// other nodes keep up, and stuckAfter how long until it is taken for hung, whatever the others do.
 	aloneAfter = 2 * time.Second
@@ -23,10 +21,7 @@ const (
 
 // work is what a node knows of how its work goes on. Times are in monotonic milliseconds.
 type work struct {
-	staged, durable atomic.Uint64 // commits that were asked for, and that are done
-	moved           atomic.Int64  // when a commit was done last, or when the first was asked for after nothing waited
-	took            atomic.Int64  // how long the last one took
-	slow            atomic.Int64  // when a request was seen last that waits for long, though a quorum is alive
+	slow atomic.Int64 // when a request was seen last that waits for long, though a quorum is alive
 
 	// What belongs to lookAtWork.
 	since   time.Time   // this node is behind, or is not, as of the last look
@@ -35,59 +30,28 @@ type work struct {
 	hangs   atomic.Bool
 }
 
-// asked notes that a commit is asked for.
-func (w *work) asked(now int64) {
-	if w.staged.Add(1) == w.durable.Load()+1 {
-		w.moved.Store(now)
-	}
-}
-
-// done notes that a commit is done that was asked for at a time.
-func (w *work) done(asked, now int64) {
-	w.durable.Add(1)
-	w.moved.Store(now)
-	w.took.Store(now - asked)
-}
-
-// waits returns for how long nothing has been committed though something waits for it, 0 if nothing does.
-func (w *work) waits(now int64) time.Duration {
-	if w.staged.Load() == w.durable.Load() {
-		return 0
-	}
-	return time.Duration(now-w.moved.Load()) * time.Millisecond
-}
-
-// commitsLate reports whether what is staged takes long to become durable.
-func (n *Node) commitsLate() bool {
-	w := &n.work
-	if w.staged.Load() == w.durable.Load() {
-		return false
-	}
-	return time.Duration(w.took.Load())*time.Millisecond > slowCommit || w.waits(n.mono()) > slowCommit
-}
-
 // working reports whether who waits for this node shall go on doing so.
 func (n *Node) working() bool {
 	at := n.work.slow.Load()
-	return at != 0 && time.Duration(n.mono()-at)*time.Millisecond < slowFresh || n.commitsLate()
+	return at != 0 && time.Duration(n.mono()-at)*time.Millisecond < slowFresh || n.replicas.CommitsLate()
 }
 
 // stuck reports whether the disk seems to hang.
-func (n *Node) stuck() bool { return n.work.waits(n.mono()) > stuckAfter }
+func (n *Node) stuck() bool { return n.replicas.Commits.Wait(n.mono()) > stuckAfter }
 
 // lateAlone reports whether the disk has completed nothing for a while, and the others are well: a majority is alive without
 // this node, and keeps up.
 func (n *Node) lateAlone() bool {
-	if n.work.waits(n.mono()) < aloneAfter {
+	if n.replicas.Commits.Wait(n.mono()) < aloneAfter {
 		return false
 	}
 	well := 0
-	for _, p := range n.peers {
-		if p.alive() && !p.link.Working() {
+	for _, p := range n.peers.All {
+		if p.Alive() && !p.Working() {
 			well++
 		}
 	}
-	return 2*well > len(n.peers)+1
+	return 2*well > len(n.peers.All)+1
 }
 
 // behindFor is how long a node has to be behind, or not, until it says so: a burst is no news.
@@ -113,14 +77,8 @@ func (n *Node) lookAtWork() {
 	w.behind.Store(behind)
 	if behind {
 		n.log.Warn("this node has more to do than it can: clients wait for longer, nothing is refused; look at its disk and its processor",
-			"commit", time.Duration(w.took.Load())*time.Millisecond, "operations", n.inFlight.Load())
+			"commit", n.replicas.Commits.Took(), "operations", n.replicas.InFlight())
 	} else {
 		n.log.Info("this node keeps up again")
 	}
-}
-
-// overdue reports whether nobody waits any more for what has been under way for so long. As long as this process runs
-// proxies hear that it is behind, and wait; they have given up on what came while it was stopped.
-func (n *Node) overdue(age time.Duration) bool {
-	return age > n.opt.OperationTimeout && (age > n.opt.SlowTimeout || age > n.server.Awake())
 }

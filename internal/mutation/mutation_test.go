@@ -57,6 +57,7 @@ const world = "e2e/world"
 const (
 	register    = "node/register"
 	node        = "node"
+	execution   = "node/exec"
 	membership  = "node/membership"
 	proxyRoute  = "proxy/route"
 	proxyQuorum = "proxy/quorum"

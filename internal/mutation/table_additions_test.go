@@ -134,8 +134,8 @@ var additions = []mutation{
 			{"node/register/resolve.go", `return age > h.timing.Request && (age > h.timing.Slow || !h.hopeful(h.in.Mono))`, `return age < 0`},
 		}},
 	{name: "frame-age", rule: "Time limits", effect: "a node executes what has waited beyond the time-out",
-		caught: scenario(node, "TestTooOldFramesAreNotExecuted", `(?s)expected: 0x3.*actual  : 0x0`), edits: []edit{
-			{"node/serve.go", `case n.overdue(age):`, `case false:`},
+		caught: scenario(execution, "TestTooOldFramesAreNotExecuted", `(?s)expected: 0x3.*actual  : 0x0`), edits: []edit{
+			{"node/exec/refuse.go", `case e.overdue(age):`, `case false:`},
 		}},
 	{name: "slow-forever", rule: "Slow is not lost", effect: "a request is kept though no quorum is alive that could answer it",
 		caught: scenario(register, "TestASlowRequestIsKept", `set k w`), edits: []edit{
@@ -155,7 +155,7 @@ var additions = []mutation{
 		}},
 	{name: "resend-connection", rule: "Slow is not lost", effect: "what was lost with a connection is not sent again while the member is behind",
 		caught: scenario(node, "TestWhoIsBehindHasWhatItsConnectionBrought", `Should be false`), edits: []edit{
-			{"node/env.go", `p.connectedAt.Load() < since && `, ``},
+			{"node/replica/env.go", `p.ConnectedAt() < since && `, ``},
 		}},
 	{name: "resend-answered", rule: "Slow is not lost", effect: "a member that is behind is sent everything again because of one that has answered",
 		caught: scenario(register, "TestWhoHasAnsweredIsNotWaitedFor", `Should be empty`), edits: []edit{
@@ -176,16 +176,16 @@ var additions = []mutation{
 		}},
 	{name: "store-votes", rule: "A store that fails", effect: "a node whose store failed goes on voting",
 		caught: scenario(node, "TestAFailedStoreStopsTheVoting", `the connection is not closed|Condition never satisfied`), edits: []edit{
-			{"node/damage.go", `		n.failed.Store(true)
+			{"node/replica/damage.go", `		h.failed.Store(true)
 `, ``},
 		}},
 	{name: "store-alive", rule: "A store that fails", effect: "peers take a node whose store failed for alive",
 		caught: scenario(node, "TestAFailedStoreStopsTheVoting", `Condition never satisfied`), edits: []edit{
-			{"node/peer.go", ` && (h.Voting || h.Cluster == nil)`, ``},
+			{"node/peers.go", ` && (h.Voting || h.Cluster == nil)`, ``},
 		}},
 	{name: "damage-absent", rule: "A store that fails", effect: "a replica goes on though data of the slot is damaged",
 		caught: scenario(node, "TestWhatCannotBeReadIsNeverAbsent", `expected: 0x8`), edits: []edit{
-			{"node/damage.go", `	case sl.err == nil:
+			{"node/replica/damage.go", `	case sl.err == nil:
 		sl.err = err
 `, `	case sl.err == nil:
 `},
@@ -227,24 +227,24 @@ var additions = []mutation{
 		}},
 	{name: "crowded-grows", rule: "A store without room for more data", effect: "a node whose memory is full leads writes that make its data grow",
 		caught: scenario(node, "TestAHomeWhoseMemoryIsFull", `no result|1 MiB have no room for them`), edits: []edit{
-			{"node/serve.go", `if grows && n.crowded() {`, `if false {`},
+			{"node/replica/quorum.go", `if grows && h.Space.Crowded() {`, `if false {`},
 		}},
 	{name: "brimful-takes", rule: "A store without room for more data", effect: "a replica takes what other homes write without end",
 		caught: scenario(node, "TestAReplicaOfACrowdedNode", `actual  : "as-brimful"`), edits: []edit{
-			{"node/full.go", `return err == nil && (m.IsDelta || !held.State.Live() || m.State.Size() > held.State.Size())`, `return err != nil && len(held.State.Value) < 0`},
+			{"node/replicate/requests.go", `return err == nil && (m.IsDelta || !held.State.Live() || m.State.Size() > held.State.Size())`, `return err != nil && len(held.State.Value) < 0`},
 		}},
 	{name: "ahead-torn", rule: "Large objects go ahead", effect: "a write whose object did not come whole is executed without it",
 		caught: scenario(node, "TestAWriteWithoutItsObjectIsLost", `it has an effect`), edits: []edit{
-			{"node/serve.go", `		if d.Missing() {
-			n.Metrics.ObjectsLost.Inc()
+			{"node/replicate/requests.go", `		if d.Missing() {
+			r.metrics.ObjectsLost.Inc()
 			continue
 		}
 `, ``},
 		}},
 	{name: "ahead-shown", rule: "Large objects go ahead", effect: "an answer whose object did not come whole shows a deletion",
 		caught: scenario(node, "TestAnAnswerWithoutItsObjectIsLost", `it counts`), edits: []edit{
-			{"node/peer.go", `		if d.Missing() {
-			n.Metrics.ObjectsLost.Inc()
+			{"node/replicate/replies.go", `		if d.Missing() {
+			r.replicator.metrics.ObjectsLost.Inc()
 			continue
 		}
 `, ``},
@@ -296,11 +296,11 @@ var additions = []mutation{
 		}},
 	{name: "repair-empty", rule: "Repair", effect: "a repair deletes",
 		caught: scenario(node, "TestAReplicaThatMissedWritesCatchesUp", `expected: int\(500\)`), edits: []edit{
-			{"node/env.go", `return dst, datatype.WriteAgain(st)`, `return dst, record.Effect{Kind: record.Replaced}`},
+			{"node/replica/env.go", `return dst, datatype.WriteAgain(st)`, `return dst, record.Effect{Kind: record.Replaced}`},
 		}},
 	{name: "repair-nothing", rule: "Repair", effect: "a repair writes nothing",
 		caught: scenario(node, "TestAReplicaThatMissedWritesCatchesUp", `Condition never satisfied`), edits: []edit{
-			{"node/env.go", `return dst, datatype.WriteAgain(st)`, `return dst, record.Effect{}`},
+			{"node/replica/env.go", `return dst, datatype.WriteAgain(st)`, `return dst, record.Effect{}`},
 		}},
 	{name: "rebuild-unfenced", rule: "Rebuilding a damaged replica", effect: "members show their records without a promise",
 		caught: scenario(register, "TestWhatWasShownIsFinal", `the client read what is gone`), edits: []edit{

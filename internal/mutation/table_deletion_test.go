@@ -21,7 +21,7 @@ var deletionRules = []mutation{
 		}},
 	{name: "node-expired", rule: "R12", effect: "a replica answers nil for what has expired",
 		caught: scenario(node, "TestExpiredStatesGoToTheHome", `(?s)expected: 0x5.*actual  : 0x4`), edits: []edit{
-			{"node/serve.go", `if rec.State.Live() && rec.State.Expired(now) {`, `if false {`},
+			{"node/exec/read.go", `if rec.State.Live() && rec.State.Expired(now) {`, `if false {`},
 		}},
 	{name: "proxy-expired", rule: "R12", effect: "a proxy does not ask the home for what a replica found expired",
 		caught: scenario(proxyQuorum, "TestExpiredStateGoesToTheHome", `(?s)expected: 0x2.*actual  : 0x0`), edits: []edit{

@@ -114,7 +114,7 @@ var epochRules = []mutation{
 		}},
 	{name: "amnesia-peers", rule: "R19", effect: "votes are exchanged with whoever has the name of a member",
 		caught: scenario(node, "TestARestartedMemoryNodeNeverVotes/nor_is_its_former_life_impersonated", `Condition never satisfied`), edits: []edit{
-			{"node/view.go", `return ok && known.Generation == m.Generation`, `return ok && known.Name == m.Name`},
+			{"node/replica/view.go", `return ok && known.Generation == m.Generation`, `return ok && known.Name == m.Name`},
 		}},
 	{name: "ring-late", rule: "R19", effect: "a node votes before it has saved the ring that it votes in",
 		caught: scenario(node, "TestTheRingIsSavedBeforeTheFirstVote", `Expected nil, but got: &node.view`), edits: []edit{

@@ -99,7 +99,7 @@ var hashRules = []mutation{
 		}},
 	{name: "hash-random", rule: "Hashes", effect: "HRANDFIELD always chooses the same",
 		caught: scenario(node, "TestARandomFieldIsTheNodesChoice", `should have 4 item\(s\), but has 1`), edits: []edit{
-			{"node/env.go", `		req.Random = n.opt.random().Uint64()`, `		req.Random = 4`},
+			{"node/replica/env.go", `		req.Random = h.opt.Random.Uint64()`, `		req.Random = 4`},
 		}},
 	{name: "hash-cursor-place", rule: "Hashes", effect: "a cursor of HSCAN is a place in the hash, which moves when others go",
 		caught: scenario(datatype, "TestACursorOutlivesWhatWasScanned", `were not returned`), edits: []edit{

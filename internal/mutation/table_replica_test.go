@@ -20,29 +20,29 @@ var replicaRules = []mutation{
 		}},
 	{name: "nocommit", rule: "R2", effect: "nothing waits for the commit",
 		caught: scenario(node, "TestR2NoReplyBeforeTheCommit/reads", `0 of 1 commits held`), edits: []edit{
-			{"node/outbox.go", `n.engine.Commit(o.done)`, `o.done(nil)`},
+			{"node/replica/round.go", `h.engine.Commit(r.done)`, `r.done(nil)`},
 		}},
 	{name: "answers-early", rule: "R2", effect: "replies do not wait for the commit",
 		caught: scenario(node, "TestR2NoReplyBeforeTheCommit/reads", `Should be empty`), edits: []edit{
-			{"node/outbox.go", `n.engine.Commit(o.done)`, `for i := range o.conns {
-		b := &o.conns[i]
+			{"node/replica/round.go", `h.engine.Commit(r.done)`, `for i := range r.conns {
+		b := &r.conns[i]
 		_ = b.conn.SendFrames(wire.EndFrame(b.buf, b.start))
 		b.conn, b.buf = nil, b.buf[:0]
 	}
-	o.conns = o.conns[:0]
-	o.node.engine.Commit(o.done)`},
+	r.conns = r.conns[:0]
+	h.engine.Commit(r.done)`},
 		}},
 	{name: "own-vote-early", rule: "R2", effect: "the own replica's vote counts before it is durable, and a home's requests do not wait for the commit either",
 		caught: scenario(node, "TestR2TheOwnVoteWaitsForTheCommit", `purged, though a replica may yet lose its tombstone`), edits: []edit{
-			{"node/outbox.go", `n.engine.Commit(o.done)`, `next := n.getOutbox()
-	for i := range o.ready.Votes {
-		st := n.lock(o.ready.Votes[i].Slot, next)
-		n.handleReply(&o.ready.Votes[i])
-		st.unlock()
+			{"node/replica/round.go", `h.engine.Commit(r.done)`, `next := h.Begin()
+	for i := range r.ready.Votes {
+		st := h.Lock(r.ready.Votes[i].Slot, next)
+		h.handleReply(&r.ready.Votes[i])
+		st.Unlock()
 	}
-	o.ready.Reset()
-	next.flush()
-	o.node.engine.Commit(o.done)`},
+	r.ready.Reset()
+	next.Flush()
+	h.engine.Commit(r.done)`},
 		}},
 	{name: "calls-early", rule: "R2", effect: "what calls show does not wait for the commit",
 		caught: scenario(node, "TestR2NoReplyBeforeTheCommit/calls", `0 of 1 commits held`), edits: []edit{

@@ -50,7 +50,7 @@ var worldRules = []mutation{
 		}},
 	{name: "world-nocommit", rule: "Durable before answered", effect: "nothing waits for the commit",
 		caught: worlds("powercuts", 5), edits: []edit{
-			{"node/outbox.go", `n.engine.Commit(o.done)`, `o.done(nil)`},
+			{"node/replica/round.go", `h.engine.Commit(r.done)`, `r.done(nil)`},
 		}},
 	{name: "world-retry", rule: "At most once", effect: "a write whose home is lost goes to another one",
 		caught: worlds("chaos", 30), edits: []edit{
@@ -64,6 +64,6 @@ var worldRules = []mutation{
 		}},
 	{name: "world-repair", rule: "Replicas become equal", effect: "a repair writes nothing",
 		caught: worlds("chaos", 3), edits: []edit{
-			{"node/env.go", `return dst, datatype.WriteAgain(st)`, `return dst, record.Effect{}`},
+			{"node/replica/env.go", `return dst, datatype.WriteAgain(st)`, `return dst, record.Effect{}`},
 		}},
 }

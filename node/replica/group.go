@@ -1,4 +1,4 @@
-package node
+package replica
 
 import (
 	"fmt"
@@ -15,45 +15,51 @@ import (
 // is asked for at once, so that the processor waits for many lines of memory at the same time, and then
 // they are executed one after the other.
 
-// groupSize is how many operations a group has at most.
-const groupSize = 16
+// GroupSize is how many operations a group has at most.
+const GroupSize = 16
 
-// group is a group of operations on slots and keys.
-type group struct {
+// Group is a group of operations on slots and keys. The zero value is empty; it is used again and again.
+type Group struct {
 	n       int
-	slots   [groupSize]uint16
-	keys    [groupSize][]byte
-	uses    [groupSize]engine.Use
-	homes   [groupSize]bool
-	locked  [groupSize]uint8 // stripes, ascending
+	slots   [GroupSize]uint16
+	keys    [GroupSize][]byte
+	uses    [GroupSize]engine.Use
+	homes   [GroupSize]bool
+	locked  [GroupSize]uint8 // stripes, ascending
 	stripes int
-	out     *outbox // gathers what its homes send
+	round   *Round // gathers what its homes send
 }
 
-// add adds an operation on a key and reports whether the group is full. home says whether the slot's home
+// Add adds an operation on a key and reports whether the group is full. home says whether the slot's home
 // executes it.
-func (g *group) add(slot uint16, key []byte, use engine.Use, home bool) bool {
+func (g *Group) Add(slot uint16, key []byte, use engine.Use, home bool) bool {
 	g.keys[g.n], g.uses[g.n], g.homes[g.n] = key, use, home
 	return g.addSlot(slot)
 }
 
-func (g *group) addSlot(slot uint16) bool {
+// Len is how many operations there are.
+func (g *Group) Len() int { return g.n }
+
+// Homes says of each operation whether the slot's home executes it.
+func (g *Group) Homes() []bool { return g.homes[:g.n] }
+
+func (g *Group) addSlot(slot uint16) bool {
 	g.slots[g.n] = slot % ring.Slots
 	g.n++
-	return g.n == groupSize
+	return g.n == GroupSize
 }
 
-// lockGroup locks the stripes of all operations, in ascending order. What their homes send goes to out.
-func (n *Node) lockGroup(g *group, out *outbox) {
-	g.stripes, g.out = 0, out
-	out.in.Full = n.full()
+// LockGroup locks the stripes of all operations, in ascending order. What their homes send goes to round.
+func (h *Host) LockGroup(g *Group, round *Round) {
+	g.stripes, g.round = 0, round
+	round.in.Full = h.Space.Full()
 	for _, slot := range g.slots[:g.n] {
 		g.insert(uint8(slot % stripes))
 	}
 	for _, i := range g.locked[:g.stripes] {
-		s := &n.stripes[i]
+		s := &h.stripes[i]
 		s.mu.Lock()
-		s.out = out
+		s.round = round
 	}
 }
 
@@ -63,10 +69,10 @@ type prefetcher interface {
 	Prefetch(slots []uint16, keys [][]byte, uses []engine.Use)
 }
 
-// prefetchKeys brings near what a locked group of operations on keys will touch.
-func (n *Node) prefetchKeys(g *group) {
+// PrefetchKeys brings near what a locked group of operations on keys will touch.
+func (h *Host) PrefetchKeys(g *Group) {
 	for i, number := range g.slots[:g.n] {
-		if sl := n.stripes[number%stripes].slots[number/stripes]; sl != nil {
+		if sl := h.stripes[number%stripes].slots[number/stripes]; sl != nil {
 			prefetch.Of(&sl.err)
 			sl.acceptor.Prefetch()
 			if g.homes[i] {
@@ -74,18 +80,18 @@ func (n *Node) prefetchKeys(g *group) {
 			}
 		}
 	}
-	if n.prefetcher != nil {
-		n.prefetcher.Prefetch(g.slots[:g.n], g.keys[:g.n], g.uses[:g.n])
+	if h.prefetcher != nil {
+		h.prefetcher.Prefetch(g.slots[:g.n], g.keys[:g.n], g.uses[:g.n])
 	}
 }
 
 // prefetchReplies brings near what a locked group of replies will touch: homes, and what they keep of what is in
 // flight.
-func (n *Node) prefetchReplies(g *group) {
-	var slots [groupSize]*slot
+func (h *Host) prefetchReplies(g *Group) {
+	var slots [GroupSize]*Slot
 	for i, number := range g.slots[:g.n] {
-		st := &n.stripes[number%stripes]
-		if sl := st.slots[number/stripes]; sl != nil && st.isActive(number) {
+		st := &h.stripes[number%stripes]
+		if sl := st.slots[number/stripes]; sl != nil && st.Active(number) {
 			slots[i] = sl
 			sl.home.Prefetch()
 		}
@@ -103,7 +109,7 @@ func (n *Node) prefetchReplies(g *group) {
 }
 
 // insert keeps locked sorted and without repetition.
-func (g *group) insert(stripe uint8) {
+func (g *Group) insert(stripe uint8) {
 	i := g.stripes
 	for ; i > 0 && g.locked[i-1] >= stripe; i-- {
 		if g.locked[i-1] == stripe {
@@ -115,46 +121,46 @@ func (g *group) insert(stripe uint8) {
 	g.stripes++
 }
 
-// unlockGroup ends a group. It is deferred: after a panic nobody can say what state
+// UnlockGroup ends a group. It is deferred: after a panic nobody can say what state
 // the slots are in, so the node does not vote any more, and the panic goes on.
-func (n *Node) unlockGroup(g *group) {
+func (h *Host) UnlockGroup(g *Group) {
 	p := recover()
 	if p != nil {
-		n.storageFailed(fmt.Errorf("panic in the replication protocol, please report it: %v", p))
+		h.StorageFailed(fmt.Errorf("panic in the replication protocol, please report it: %v", p))
 	}
 	for _, i := range g.locked[:g.stripes] {
-		n.stripes[i].release()
+		h.stripes[i].release()
 	}
 	clear(g.keys[:g.n])
 	g.n = 0
 	if p != nil {
 		panic(p)
 	}
-	g.out.act()
+	g.round.act()
 }
 
-// handleReplies hands replicas' replies, no more than a group, to the homes that asked. What these send goes to out.
-func (n *Node) handleReplies(g *group, replies []register.Message, out *outbox) {
+// HandleReplies hands replicas' replies, no more than a group, to the homes that asked. What these send goes to round.
+func (h *Host) HandleReplies(g *Group, replies []register.Message, round *Round) {
 	for i := range replies {
 		g.addSlot(replies[i].Slot)
 	}
-	n.lockGroup(g, out)
-	defer n.unlockGroup(g)
-	n.prefetchReplies(g)
+	h.LockGroup(g, round)
+	defer h.UnlockGroup(g)
+	h.prefetchReplies(g)
 	for i := range replies {
-		n.handleReply(&replies[i])
+		h.handleReply(&replies[i])
 	}
 }
 
 // handleReply hands a replica's reply to the home that asked. The slot's stripe is
 // locked.
-func (n *Node) handleReply(m *register.Message) {
-	st := &n.stripes[m.Slot%stripes]
-	if m.Kind == register.Accept && m.Result == register.OK && !st.isActive(m.Slot) {
+func (h *Host) handleReply(m *register.Message) {
+	st := &h.stripes[m.Slot%stripes]
+	if m.Kind == register.Accept && m.Result == register.OK && !st.Active(m.Slot) {
 		return // from the replica that answered last, when all was done; not even the slot is touched then
 	}
 	if sl := st.slots[m.Slot/stripes]; sl != nil {
-		st.out.in.Reply = m
+		st.round.in.Reply = m
 		st.step(m.Slot, sl, register.Replied)
 	}
 }

@@ -1,0 +1,75 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype"
+	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/replica"
+)
+
+// read answers a quorum read with what this replica holds. The slot's stripe is
+// locked.
+func (e *Executor) read(c *replica.Conn, s *Session, op *protocol.Op, epoch uint64) {
+	rec, reason := e.readRecord(op, epoch)
+	if reason != register.ReasonNone {
+		refuse(c, op, reason)
+		return
+	}
+	result := protocol.Result{ID: op.ID, Status: protocol.StatusVersion, Version: rec.Version}
+	if op.Kind == protocol.ReadVersion {
+		e.opt.Metrics.Versions.Inc()
+		c.Round().Result(c, &result)
+		return
+	}
+	if s.room <= 0 {
+		e.opt.Metrics.RefusedBusy.Inc()
+		refuse(c, op, register.Overloaded)
+		return
+	}
+	e.opt.Metrics.Reads.Inc()
+	now := c.Round().Now()
+	if rec.State.Live() && rec.State.Expired(now) { // only the home may say nil, after a write (R12)
+		result.Status = protocol.StatusAskHome
+		c.Round().Result(c, &result)
+		return
+	}
+	e.host.Lend(&op.Req)
+	s.reply, _ = datatype.Execute(s.reply[:0], rec.State, &op.Req, now)
+	s.room -= len(s.reply)
+	result.Status, result.Reply = protocol.StatusValue, s.reply
+	c.Round().Result(c, &result)
+	if cap(s.reply) > replica.MaxKept {
+		s.reply = nil
+	}
+}
+
+// readRecord returns what this replica holds of the key, or why it does not say so.
+func (e *Executor) readRecord(op *protocol.Op, epoch uint64) (record.Record, register.Reason) {
+	st := e.host.Stripe(op.Slot)
+	sl, err := st.Slot(op.Slot)
+	if errors.Is(err, replica.ErrNotReplica) {
+		return record.Record{}, register.NotMember
+	}
+	if err != nil {
+		return record.Record{}, register.StorageFailed
+	}
+	current, err := sl.Adopt(epoch)
+	if err == nil && !current {
+		return record.Record{}, register.EpochChanged
+	}
+	var rec record.Record
+	if err == nil {
+		rec, _, err = sl.Read(op.Key())
+	}
+	switch {
+	case errors.Is(err, register.ErrNoRoom): // to adopt the epoch
+		return record.Record{}, register.StorageFull
+	case err != nil:
+		st.Fail(op.Slot, sl, err)
+		return record.Record{}, register.StorageFailed
+	}
+	return rec, register.ReasonNone
+}

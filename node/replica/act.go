@@ -1,0 +1,69 @@
+package replica
+
+import (
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/node/register"
+)
+
+// Give gives a request to the home of a slot, and counts it in. act counts it out. The stripe is locked.
+func (s *Stripe) Give(number uint16, sl *Slot, r *register.Request, except uint16) {
+	s.host.inFlight.Add(1)
+	s.host.pending.Add(int64(r.Size()))
+	in := &s.round.in
+	in.Request, in.Except = r, except
+	s.step(number, sl, register.Asked)
+	in.Request = nil
+}
+
+// step lets something happen to the home of a slot, of which the round's input has the rest. The stripe is locked.
+func (s *Stripe) step(number uint16, sl *Slot, what register.Happening) {
+	s.round.in.Happening = what
+	sl.home.Step(&s.round.in, &s.round.ready)
+	s.touched(number, sl)
+}
+
+// act does what the steps of homes have made ready: the round gathers what is to be sent. No stripe need be locked.
+func (r *Round) act() {
+	ready := &r.ready
+	if len(ready.Votes) > 0 {
+		r.waits = true
+	}
+	if ready.Empty() {
+		return
+	}
+	for i := range ready.Messages {
+		m := &ready.Messages[i]
+		for _, member := range m.To {
+			if p := r.host.peers.Of(member); p != nil && p.Connected() {
+				r.replicate(p, &m.Message)
+			}
+		}
+	}
+	for i := range ready.Answers {
+		r.reply(&ready.Answers[i])
+	}
+	if len(ready.Missed) > 0 {
+		r.host.node.Missed(ready.Missed)
+	}
+	for _, e := range ready.Events {
+		r.host.opt.Metrics.Events[e].Inc()
+	}
+	ready.Sent()
+}
+
+// reply answers a request.
+func (r *Round) reply(a *register.Answered) {
+	h, req := r.host, a.Request
+	h.inFlight.Add(-1)
+	h.pending.Add(-int64(req.Size()))
+	switch origin := req.Origin.(type) {
+	case *Conn:
+		if a.Outcome == register.Done && !req.Attempted() && origin.Queued()+r.Queued(origin) > MaxReplies {
+			h.opt.Metrics.RefusedBusy.Inc()
+			a.Answer = register.Answer{Outcome: register.NotDone, Reason: register.Overloaded} // a read had no effect: it can be asked for later
+		}
+		r.Result(origin, &protocol.Result{ID: req.OriginID, Status: protocol.Status(a.Outcome), Reason: a.Reason, Hint: a.Hint, Reply: a.Reply})
+	case func(done bool): // an operation in the background
+		origin(a.Outcome == register.Done)
+	}
+}

@@ -1,0 +1,77 @@
+package replica
+
+import (
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/register"
+)
+
+// Operations in the background are those that no client asked for: the node gives them to its homes, which execute
+// them by the rules of all others.
+const (
+	// OpExpire deletes a key that is not there, or has expired, and leaves a live one alone. To
+	// delete what is not there brings replicas up to date that missed the deletion; they would find
+	// the key for ever.
+	OpExpire command.Op = 1<<15 + iota
+	// OpRepair writes what is there once more, be it a deletion: all replicas hold it then.
+	OpRepair
+)
+
+// executeExpire runs OpExpire.
+func executeExpire(st record.State) record.Effect {
+	if st.Live() {
+		return record.Effect{}
+	}
+	return record.Effect{Kind: record.Replaced}
+}
+
+// Background gives one to the home of a slot. It calls answered once, maybe before it returns: whether the operation
+// was executed, as far as is known. The stripe is locked.
+func (s *Stripe) Background(number uint16, op command.Op, key []byte, answered func(done bool)) {
+	h := s.host
+	sl, err := s.Slot(number)
+	if err != nil || h.Refusal(sl, false, false) != register.ReasonNone {
+		answered(false)
+		return
+	}
+	r := register.NewRequest(&command.Request{Op: op, Args: [][]byte{nil, key}}, answered, 0, s.round.in.Mono)
+	except := uint16(0)
+	if leader := h.peers.Of(sl.home.Leader(s.round.in.Mono)); sl.Leads() || h.reclaims(sl) { // it is no reason to hand the slot back
+		except = register.AllOthers
+	} else if leader != nil && leader.Gone(h.opt.Mono()) {
+		except = leader.ID()
+	}
+	s.Give(number, sl, r, except)
+}
+
+// reclaims reports whether a slot is this node's to lead and whoever led it meanwhile has had the
+// time to hand it back. Nobody tells this node when that happens, but for clients that it sends: without
+// any, operations in the background would be turned away for ever, to a node that does not lead the slot any more.
+func (h *Host) reclaims(sl *Slot) bool {
+	members := sl.home.Config().Members()
+	if h.peers.Of(members[0]) != nil {
+		return false
+	}
+	for _, id := range members[1:] {
+		if p := h.peers.Of(id); p != nil && p.Alive() && !p.HandedBack(h.opt.Mono()) {
+			return false
+		}
+	}
+	return true
+}
+
+// Responsible reports whether this node is the one to do what a slot needs in the background: it leads the slot,
+// or is the first replica that is alive. The stripe is locked.
+func (s *Stripe) Responsible(number uint16) bool {
+	return s.Readable(number) == nil && (s.Leads(number) || s.host.FirstAlive(s.host.view.Load().Table.Replicas(number)))
+}
+
+// FirstAlive reports whether this node is the first of some replicas that is alive.
+func (h *Host) FirstAlive(replicas []uint16) bool {
+	for _, id := range replicas {
+		if p := h.peers.Of(id); p == nil || p.Alive() {
+			return p == nil
+		}
+	}
+	return false
+}

@@ -1,0 +1,78 @@
+package replica
+
+import (
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/node/datatype"
+	"github.com/quolldb/quoll/node/register"
+)
+
+// A Stripe is the register.Env of its slots' homes: it answers what they ask in the course of a step. The methods are called while it
+// is locked.
+
+var _ register.Env = (*Stripe)(nil)
+
+// Rand implements register.Env.
+func (s *Stripe) Rand(n int64) int64 { return s.host.opt.Random.Int64N(n) }
+
+// Alive implements register.Env.
+func (s *Stripe) Alive(member uint16) bool {
+	p := s.host.peers.Of(member)
+	return p != nil && p.Alive() && !p.Full()
+}
+
+// Behind implements register.Env.
+func (s *Stripe) Behind(member uint16, since int64) bool {
+	if p := s.host.peers.Of(member); p != nil {
+		return p.ConnectedAt() < since && (p.Working() || p.Queued() > manyQueued)
+	}
+	return s.host.CommitsLate()
+}
+
+// manyQueued is how many bytes wait for a peer that is behind.
+const manyQueued = 1 << 20
+
+// Stable implements register.Env.
+func (s *Stripe) Stable(member uint16) bool {
+	p := s.host.peers.Of(member)
+	return p != nil && p.Stable(s.round.in.Mono) && !p.Crowded()
+}
+
+// Leaving implements register.Env.
+func (s *Stripe) Leaving(member uint16) bool {
+	if p := s.host.peers.Of(member); p != nil {
+		return p.Leaving() || p.Slow()
+	}
+	return s.host.leaving.Load() || s.host.slow.Load()
+}
+
+// StandIn implements register.Env.
+func (s *Stripe) StandIn(slot, except uint16) uint16 { return s.host.node.StandIn(slot, except) }
+
+// Execute implements register.Env.
+func (s *Stripe) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
+	switch req.Op {
+	case command.OpClear:
+		return append(dst, resp.OK...), record.Effect{Kind: record.Replaced}
+	case OpExpire:
+		return dst, executeExpire(st)
+	case OpRepair:
+		return dst, datatype.WriteAgain(st)
+	}
+	start := len(dst)
+	s.host.Lend(req)
+	dst, effect := datatype.Execute(dst, st, req, now)
+	if size := effect.State.Size(); size > req.MaxValue && size > datatype.Longest(effect.State.Type, req) { // that it was given: what a command makes is bounded before it is made
+		return resp.AppendError(dst[:start], datatype.ErrTooLong), record.Effect{}
+	}
+	return dst, effect
+}
+
+// Lend gives a request what is this node's: its bound, and what random choices are made of.
+func (h *Host) Lend(req *command.Request) {
+	req.MaxValue, req.MaxHash = h.opt.MaxValue, h.opt.MaxHash
+	if req.Op == command.OpHRandField {
+		req.Random = h.opt.Random.Uint64()
+	}
+}

@@ -1,0 +1,197 @@
+package replica
+
+import (
+	"github.com/quolldb/quoll/internal/buffer"
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/peer"
+	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/transfer"
+)
+
+// Round gathers what one round of work sends. What says something of what this node holds,
+// answers, votes, and the own replicas' votes too, does not leave before the engine has made
+// durable what was staged until then (R2). The requests of homes say nothing of it and leave at once,
+// so that all replicas make a write durable at the same time. Nothing else may travel in their frames.
+type Round struct {
+	host    *Host
+	in      register.Input // of the homes' steps, with the moment when the round began
+	ready   register.Ready // what they have brought about: the votes until the commit, all else until act
+	peers   []frameBuffer  // FrameReplicate, by index of the peer
+	conns   []connBuffer   // replies
+	answers []connAnswer   // replies that show large objects
+	group   Group          // of the votes that homes handle together
+	done    func(error)    // r.committed, made once
+	waits   bool           // something waits for the commit
+}
+
+// resultSize is for what a result has beside its reply.
+const resultSize = 64
+
+func (h *Host) newRound() *Round {
+	r := &Round{host: h, peers: make([]frameBuffer, len(h.peers.All))}
+	r.done = r.committed
+	return r
+}
+
+// Begin begins a round. Flush ends it.
+func (h *Host) Begin() *Round {
+	h.rounds.Add(1)
+	r := h.pool.Get().(*Round)
+	r.in.Moment = register.Moment{Now: h.opt.Now(), Mono: h.opt.Mono(), Full: h.Space.Full(), Instant: h.instant}
+	return r
+}
+
+// Now is the wall clock when the round began, and Mono the monotonic one, in milliseconds.
+func (r *Round) Now() int64 { return r.in.Now }
+
+// Mono is the monotonic clock when the round began, in milliseconds.
+func (r *Round) Mono() int64 { return r.in.Mono }
+
+// Full reports whether the round has to do without writes.
+func (r *Round) Full() bool { return r.in.Full }
+
+// replicate appends a home's request to the frame for a peer.
+func (r *Round) replicate(p *peer.Peer, m *register.Message) {
+	if p.Lane().Takes(m) {
+		return
+	}
+	f := &r.peers[p.Index()]
+	f.buf = protocol.AppendRequest(buffer.Reserve(f.open(protocol.FrameReplicate), m.Size()), m)
+}
+
+// conn returns the frame of replies of a type to a connection.
+func (r *Round) conn(c *Conn, typ wire.FrameType) *connBuffer {
+	r.waits = true
+	for i := range r.conns {
+		if r.conns[i].conn == c && r.conns[i].typ == typ {
+			r.conns[i].open(typ)
+			return &r.conns[i]
+		}
+	}
+	if len(r.conns) < cap(r.conns) { // reuse the buffer of an earlier round
+		r.conns = r.conns[:len(r.conns)+1]
+	} else {
+		r.conns = append(r.conns, connBuffer{})
+	}
+	b := &r.conns[len(r.conns)-1]
+	b.conn, b.typ, b.buf = c, typ, b.buf[:0]
+	b.open(typ)
+	return b
+}
+
+// Queued returns how many bytes of replies to a connection are there.
+func (r *Round) Queued(c *Conn) int {
+	n := 0
+	for i := range r.conns {
+		if r.conns[i].conn == c {
+			n += r.conns[i].length()
+		}
+	}
+	return n
+}
+
+// Result sends a proxy the result of an operation.
+func (r *Round) Result(c *Conn, result *protocol.Result) {
+	b := r.conn(c, protocol.FrameBatchReply)
+	b.buf = protocol.AppendResult(buffer.Reserve(b.buf, len(result.Reply)+resultSize), result)
+}
+
+// Vote sends a home what a replica of this node has answered.
+func (r *Round) Vote(c *Conn, m *register.Message) {
+	if transfer.Large(&m.Found) {
+		if a := c.Answers.SyncRead(m); a != nil { // it shows a large object, and leaves as soon as all is durable
+			r.waits = true
+			r.answers = append(r.answers, connAnswer{c, a})
+		}
+		return
+	}
+	b := r.conn(c, protocol.FrameReplicateReply)
+	b.buf = protocol.AppendReply(b.buf, m)
+}
+
+// sendAnswers sends the replies that show large objects.
+func (r *Round) sendAnswers() {
+	for _, a := range r.answers {
+		if a.conn.Stream(a.answer) != nil {
+			a.answer.End() // as if it had been lost
+		}
+	}
+	clear(r.answers)
+	r.answers = r.answers[:0]
+}
+
+// Flush lets go of the homes' requests, and of all else as soon as it is durable. The
+// round belongs to the engine's callback from here on. A node whose store has failed says nothing.
+func (r *Round) Flush() {
+	h := r.host
+	if h.failed.Load() {
+		r.recycle()
+		return
+	}
+	for i := range r.peers {
+		if f := &r.peers[i]; len(f.buf) > 0 {
+			f.hand(h.peers.All[i].Send)
+		}
+	}
+	if !r.waits {
+		r.recycle()
+		return
+	}
+	for i := range r.conns {
+		r.conns[i].conn.waiting.Add(int64(r.conns[i].length()))
+	}
+	h.Commits.asked(r.in.Mono)
+	h.engine.Commit(r.done)
+}
+
+// committed sends what had to be durable, and then handles the own replica's replies,
+// which may make more to send.
+func (r *Round) committed(err error) {
+	h := r.host
+	h.Commits.done(r.in.Mono, h.opt.Mono())
+	if err != nil {
+		h.StorageFailed(err)
+	}
+	if h.failed.Load() {
+		r.recycle()
+		return
+	}
+	for i := range r.conns {
+		b := &r.conns[i]
+		b.conn.waiting.Add(-int64(b.length()))
+		b.hand(b.send)
+	}
+	r.sendAnswers()
+	if len(r.ready.Votes) == 0 {
+		r.recycle()
+		return
+	}
+	next := h.Begin()
+	for replies := r.ready.Votes; len(replies) > 0; {
+		count := min(len(replies), GroupSize)
+		h.HandleReplies(&r.group, replies[:count], next)
+		replies = replies[count:]
+	}
+	r.recycle()
+	next.Flush()
+}
+
+func (r *Round) recycle() {
+	for i := range r.peers {
+		r.peers[i].recycle()
+	}
+	for i := range r.conns {
+		r.conns[i].recycle()
+		r.conns[i].conn = nil
+	}
+	for _, a := range r.answers { // that were not sent
+		a.answer.End()
+	}
+	clear(r.answers)
+	r.answers = r.answers[:0]
+	r.ready.Reset()
+	r.conns, r.waits = r.conns[:0], false
+	r.host.pool.Put(r)
+	r.host.rounds.Add(-1)
+}

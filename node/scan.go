@@ -1,0 +1,78 @@
+package node
+
+import (
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/replica"
+	"github.com/quolldb/quoll/ring"
+)
+
+func (n *Node) answerScan(v *replica.View, decode func([]byte) (protocol.ScanRequest, error), payload []byte) ([]byte, error) {
+	request, err := decode(payload)
+	if err != nil {
+		return nil, err
+	}
+	page, err := n.scan(v, request)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.AppendScanPage(nil, &page), nil
+}
+
+// maxScan bounds the records of one page.
+const maxScan = 10_000
+
+// scan collects the records of this node's slots from a place on, in order. Keys
+// with the same position are never torn apart. A page ends before a slot that cannot be read;
+// one that would begin with it is an error, so that others are asked for it.
+func (n *Node) scan(v *replica.View, r protocol.ScanRequest) (protocol.ScanPage, error) {
+	limit := max(1, min(r.Limit, maxScan))
+	page := protocol.ScanPage{Next: protocol.EndPlace}
+	now := n.now()
+	from := engine.Position(r.From.Position())
+	for number := r.From.Slot(); number < ring.Slots; number++ {
+		if leaves := r.Wants(number); leaves != 0 && v.Table.Contains(number, v.Self) {
+			before := len(page.Entries)
+			full, err := n.scanSlot(number, from, leaves, limit, now, &page)
+			if err != nil {
+				n.replicas.Unreadable(number, err)
+				if number == r.From.Slot() {
+					return page, err
+				}
+				full, page.Entries, page.Next = true, page.Entries[:before], protocol.NewPlace(number, 0)
+			}
+			if full {
+				break
+			}
+		}
+		from = 0
+	}
+	return page, nil
+}
+
+// scanSlot appends the records of some leaves of a slot and reports whether the page is full.
+func (n *Node) scanSlot(number uint16, from engine.Position, leaves uint64, limit int, now int64, page *protocol.ScanPage) (bool, error) {
+	st := n.replicas.Lock(number, nil)
+	defer st.Unlock()
+	enough := func() bool { return len(page.Entries) >= limit }
+	visit := func(pos engine.Position, key []byte, rec record.Record) {
+		typ := rec.State.Type
+		if rec.State.Expired(now) {
+			typ = record.None
+		}
+		page.Entries = append(page.Entries, protocol.ScanEntry{Place: protocol.NewPlace(number, uint64(pos)),
+			Key: append([]byte(nil), key...), Version: rec.Version, Type: typ})
+	}
+	for start, end := engine.NextLeaves(leaves, from); start < engine.EndPosition; start, end = engine.NextLeaves(leaves, end) {
+		next, err := st.Scan(number, start, end, enough, visit)
+		if err != nil {
+			return false, err
+		}
+		if next < end {
+			page.Next = protocol.NewPlace(number, uint64(next))
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,105 @@
+package node
+
+import (
+	"errors"
+	"time"
+
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/exec"
+	"github.com/quolldb/quoll/node/replica"
+	"github.com/quolldb/quoll/node/replicate"
+	"github.com/quolldb/quoll/ring"
+)
+
+// session is a connection from a proxy, a node or a tool (wire.ServerConn.Data). It
+// belongs to the goroutine that reads the connection.
+type session struct {
+	conn  replica.Conn
+	hello protocol.Properties
+	role  wire.Role
+	// What packages exec and replicate keep of it.
+	batches  exec.Session
+	requests replicate.Session
+}
+
+// member returns the member that is connected, nil if it is no node or does not say which.
+func (s *session) member() *ring.Member {
+	if s.role != wire.RoleNode {
+		return nil
+	}
+	return s.hello.Member
+}
+
+// Open implements wire.Handler.
+func (n *Node) Open(c *wire.ServerConn, peer wire.Hello) {
+	props, _ := protocol.DecodeProperties(peer) // accept has checked it
+	c.Data = &session{conn: replica.Conn{ServerConn: c}, hello: props, role: peer.Role, requests: n.replicate.Session()}
+	n.conns.add(c, peer.Role)
+	if peer.Role == wire.RoleNode {
+		_ = c.SendFrames(clockFrame(n.system())) // before it is asked for anything
+	}
+	if n.replicas.Failed() && peer.Properties[toldOfFailure] == "" { // meanwhile
+		c.Close()
+	}
+}
+
+// Closed implements wire.Handler.
+func (n *Node) Closed(c *wire.ServerConn, _ error) {
+	n.Idle(c) // what it asked for is in flight, and others may wait for it
+	c.Data.(*session).requests.Drop()
+	n.conns.remove(c)
+}
+
+// Idle implements wire.Handler.
+func (n *Node) Idle(c *wire.ServerConn) { c.Data.(*session).conn.Flush() }
+
+// errFrameType is that of frames that nobody knows.
+var errFrameType = errors.New("node: unknown frame type")
+
+// Frame implements wire.Handler.
+func (n *Node) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, age time.Duration) {
+	s := c.Data.(*session)
+	n.Metrics.FramesIn.Inc()
+	n.Metrics.BytesIn.Add(uint64(len(body)))
+	var err error
+	switch typ {
+	case protocol.FrameBatch:
+		err = n.exec.Batch(&s.conn, &s.batches, body, age)
+	case protocol.FrameReplicate:
+		err = n.replicate.Requests(&s.conn, &s.requests, s.member(), body)
+	case protocol.FramePiece:
+		if s.role == wire.RoleNode {
+			err = s.requests.Piece(body)
+		}
+	case protocol.FrameCall:
+		n.call(c, s, body)
+	case protocol.FrameClock, protocol.FrameLeading, protocol.FrameSlow:
+		n.heard(s.member(), typ, body, age)
+	default:
+		err = errFrameType
+	}
+	if err != nil {
+		n.log.Warn("a peer sent a frame that makes no sense; closing its connection", "peer", c.RemoteAddr().String(), "err", err)
+		c.Close()
+	}
+}
+
+// heard notes what a member says of itself, or of this node.
+func (n *Node) heard(member *ring.Member, typ wire.FrameType, body []byte, age time.Duration) {
+	if member == nil {
+		return
+	}
+	p := n.peers.Of(member.ID)
+	if p == nil {
+		return
+	}
+	switch typ {
+	case protocol.FrameClock:
+		p.HeardClock(body, age)
+	case protocol.FrameLeading:
+		p.HeardLeading(decodeSlotSet(body))
+	case protocol.FrameSlow:
+		p.HeardSlow()
+	}
+}
