@@ -4,7 +4,7 @@ package record
 // immutable like the object: one that two objects share is the same value in both.
 type Parted interface {
 	Object
-	// Root returns the part that is above all others.
+	// Root returns the part that is above all others, always the same. The first call costs more if other objects were made of this one before.
 	Root() Part
 }
 

@@ -96,8 +96,8 @@ type State struct {
 	Object Object
 }
 
-// Object is a value that a change costs what the change is. It is immutable: a change makes another one, which
-// shares most of its memory. So it may be kept by anybody, and never has to be copied.
+// Object is a value that a change costs what the change is. For whoever has it, it never changes: a change makes another one, which
+// shares most of its memory, or takes it over. So it may be kept by anybody, and never has to be copied.
 // Only the data type that made it knows what it is; to all others it is what it would be as a Value.
 type Object interface {
 	// Size is the length in bytes of what AppendTo appends. It takes constant time.

@@ -59,7 +59,7 @@ func Unpack(packed []byte) (*Map, bool) {
 		kids = append(kids, child{items[first].pos, newLeaf(part, end-first)})
 		first = end
 	}
-	return &Map{above(kids)}, true
+	return newMap(above(kids)), true
 }
 
 // fullPart is the size of parts that are made all at once: they have room for more, and so have the nodes above them.

@@ -156,5 +156,5 @@ func (b *Builder) Map() (*Map, error) {
 			b.lift(level)
 		}
 	}
-	return &Map{above(b.levels[len(b.levels)-1])}, nil
+	return newMap(above(b.levels[len(b.levels)-1])), nil
 }

@@ -1,8 +1,8 @@
 // Package parts keeps a large value in small parts, so that a change costs what the change is, and not what
 // the value is. A Map is a collection, a Rope a string.
 //
-// A Map is immutable. A change makes another Map, which has one new part and the few nodes above it, and shares all else with the first: a
-// B+tree that is copied along one path. So whoever is slower than one change (a dump, a repair, a reply) just keeps the
+// A Map is a B+tree, and never changes for whoever has it. A change makes another Map, which shares most of its nodes, or takes them over and leaves what undoes
+// the change: see run. So whoever is slower than one change (a dump, a repair, a reply) just keeps the
 // Map that it has begun with, and what is under way at a home needs no copy.
 //
 // The order of its items is that of their positions, which are hashes of their keys: it is the same on all

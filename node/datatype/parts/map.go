@@ -7,26 +7,26 @@ import (
 	"github.com/quolldb/quoll/internal/buffer"
 )
 
-// Map is an immutable map from bytes to bytes. The zero Map is empty. It may be read by anybody at any time.
+// Map is a map from bytes to bytes, and never changes: Set and Remove make another version of it, which shares most of the memory, or takes it over
+// (see run). The zero Map is empty. It may be used by anybody at any time, but what Get returns is borrowed.
 type Map struct {
-	root *node // nil if it is empty
+	count, size int // of the items, and of them packed
+	// run is what the version belongs to while it, or one made of it, may be changed in place. All below is guarded by its mutex.
+	run    *run
+	root   *node // nil if the map is empty, or next is not nil
+	frozen bool  // root is never changed
+	next   *Map  // the version that took the nodes of this one over
+	undo   undo  // what makes this version of next
 }
+
+// newMap returns the map with a root that is never changed.
+func newMap(root *node) *Map { return &Map{count: root.count, size: root.size, root: root} }
 
 // Len returns the number of items.
-func (m *Map) Len() int {
-	if m.root == nil {
-		return 0
-	}
-	return m.root.count
-}
+func (m *Map) Len() int { return m.count }
 
 // Size returns the length of the packed form in bytes.
-func (m *Map) Size() int {
-	if m.root == nil {
-		return 1
-	}
-	return UvarintSize(m.root.count) + m.root.size
-}
+func (m *Map) Size() int { return UvarintSize(m.count) + m.size }
 
 // Memory returns about how many bytes of memory the map takes: its parts, what the allocator rounds up, and the nodes above them.
 func (m *Map) Memory() int { return m.Size() + m.Size()/4 }
@@ -40,22 +40,26 @@ func (m *Map) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Get returns the value of a key. It is not to be changed.
+// Get returns the value of a key. It is not to be changed, and good until Set or Remove is called for this version of the map, or one made of it.
 func (m *Map) Get(key []byte) (value []byte, found bool) {
-	n, pos := m.root, Position(key)
+	if m.run != nil {
+		m.run.Lock()
+		defer m.run.Unlock()
+	}
+	n := m.root
+	if m.next != nil {
+		n = m.freeze()
+	}
 	if n == nil {
 		return nil, false
 	}
-	for n.kids != nil {
-		n = n.kids[n.index(pos)].node
-	}
-	value, _, _, found = Find(n.packed, 0, key)
+	value, _, _, found = n.leaf(Position(key)).find(key)
 	return value, found
 }
 
 // At returns the item of a rank, from 0 to Len-1, in the order of the map.
 func (m *Map) At(rank int) (key, value []byte) {
-	n := m.root
+	n := m.frozenRoot()
 	for n.kids != nil {
 		i := 0
 		for ; rank >= n.kids[i].node.count; i++ {
@@ -76,8 +80,8 @@ func (m *Map) All() iter.Seq2[[]byte, []byte] { return m.From(0) }
 // From is All from a position on.
 func (m *Map) From(pos uint64) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
-		if m.root != nil {
-			m.root.ascend(pos, yield)
+		if root := m.frozenRoot(); root != nil {
+			root.ascend(pos, yield)
 		}
 	}
 }
@@ -85,38 +89,18 @@ func (m *Map) From(pos uint64) iter.Seq2[[]byte, []byte] {
 // parts goes through the parts.
 func (m *Map) parts() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		if m.root != nil {
-			m.root.leaves(yield)
+		if root := m.frozenRoot(); root != nil {
+			root.leaves(yield)
 		}
 	}
 }
 
 // Set returns a map in which a key has a value, and whether the key was there before. Key and value are copied.
 func (m *Map) Set(key, value []byte) (next *Map, found bool) {
-	return m.with(&change{pos: Position(key), key: key, value: value})
+	return m.with(change{pos: Position(key), key: key, value: value})
 }
 
 // Remove returns a map without a key, and whether the key was there. If it was not, that is the map itself.
 func (m *Map) Remove(key []byte) (next *Map, found bool) {
-	return m.with(&change{pos: Position(key), key: key, remove: true})
-}
-
-func (m *Map) with(c *change) (next *Map, found bool) {
-	if m.root == nil {
-		if c.remove {
-			return m, false
-		}
-		return &Map{newLeaf(AppendItem(nil, c.key, c.value), 1)}, false
-	}
-	left, right := m.root.with(c)
-	if left == m.root {
-		return m, c.found
-	}
-	if right != nil {
-		left = newInner([]child{{0, left}, {right.low(), right}})
-	}
-	for left != nil && len(left.kids) == 1 {
-		left = left.kids[0].node
-	}
-	return &Map{left}, c.found
+	return m.with(change{pos: Position(key), key: key, remove: true})
 }

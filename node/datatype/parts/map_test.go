@@ -43,7 +43,7 @@ func sound(t require.TestingT, n *node, low uint64, root bool) {
 		count, size = count+k.node.count, size+k.node.size
 		if i > 0 {
 			require.True(t, i == 1 || n.kids[i-1].low < k.low)
-			for key := range (&Map{n.kids[i-1].node}).All() {
+			for key := range newMap(n.kids[i-1].node).All() {
 				require.Less(t, Position(key), k.low, "an item is beyond where the next node begins")
 			}
 		}
@@ -91,8 +91,8 @@ func TestMapIsAMap(t *testing.T) {
 		}
 		for _, v := range append(former, version{m, model}) {
 			require.Equal(t, v.model, contents(t, v.m))
-			if v.m.root != nil {
-				sound(t, v.m.root, 0, true)
+			if root := v.m.frozenRoot(); root != nil {
+				sound(t, root, 0, true)
 			}
 			for key, value := range v.model {
 				got, found := v.m.Get([]byte(key))
@@ -160,7 +160,7 @@ func TestSamePosition(t *testing.T) {
 	for i := range 200 {
 		packed = AppendItem(packed, []byte("one key, again and again"), fmt.Append(nil, i))
 	}
-	left, right := halved(packed, 200)
+	left, right := new(change).halved(newLeaf(packed, 200))
 	require.Nil(t, right)
 	require.Equal(t, 200, left.count)
 }

@@ -2,8 +2,10 @@ package parts
 
 import (
 	"slices"
+	"unsafe"
 
 	"github.com/quolldb/quoll/internal/buffer"
+	"github.com/quolldb/quoll/internal/prefetch"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -19,11 +21,12 @@ const (
 	sparse = 4
 )
 
-// node is a part, or what is above some nodes. It is immutable.
+// node is a part, or what is above some nodes. Only the run that made it changes it, and not after it is frozen.
 type node struct {
 	count, size int     // of the items, and of them packed
 	packed      []byte  // of a part
 	kids        []child // of what is no part
+	run         uint64
 	stored      record.Place
 }
 
@@ -38,7 +41,12 @@ type change struct {
 	pos        uint64
 	key, value []byte
 	remove     bool
-	found      bool // is set if the key was there
+	run        uint64 // nodes of this run are changed in place, and made
+	keep       bool   // undo is wanted
+	// What follows is set: whether the key was there, how many items and bytes there are more, and what undoes it.
+	found        bool
+	items, bytes int
+	undo         undo
 }
 
 func newLeaf(packed []byte, count int) *node {
@@ -83,6 +91,22 @@ func (n *node) index(pos uint64) int {
 	return i
 }
 
+// leaf returns the part that a position belongs to.
+func (n *node) leaf(pos uint64) *node {
+	for n.kids != nil {
+		n = n.kids[n.index(pos)].node
+	}
+	return n
+}
+
+// find looks a key up in a part.
+func (n *node) find(key []byte) (value []byte, start, end int, found bool) {
+	if len(n.packed) <= partSize {
+		prefetch.Span(unsafe.Pointer(unsafe.SliceData(n.packed)), uintptr(len(n.packed)))
+	}
+	return Find(n.packed, 0, key)
+}
+
 // place returns where in a part a key belongs that is not there.
 func (n *node) place(c *change) int {
 	for at := 0; at < len(n.packed); {
@@ -95,7 +119,22 @@ func (n *node) place(c *change) int {
 	return len(n.packed)
 }
 
-// with returns what the node becomes: itself if nothing changes, another node, two, or none.
+// changed returns the root with a change, nil if nothing is left.
+func (n *node) changed(c *change) *node {
+	if n == nil {
+		n = &node{} // a part without items
+	}
+	left, right := n.with(c)
+	if right != nil {
+		left = c.inner([]child{{0, left}, {right.low(), right}})
+	}
+	for left != nil && len(left.kids) == 1 {
+		left = left.kids[0].node
+	}
+	return left
+}
+
+// with returns what the node becomes: itself, another node, two, or none.
 func (n *node) with(c *change) (left, right *node) {
 	if n.kids == nil {
 		return n.withItem(c)
@@ -103,11 +142,11 @@ func (n *node) with(c *change) (left, right *node) {
 	i := n.index(c.pos)
 	at := n.kids[i]
 	left, right = at.node.with(c)
-	if left == at.node {
+	if c.remove && !c.found {
 		return n, nil
 	}
 	if left != nil && right == nil && !left.small() {
-		return n.withChild(i, left), nil
+		return n.withChild(i, left, c), nil
 	}
 	kids := make([]child, 0, len(n.kids)+1)
 	kids = append(kids, n.kids[:i]...)
@@ -119,53 +158,99 @@ func (n *node) with(c *change) (left, right *node) {
 	}
 	kids = append(kids, n.kids[i+1:]...)
 	if left != nil && left.small() {
-		kids = joined(kids, i)
+		kids = c.joined(kids, i)
 	}
-	return divided(kids)
+	return c.divided(kids)
 }
 
 // withChild returns the node with another child in the place of one. It looks at no other child: those are elsewhere in memory.
-func (n *node) withChild(i int, other *node) *node {
-	former := n.kids[i].node
-	next := &node{count: n.count - former.count + other.count, size: n.size - former.size + other.size, kids: slices.Clone(n.kids)}
-	next.kids[i].node = other
-	return next
+func (n *node) withChild(i int, other *node, c *change) *node {
+	if n.run != c.run {
+		n = &node{count: n.count, size: n.size, kids: slices.Clone(n.kids), run: c.run}
+	}
+	n.count += c.items
+	n.size += c.bytes
+	if n.kids[i].node != other {
+		n.kids[i].node = other
+	}
+	return n
 }
 
 // withItem is with for a part.
 func (n *node) withItem(c *change) (left, right *node) {
-	_, start, end, found := Find(n.packed, 0, c.key)
+	_, start, end, found := n.find(c.key)
 	c.found = found
-	count := n.count
 	switch {
 	case c.remove && !found:
 		return n, nil
-	case c.remove && count == 1:
-		return nil, nil
 	case c.remove:
-		count--
+		c.items = -1
 	case !found:
 		start = n.place(c)
 		end = start
-		count++
+		c.items = 1
 	}
-	size := len(n.packed) - (end - start)
+	c.bytes = start - end
 	if !c.remove {
-		size += ItemSize(c.key, c.value)
+		c.bytes += ItemSize(c.key, c.value)
 	}
-	packed := buffer.Append(make([]byte, 0, size), n.packed[:start])
+	size := len(n.packed) + c.bytes
+	inPlace := n.run == c.run && size <= cap(n.packed) && size <= partSize
+	if c.keep {
+		c.takes(n.packed[start:end], inPlace)
+	}
+	if size == 0 {
+		return nil, nil
+	}
+	packed := n.packed
+	if inPlace {
+		packed = spoilt(n)
+		n.packed = packed[:size]
+		copy(n.packed[end+c.bytes:], packed[end:])
+	} else {
+		n = c.leaf(slices.Grow([]byte(nil), size)[:size], n.count)
+		buffer.Append(n.packed[:0], packed[:start])
+		buffer.Append(n.packed[:end+c.bytes], packed[end:])
+	}
 	if !c.remove {
-		packed = AppendItem(packed, c.key, c.value)
+		AppendItem(n.packed[:start], c.key, c.value)
 	}
-	packed = buffer.Append(packed, n.packed[end:])
-	if size <= partSize {
-		return newLeaf(packed, count), nil
+	n.count += c.items
+	n.size = size
+	if size > partSize {
+		return c.halved(n)
 	}
-	return halved(packed, count)
+	return n, nil
 }
 
-// halved makes two parts of what is too long for one, if the positions of its items differ. The second has memory of its own, and so has the first.
-func halved(packed []byte, count int) (left, right *node) {
+// takes notes how to undo the change of an item, or of none, which is overwritten if it is changed in place.
+func (c *change) takes(item []byte, inPlace bool) {
+	switch {
+	case len(item) == 0:
+		c.undo = undo{AppendItem(nil, c.key, nil), true}
+	case inPlace:
+		c.undo = undo{item: buffer.Clone(item)}
+	default:
+		c.undo = undo{item: item}
+	}
+}
+
+// leaf, and inner, make nodes of the run of a change.
+func (c *change) leaf(packed []byte, count int) *node {
+	n := newLeaf(packed, count)
+	n.run = c.run
+	return n
+}
+
+func (c *change) inner(kids []child) *node {
+	n := newInner(kids)
+	n.run = c.run
+	return n
+}
+
+// halved makes two parts of one that is too long, if the positions of its items differ. Both have memory of their own.
+func (c *change) halved(n *node) (left, right *node) {
+	packed := n.packed
 	var cut, first int // where the second half begins, and how many items are before it
 	last := uint64(Positions)
 	for at, i := 0, 0; at < len(packed); i++ {
@@ -177,20 +262,20 @@ func halved(packed []byte, count int) (left, right *node) {
 		at, last = end, pos
 	}
 	if cut == 0 {
-		return newLeaf(packed, count), nil
+		return n, nil
 	}
-	return newLeaf(buffer.Clone(packed[:cut]), first), newLeaf(buffer.Clone(packed[cut:]), count-first)
+	return c.leaf(buffer.Clone(packed[:cut]), first), c.leaf(buffer.Clone(packed[cut:]), n.count-first)
 }
 
 // divided makes one or two nodes of so many children, or none.
-func divided(kids []child) (left, right *node) {
+func (c *change) divided(kids []child) (left, right *node) {
 	switch n := len(kids); {
 	case n == 0:
 		return nil, nil
 	case n <= most(kids):
-		return newInner(kids), nil
+		return c.inner(kids), nil
 	default:
-		return newInner(slices.Clone(kids[:n/2])), newInner(slices.Clone(kids[n/2:]))
+		return c.inner(slices.Clone(kids[:n/2])), c.inner(slices.Clone(kids[n/2:]))
 	}
 }
 
@@ -203,7 +288,7 @@ func (n *node) small() bool {
 }
 
 // joined joins a child with a neighbour, if both fit into one node.
-func joined(kids []child, i int) []child {
+func (c *change) joined(kids []child, i int) []child {
 	if i == len(kids)-1 {
 		i--
 	}
@@ -214,11 +299,11 @@ func joined(kids []child, i int) []child {
 	var both *node
 	switch {
 	case a.node.kids == nil && a.node.size+b.node.size <= partSize:
-		both = newLeaf(slices.Concat(a.node.packed, b.node.packed), a.node.count+b.node.count)
+		both = c.leaf(slices.Concat(a.node.packed, b.node.packed), a.node.count+b.node.count)
 	case a.node.kids != nil && len(a.node.kids)+len(b.node.kids) <= most(a.node.kids):
 		all := slices.Concat(a.node.kids, b.node.kids)
 		all[len(a.node.kids)].low = b.low // it is not the first one any more
-		both = newInner(all)
+		both = c.inner(all)
 	default:
 		return kids
 	}

@@ -8,8 +8,8 @@ import (
 // Reader reads the packed form, from its beginning to io.EOF: what AppendTo appends. It takes no memory that depends on the map.
 func (m *Map) Reader() io.Reader {
 	r := &reader{rest: binary.AppendUvarint(nil, uint64(m.Len()))}
-	if m.root != nil {
-		r.path = append(r.path, step{node: m.root})
+	if root := m.frozenRoot(); root != nil {
+		r.path = append(r.path, step{node: root})
 	}
 	return r
 }

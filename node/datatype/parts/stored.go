@@ -28,10 +28,11 @@ var errPart = errors.New("parts: not a part of a map")
 
 // Root implements record.Parted. An empty map, which is no object of a key, has none.
 func (m *Map) Root() record.Part {
-	if m.root == nil {
+	root := m.frozenRoot()
+	if root == nil {
 		return nil
 	}
-	return m.root
+	return root
 }
 
 // Stored implements record.Part.
@@ -77,7 +78,7 @@ func AssembleMap(root record.Place, read record.ReadPart) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Map{n}, nil
+	return newMap(n), nil
 }
 
 // deepest is more levels than a map can have.

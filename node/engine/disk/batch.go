@@ -110,6 +110,9 @@ func (b *batch) change(s *slot, name string) (waits bool) {
 	if ref.Marks()&gone == 0 {
 		i.rec = ref.Record()
 		i.object = b.engine.inParts(i.at, i.rec.State)
+		if i.object != nil {
+			i.object.Root() // now, when nothing has been made of it yet: see record.Parted
+		}
 		if i.rec.State.Object == nil { // it is borrowed
 			i.encode(&b.engine.kind)
 		}
