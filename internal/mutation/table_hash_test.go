@@ -117,4 +117,26 @@ var hashRules = []mutation{
 		caught: scenario(datatype, "TestPositionsStay", `0xf52a15e9a9b5`), edits: []edit{
 			{"node/datatype/parts/position.go", `h := uint64(14695981039346656037)`, `h := uint64(14695981039346656039)`},
 		}},
+	{name: "hash-frozen", rule: "Hashes", effect: "a version of a hash that somebody reads is changed in place",
+		caught: scenario(parts, "TestAnyVersionMayBeChanged", `a version is not what it was`), edits: []edit{
+			{"node/datatype/parts/run.go", `r != nil && !m.frozen && m.next == nil`, `r != nil && m.next == nil`},
+		}},
+	{name: "hash-of-another-run", rule: "Hashes", effect: "what is above the parts is changed in place, whichever version it is of",
+		caught: scenario(parts, "TestAnyVersionMayBeChanged", `a version is not what it was`), edits: []edit{
+			{"node/datatype/parts/node.go", `	if n.run != c.run {
+		n = &node{`, `	if n.run == 0 {
+		n = &node{`},
+		}},
+	{name: "hash-part-of-another-run", rule: "Hashes", effect: "a part is changed in place, whichever version it is of",
+		caught: scenario(parts, "TestAnyVersionMayBeChanged", `a version is not what it was`), edits: []edit{
+			{"node/datatype/parts/node.go", `inPlace := n.run == c.run && size`, `inPlace := n.run > 0 && size`},
+		}},
+	{name: "hash-undone", rule: "Hashes", effect: "what is overwritten in place is not kept for the versions before",
+		caught: scenario(parts, "TestAnyVersionMayBeChanged", `a version is not what it was`), edits: []edit{
+			{"node/datatype/parts/node.go", `undo{item: buffer.Clone(item)}`, `undo{item: item}`},
+		}},
+	{name: "hash-undo-bound", rule: "Hashes", effect: "who keeps one version of a hash keeps what undoes all later ones",
+		caught: scenario(parts, "TestWhatIsKeptToUndoIsBounded", `is not less than`), edits: []edit{
+			{"node/datatype/parts/run.go", ` && r.undone < max(leastRun, undoFactor*m.size)`, ``},
+		}},
 }
