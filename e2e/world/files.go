@@ -230,6 +230,7 @@ func (f *openFile) Allocate(size int64) error {
 
 func (f *openFile) Sync() error     { return f.sync("fsync") }
 func (f *openFile) Datasync() error { return f.sync("fdatasync") }
+func (f *openFile) Uncache()        {}
 
 // sync makes durable what was written before it was called. What is written meanwhile may be, or not.
 func (f *openFile) sync(op string) error {

@@ -343,6 +343,8 @@ func (h *handle) Sync() error { return h.sync("sync") }
 
 func (h *handle) Datasync() error { return h.sync("datasync") }
 
+func (h *handle) Uncache() {}
+
 func (h *handle) sync(op string) error {
 	h.d.mu.Lock()
 	defer h.d.mu.Unlock()

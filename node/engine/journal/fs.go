@@ -40,6 +40,8 @@ type File interface {
 	// Datasync is fdatasync, Sync fsync.
 	Datasync() error
 	Sync() error
+	// Uncache asks the system to forget what it has of the file in memory and has synced. It need not.
+	Uncache()
 }
 
 // shortage reports whether an error is of the kind that goes away by itself: no space,

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Size implements File.
@@ -29,6 +31,9 @@ func (f diskFile) Allocate(size int64) error {
 func (f diskFile) Datasync() error {
 	return named("fdatasync", f, uninterrupted(func() error { return syscall.Fdatasync(int(f.Fd())) }))
 }
+
+// Uncache implements File.
+func (f diskFile) Uncache() { _ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }
 
 // uninterrupted calls again what a signal has interrupted: Go's scheduler sends them.
 func uninterrupted(call func() error) error {

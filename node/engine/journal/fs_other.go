@@ -14,5 +14,8 @@ func (f diskFile) Size() (int64, bool, error) {
 // Allocate implements File.
 func (f diskFile) Allocate(size int64) error { return writeZeros(f, size) }
 
+// Uncache implements File.
+func (f diskFile) Uncache() {}
+
 // Datasync implements File.
 func (f diskFile) Datasync() error { return f.Sync() }
