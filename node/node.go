@@ -72,7 +72,7 @@ type Options struct {
 	MaxPending int64
 	// MaxValue is the length in bytes that no command makes a value exceed: 64 MiB.
 	MaxValue int
-	// MaxHash is the same for a hash: MaxValue. A store with a journal takes no more than its journal does in one operation.
+	// MaxHash is the same for a hash: MaxValue. A store with a journal takes no more than its journal does in one operation, 129 MiB.
 	MaxHash int
 	// RepairInterval is the time between two comparisons of the replicas: 10 s; negative: they are
 	// not compared, and what they miss is not noted.
