@@ -74,6 +74,9 @@ func (s rebuiltSlot) Open() error {
 // Begin implements rebuild.Slot.
 func (s rebuiltSlot) Begin() (*register.Rebuild, error) { return s.Rebuild(s.number) }
 
+// Persist implements rebuild.Slot.
+func (s rebuiltSlot) Persist(w *register.Write) error { return s.Stripe.Persist(w) }
+
 // Restored implements rebuild.Slot.
 func (s rebuiltSlot) Restored() { s.Stripe.Restored(s.number) }
 

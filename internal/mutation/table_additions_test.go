@@ -4,10 +4,8 @@ package mutation
 var additions = []mutation{
 	{name: "clear-unpromised", rule: "Slot-wide clear", effect: "a clear does not promise",
 		caught: scenario(register, "TestClear", `an acceptance is a promise`), edits: []edit{
-			{"node/register/acceptor.go", `		if meta.Promised.Less(m.Ballot) {
-			meta.Promised = m.Ballot
-		}
-`, ""},
+			{"node/register/acceptor.go", `		a.promise(m.Ballot, w)
+		a.change(w).Cleared`, `		a.change(w).Cleared`},
 		}},
 	{name: "clear-stale", rule: "Slot-wide clear", effect: "a clear below the promise is taken",
 		caught: search("flush", 300), edits: []edit{
@@ -78,13 +76,17 @@ var additions = []mutation{
 	}
 `, ""},
 		}},
+	{name: "recall-uncleared", rule: "Forgetting keys", effect: "recall takes what the own replica holds for newer than a clear that it is about to execute",
+		caught: scenario(register, "TestWhatFollowsAClearInOneStep", `append warm x`), edits: []edit{
+			{"node/register/key.go", `if rec.Version.Less(h.clear.version) {`, `if false {`},
+		}},
 	{name: "clear-agreed", rule: "Forgetting keys", effect: "recall takes a clear that no quorum holds for agreed",
 		caught: scenario(register, "TestAReadWaitsForTheClear", `answered already: get cold`), edits: []edit{
 			{"node/register/key.go", `ks.agreed = present || h.clear.held(h.config, rec.Version.Seq)`, `ks.agreed = true`},
 		}},
 	{name: "own-refusal", rule: "Forgetting keys", effect: "the own replica's refusal does not end the term; that it has promised a rival is noticed before",
 		caught: scenario(register, "TestTheOwnReplicasRefusalEndsTheTerm/a_message_that_was_underway", `Should be false`), edits: []edit{
-			{"node/register/home.go", `case reply.Result != OK && h.phase != idle:`, `case false:`},
+			{"node/register/own.go", `case reply.Result != OK && h.phase != idle:`, `case false:`},
 		}},
 	{name: "lost-term", rule: "Forgetting keys", effect: "the own replica's promise to a rival does not end the term; its refusal does, a moment later",
 		caught: scenario(register, "TestTheOwnReplicasRefusalEndsTheTerm", `set k v`), edits: []edit{
@@ -92,7 +94,7 @@ var additions = []mutation{
 		}},
 	{name: "own-refusal+lost-term", rule: "Forgetting keys", effect: "both: a home goes on though its own replica does not follow",
 		caught: scenario(register, "TestAHomeIsNotMisledByItsOwnReplica", `(?s)Outcome:0x1, Reason:0x4, Hint:0x2.*Outcome:0x0`), edits: []edit{
-			{"node/register/home.go", `case reply.Result != OK && h.phase != idle:`, `case false:`},
+			{"node/register/own.go", `case reply.Result != OK && h.phase != idle:`, `case false:`},
 			{"node/register/key.go", `if h.lostTerm() {`, `if false {`},
 		}},
 	{name: "overtake", rule: "Hints and hand-back", effect: "a request is taken right after others were turned away",
@@ -192,21 +194,25 @@ var additions = []mutation{
 		}},
 	{name: "full-memory", rule: "A full store", effect: "a promise that there was no room for is there in memory",
 		caught: scenario(register, "TestWhatIsNotWrittenIsNotPromised", `Promised`), edits: []edit{
-			{"node/register/acceptor.go", `	if err := a.store.PutSlot(a.slot, meta); err != nil {
-		return err
-	}
-	a.meta = meta
-	return nil
-`, `	a.meta = meta
-	return a.store.PutSlot(a.slot, meta)
+			{"node/register/acceptor.go", `	if err == nil && w.SetsMeta {`, `	if w.SetsMeta {`},
+			{"node/register/acceptor.go", `	a.meta = meta
+	return err
+`, `	return err
+`},
+		}},
+	{name: "unpersisted-promise", rule: "A full store", effect: "a replica goes on with the state of the slot that it had, though another one has been written already",
+		caught: scenario(register, "TestReplayOfAReplica", `the replica is what its store holds`), edits: []edit{
+			{"node/register/acceptor.go", `	a.meta = meta
+	return err
+`, `	return err
 `},
 		}},
 	{name: "full-term", rule: "A full store", effect: "a home keeps the term though its own replica does not hold what it proposed last",
 		caught: scenario(register, "TestAHomeThatBecomesFullWithoutKnowing", `its replica does not show what it proposed last`), edits: []edit{
-			{"node/register/home.go", `	case errors.Is(err, ErrNoRoom):
-		h.out.unvote()
+			{"node/register/own.go", `	case errors.Is(err, ErrNoRoom):
+		out.unvote()
 		if h.phase != idle {`, `	case errors.Is(err, ErrNoRoom):
-		h.out.unvote()
+		out.unvote()
 		if false {`},
 		}},
 	{name: "full-proposes", rule: "A full store", effect: "a home proposes though it knows that its own replica is full",
@@ -219,7 +225,7 @@ var additions = []mutation{
 		}},
 	{name: "full-deposed", rule: "A full store", effect: "a home does not notice that it lost the term while its replica was full",
 		caught: scenario(register, "TestAFullHomeRefusesWhatItWouldHaveToWrite/and_knows_that_it_lost_the_term", `append k x`), edits: []edit{
-			{"node/register/acceptor.go", `	if err != nil && a.heard.Less(m.Ballot) {`, `	if false {`},
+			{"node/register/acceptor.go", `	if a.heard.Less(b) {`, `	if false {`},
 		}},
 	{name: "full-rival", rule: "A full store", effect: "a full home takes the term from one that has room, again and again",
 		caught: scenario(register, "TestAHomeThatBecomesFullWithoutKnowing", `no term is taken`), edits: []edit{
@@ -304,7 +310,8 @@ var additions = []mutation{
 		}},
 	{name: "rebuild-unfenced", rule: "Rebuilding a damaged replica", effect: "members show their records without a promise",
 		caught: scenario(register, "TestWhatWasShownIsFinal", `the client read what is gone`), edits: []edit{
-			{"node/register/rebuild.go", `return true, a.promise(b)`, `return true, nil`},
+			{"node/register/rebuild.go", `	a.promise(b, w)
+`, ``},
 		}},
 	{name: "rebuild-low", rule: "Rebuilding a damaged replica", effect: "the ballot of a rebuild is not above what the replica has promised",
 		caught: scenario(register, "TestWhatWasShownIsFinal", `the client read what is gone`), edits: []edit{
@@ -321,7 +328,7 @@ var additions = []mutation{
 		}},
 	{name: "rebuild-before", rule: "Rebuilding a damaged replica", effect: "records are copied before all members have promised",
 		caught: scenario(register, "TestARebuiltReplicaHoldsWhatItAcknowledged", `not all have promised`), edits: []edit{
-			{"node/register/rebuild.go", `if !r.current() || !r.config.all(r.promised) {`, `if !r.current() {`},
+			{"node/register/rebuild.go", `if !r.current() || !r.emptied {`, `if !r.current() {`},
 		}},
 	{name: "rebuild-older", rule: "Rebuilding a damaged replica", effect: "what was shown last is copied, not what is highest",
 		caught: search("rot", 300), edits: []edit{
@@ -338,7 +345,7 @@ var additions = []mutation{
 		}},
 	{name: "rebuild-late-clear", rule: "Rebuilding a damaged replica", effect: "a clear that came in between removes nothing that was copied",
 		caught: scenario(register, "TestARebuildKeepsClears/one_that_comes_in_between", `Should be false`), edits: []edit{
-			{"node/register/rebuild.go", `write = a.store.Clear`, ``},
+			{"node/register/rebuild.go", `kind = WriteClear`, ``},
 		}},
 	{name: "rebuild-floor", rule: "Rebuilding a damaged replica", effect: "the floor is not taken over; a promise refuses what is below it, and others report it",
 		caught: scenario(register, "TestARebuildTakesTheFloor", `(?s)expected: .*actual  : `), edits: []edit{
@@ -357,12 +364,10 @@ var additions = []mutation{
 		}},
 	{name: "rebuild-votes", rule: "Rebuilding a damaged replica", effect: "a replica votes while it is rebuilt",
 		caught: scenario(register, "TestARebuildThatWasCutDoesNotVote", `Expected error with|An error is expected|in chain`), edits: []edit{
-			{"node/register/acceptor.go", `func (a *Acceptor) handle(m *Message, reply *Message) error {
-	if a.meta.Rebuilding {
+			{"node/register/acceptor.go", `	if a.meta.Rebuilding {
 		return ErrRebuilding
 	}
-`, `func (a *Acceptor) handle(m *Message, reply *Message) error {
-`},
+	*reply`, `	*reply`},
 		}},
 	{name: "rebuild-shows", rule: "Rebuilding a damaged replica", effect: "a replica that is rebuilt helps to rebuild another one",
 		caught: scenario(register, "TestARebuildThatWasCutDoesNotVote", `nor does it help another replica`), edits: []edit{

@@ -39,11 +39,9 @@ var deletionRules = []mutation{
 		}},
 	{name: "floor-volatile", rule: "R13", effect: "the floor is not written",
 		caught: scenario(register, "TestR13APurgedKeyStaysAway/after_a_restart", `get k`), edits: []edit{
-			{"node/register/acceptor.go", `if err := a.put(meta); err != nil {
-		return err
-	}
-	return a.store.Delete`, `a.meta = meta
-	return a.store.Delete`},
+			{"node/register/acceptor.go", `	meta := a.change(w)
+	meta.Floor`, `	meta := &a.meta
+	meta.Floor`},
 		}},
 	{name: "floor-sinks", rule: "R13", effect: "the floor is that of the last purge, not the highest",
 		caught: scenario(register, "TestR13APurgedKeyStaysAway/after_the_purge_of_an_older_tombstone", `get k`), edits: []edit{

@@ -4,18 +4,27 @@ package mutation
 var replicaRules = []mutation{
 	{name: "noepoch", rule: "R1", effect: "a replica also executes requests of an older epoch",
 		caught: scenario(register, "TestR1ReplicasThatWereRemovedAreNoQuorum", `a stale read in an epoch that is over`), edits: []edit{
-			{"node/register/acceptor.go", `if !current {`, `if false && !current {`},
+			{"node/register/acceptor.go", `if !a.Adopt(m.Epoch, w) {`, `if !a.Adopt(m.Epoch, w) && false {`},
 		}},
 	{name: "epoch-volatile", rule: "R1", effect: "a newer epoch is adopted in memory only",
 		caught: scenario(register, "TestR1NewerEpochIsAdoptedBeforeActing", `expected: int\(6\)`), edits: []edit{
-			{"node/register/acceptor.go", `return true, a.put(meta)`, `a.meta = meta
-	return true, nil`},
+			{"node/register/acceptor.go", `a.change(w).Epoch = epoch`, `a.meta.Epoch = epoch`},
 		}},
 	{name: "volatile-promise", rule: "R2", effect: "a promise is not written",
 		caught: search("flush", 300), edits: []edit{
-			{"node/register/acceptor.go", `meta.Promised = b
-	return a.put(meta)`, `meta.Promised = b
-	a.meta = meta
+			{"node/register/acceptor.go", `a.change(w).Promised = b`, `a.meta.Promised = b`},
+		}},
+	{name: "unpersisted-vote", rule: "R2", effect: "a vote leaves although its record was not persisted",
+		caught: search("chaos", 6000), edits: []edit{
+			{"node/register/own.go", `	err = h.local.Persisted(&out.Write, err)
+	h.served`, `	if errors.Is(h.local.Persisted(&out.Write, err), ErrNoRoom) {
+		err = nil
+	}
+	h.served`},
+		}},
+	{name: "unpersisted-reply", rule: "R2", effect: "a replica replies although what it wanted to have persisted was not",
+		caught: scenario(node, "TestAFullNode", `it would have to adopt the epoch`), edits: []edit{
+			{"node/replica/act.go", `	return sl.acceptor.Persisted(w, w.To(store{s}))`, `	_ = sl.acceptor.Persisted(w, w.To(store{s}))
 	return nil`},
 		}},
 	{name: "nocommit", rule: "R2", effect: "nothing waits for the commit",
@@ -59,15 +68,12 @@ var replicaRules = []mutation{
 	{name: "prepare-one+noraise+sync-unpromised", rule: "R3", effect: "none of the three: a term has the promise of one member",
 		caught: search("epochs", 6000), edits: []edit{
 			{"node/register/replies.go", `h.config.quorum(h.promises)`, `h.promises != 0`},
-			{"node/register/acceptor.go", `if err := a.promise(m.Ballot); err != nil {
-		return err
-	}
+			{"node/register/acceptor.go", `a.promise(m.Ballot, w)
 	reply.Held = m.Version`, `reply.Held = m.Version`},
 			{"node/register/acceptor.go", `		reply.Found = rec.State
 	}
-	return a.promise(m.Ballot)`, `		reply.Found = rec.State
-	}
-	return nil`},
+	a.promise(m.Ballot, w)`, `		reply.Found = rec.State
+	}`},
 		}},
 	{name: "prepare-equal", rule: "R3", effect: "a ballot is promised twice; harmless as long as incarnations are unique",
 		caught: scenario(register, "TestR3PrepareIsStrict", `(?s)expected: 0x2.*actual  : 0x0`), edits: []edit{
@@ -116,22 +122,21 @@ var replicaRules = []mutation{
 		}},
 	{name: "sync-unchecked", rule: "R5", effect: "a sync-read is answered though a higher ballot is promised",
 		caught: scenario(register, "TestR5ASyncReadConfirmsTheTerm", `a stale read`), edits: []edit{
-			{"node/register/acceptor.go", `func (a *Acceptor) syncRead(m *Message, reply *Message) error {
-	if m.Ballot.Less(a.meta.Promised) {`, `func (a *Acceptor) syncRead(m *Message, reply *Message) error {
+			{"node/register/acceptor.go", `func (a *Acceptor) syncRead(m *Message, reply *Message, w *Write) error {
+	if m.Ballot.Less(a.meta.Promised) {`, `func (a *Acceptor) syncRead(m *Message, reply *Message, w *Write) error {
 	if false {`},
 		}},
 	{name: "sync-unpromised", rule: "R5", effect: "a sync-read does not promise",
 		caught: scenario(register, "TestR5NoOlderWriteIsAcknowledgedAfterASyncRead", `acknowledged behind the back of the newer term`), edits: []edit{
 			{"node/register/acceptor.go", `		reply.Found = rec.State
 	}
-	return a.promise(m.Ballot)`, `		reply.Found = rec.State
-	}
-	return nil`},
+	a.promise(m.Ballot, w)`, `		reply.Found = rec.State
+	}`},
 		}},
 	{name: "nopromise", rule: "R6", effect: "an accept below the promise is taken",
 		caught: search("duel", 6000), edits: []edit{
-			{"node/register/acceptor.go", `func (a *Acceptor) accept(m *Message, reply *Message) error {
-	if m.Ballot.Less(a.meta.Promised) {`, `func (a *Acceptor) accept(m *Message, reply *Message) error {
+			{"node/register/acceptor.go", `func (a *Acceptor) accept(m *Message, reply *Message, w *Write) error {
+	if m.Ballot.Less(a.meta.Promised) {`, `func (a *Acceptor) accept(m *Message, reply *Message, w *Write) error {
 	if false {`},
 		}},
 	{name: "norecord-check", rule: "R6", effect: "a record of a higher ballot does not refuse; the promise that came with it refuses before",
@@ -143,9 +148,7 @@ var replicaRules = []mutation{
 		}},
 	{name: "noraise", rule: "R6", effect: "an accept does not promise its ballot; the promises of a quorum (R3) do the same work",
 		caught: scenario(register, "TestR6Accept/full,_of_a_higher_ballot", `an acceptance is a promise`), edits: []edit{
-			{"node/register/acceptor.go", `if err := a.promise(m.Ballot); err != nil {
-		return err
-	}
+			{"node/register/acceptor.go", `a.promise(m.Ballot, w)
 	reply.Held = m.Version`, `reply.Held = m.Version`},
 		}},
 	{name: "older-accept", rule: "R6", effect: "an older version overwrites a later one",

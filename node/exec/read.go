@@ -56,7 +56,7 @@ func (e *Executor) readRecord(op *protocol.Op, epoch uint64) (record.Record, reg
 	if err != nil {
 		return record.Record{}, register.StorageFailed
 	}
-	current, err := sl.Adopt(epoch)
+	current, err := st.Adopt(sl, epoch)
 	if err == nil && !current {
 		return record.Record{}, register.EpochChanged
 	}

@@ -154,11 +154,17 @@ type fakeSlot struct{ node *fakeNode }
 
 func (s fakeSlot) Open() error                       { return s.node.err }
 func (s fakeSlot) Begin() (*register.Rebuild, error) { return s.node.home.Rebuild(new(register.Ready)) }
+func (s fakeSlot) Persist(w *register.Write) error   { return w.To(store{s.node.engine}) }
 func (s fakeSlot) Restored()                         { s.node.err = nil }
 func (s fakeSlot) Meta() record.SlotMeta             { return s.node.acceptor.Meta() }
 func (s fakeSlot) Unlock()                           { s.node.mu.Unlock() }
 func (s fakeSlot) Fence(epoch uint64, b record.Ballot) (bool, error) {
-	return s.node.acceptor.Fence(epoch, b)
+	var w register.Write
+	current, err := s.node.acceptor.Fence(epoch, b, &w)
+	if err != nil || !w.Wanted() {
+		return current, err
+	}
+	return current, s.node.acceptor.Persisted(&w, s.Persist(&w))
 }
 
 func (s fakeSlot) Scan(from engine.Position, enough func() bool, visit func(engine.Position, []byte, record.Record)) (engine.Position, error) {

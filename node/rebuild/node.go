@@ -37,9 +37,11 @@ type Slot interface {
 	Open() error
 	// Begin stops the slot for good, and begins to rebuild it. It has been opened.
 	Begin() (*register.Rebuild, error)
+	// Persist writes what a register.Rebuild of the slot wants to have persisted.
+	Persist(w *register.Write) error
 	// Restored lets the slot vote again.
 	Restored()
-	// Fence and Meta are those of the slot's register.Acceptor. It has been opened.
+	// Fence and Meta are those of the slot's register.Acceptor; what Fence has promised has been written. The slot has been opened.
 	Fence(epoch uint64, b record.Ballot) (current bool, err error)
 	Meta() record.SlotMeta
 	// Scan calls visit with the records of the slot from a position on, until enough says so, and returns where to go on. Keys of

@@ -91,10 +91,23 @@ func (b *rebuild) locked(do func(Slot) error) error {
 	return err
 }
 
+// persist has written what the rebuild wants to have persisted, if there was no error.
+func (b *rebuild) persist(slot Slot, err error) error {
+	if err != nil || !b.Write.Wanted() {
+		return err
+	}
+	return b.Persisted(slot.Persist(&b.Write))
+}
+
 // begin stops the slot for good, and chooses the ballot that the others promise.
 func (b *rebuild) begin() error {
 	return b.locked(func(slot Slot) (err error) {
-		b.Rebuild, err = slot.Begin()
+		if b.Rebuild, err = slot.Begin(); err != nil {
+			return err
+		}
+		if err = b.persist(slot, nil); err != nil {
+			b.Rebuild = nil // it has not begun
+		}
 		return err
 	})
 }
@@ -106,8 +119,10 @@ func (b *rebuild) fence(ctx context.Context, p Peer) error {
 	if err != nil {
 		return err
 	}
-	return b.locked(func(Slot) (err error) {
-		b.ready, err = b.Promised(p.ID(), page.Floor, page.Cleared)
+	return b.locked(func(slot Slot) error {
+		ready, err := b.Promised(p.ID(), page.Floor, page.Cleared)
+		err = b.persist(slot, err)
+		b.ready = ready && err == nil
 		return err
 	})
 }
@@ -121,14 +136,14 @@ func (b *rebuild) copy(ctx context.Context, p Peer) error {
 		return err
 	}
 	size := 0
-	err = b.locked(func(Slot) error {
+	err = b.locked(func(slot Slot) error {
 		for i := range page.Entries {
 			e := &page.Entries[i]
 			rec := e.Record
 			if len(rec.State.Value) > record.CopiedValue { // it would keep the whole page
 				rec.State.Value = buffer.Clone(rec.State.Value)
 			}
-			if err := b.Copy(e.Key, rec); err != nil {
+			if err := b.persist(slot, b.Copy(e.Key, rec)); err != nil {
 				return err
 			}
 			size += len(e.Key) + rec.State.Size()
@@ -159,7 +174,7 @@ func (b *rebuild) request(p Peer, limit int) protocol.CopyRequest {
 func (b *rebuild) finish() error {
 	r := b.rebuilder
 	return b.locked(func(slot Slot) error {
-		if err := b.Finish(); err != nil {
+		if err := b.persist(slot, b.Finish()); err != nil {
 			return err
 		}
 		slot.Restored()

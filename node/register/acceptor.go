@@ -9,38 +9,19 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 )
 
-// Store is what a replica of a slot needs of an engine: the part of
-// engine.Engine that reads and stages. The caller of Acceptor and Home withholds what they
-// send until what they staged is durable (R2).
-type Store interface {
-	Slot(slot uint16) (record.SlotMeta, error)
-	PutSlot(slot uint16, meta record.SlotMeta) error
-	Get(slot uint16, key []byte) (record.Record, bool, error)
-	// Stage puts records of one version: all of the changes, or none. Of a delta's the key has the record that it is built on. It copies what it borrows.
-	Stage(slot uint16, version record.Version, changes []record.Change) error
-	Delete(slot uint16, key []byte) error
-	Clear(slot uint16, meta record.SlotMeta) error
-	// Reset removes every record of the slot, without reading any, and sets its state.
-	Reset(slot uint16, meta record.SlotMeta) error
-}
-
-// ErrNoRoom is what a Store returns (wrapped) for a write that it has no room for. It
-// has staged nothing then, and may be asked again later.
-var ErrNoRoom = errors.New("register: no room in the store")
-
 // ApplyDelta makes of a state what an effect's delta makes of it.
 type ApplyDelta func(st record.State, delta []byte) (record.State, error)
 
-// Acceptor is one replica of one slot.
+// Acceptor is one replica of one slot. It is a state machine: a step reads, and says what it wants to have written.
 type Acceptor struct {
-	meta  record.SlotMeta // as staged last
+	meta  record.SlotMeta // as persisted last
 	store Store
 	slot  uint16
 	apply ApplyDelta
 	heard record.Ballot // the highest of messages that there was no room for
 }
 
-// Prefetch brings near what Handle and Read touch of the acceptor.
+// Prefetch brings near what Step and Read touch of the acceptor.
 func (a *Acceptor) Prefetch() { prefetch.Span(unsafe.Pointer(a), unsafe.Offsetof(a.apply)) }
 
 // NewAcceptor opens the replica of a slot from what the store holds. It is a value,
@@ -64,23 +45,51 @@ func (a *Acceptor) rival() record.Ballot {
 	return a.meta.Promised
 }
 
-// Adopt raises the replica's epoch (R1); it reports false for an older one.
-func (a *Acceptor) Adopt(epoch uint64) (bool, error) {
-	if epoch <= a.meta.Epoch {
-		return epoch == a.meta.Epoch, nil
+// Adopt raises the replica's epoch (R1); it reports false for an older one. The epoch counts when w, which is to be empty, has been persisted.
+func (a *Acceptor) Adopt(epoch uint64, w *Write) bool {
+	if epoch > a.meta.Epoch {
+		a.change(w).Epoch = epoch
+		return true
 	}
-	meta := a.meta
-	meta.Epoch = epoch
-	return true, a.put(meta)
+	return epoch == a.meta.Epoch
 }
 
-// put stages the state of the slot; it remains as it was if that fails.
-func (a *Acceptor) put(meta record.SlotMeta) error {
-	if err := a.store.PutSlot(a.slot, meta); err != nil {
+// change returns the slot's state as w will set it.
+func (a *Acceptor) change(w *Write) *record.SlotMeta {
+	if !w.SetsMeta {
+		w.SetsMeta, w.Slot, w.Meta = true, a.slot, a.meta
+	}
+	return &w.Meta
+}
+
+// Persisted tells the replica what came of what a step wanted to have persisted, which is forgotten. With an error, which it returns, what the step
+// replied must not leave. ErrNoRoom is as if the request had been lost on its way; after any other one the replica is not to be used any more for this slot.
+func (a *Acceptor) Persisted(w *Write, err error) error {
+	b := w.ballot
+	if err == nil && w.SetsMeta {
+		a.meta = w.Meta
+	}
+	w.forget()
+	switch {
+	case err == nil:
+		return nil
+	case !errors.Is(err, ErrNoRoom):
 		return err
 	}
+	a.hear(b)
+	meta, failed := a.store.Slot(a.slot) // it may have been set though there was no room for what came after it
+	if failed != nil {
+		return failed
+	}
 	a.meta = meta
-	return nil
+	return err
+}
+
+// hear notes the ballot of a message that comes to nothing here.
+func (a *Acceptor) hear(b record.Ballot) {
+	if a.heard.Less(b) {
+		a.heard = b
+	}
 }
 
 // Read returns what the replica holds of a key: its record or, without one, the
@@ -96,73 +105,74 @@ func (a *Acceptor) Read(key []byte) (rec record.Record, present bool, err error)
 	return record.Record{Version: a.meta.Cleared}, false, nil
 }
 
-// Handle executes a request and fills in the reply, which borrows the request's
-// key, and the state that a delta leads to. An error comes from the store: nothing may be sent then. ErrNoRoom is as if the request had
-// been lost on its way; after any other one the replica is not to be used any more for this slot.
-func (a *Acceptor) Handle(m *Message, reply *Message) error {
-	err := a.handle(m, reply)
-	if err != nil && a.heard.Less(m.Ballot) {
-		a.heard = m.Ballot
+// Step executes a request and fills in the reply, which borrows the request's key, and the state that a delta leads to. What it wants to have
+// persisted is in w, which is to be empty: if there is something, the reply does not leave before Persisted has been told that it was. An error
+// comes from reading the store: there is no reply then, and nothing to persist, and the replica is not to be used any more for this slot.
+func (a *Acceptor) Step(m *Message, reply *Message, w *Write) error {
+	err := a.step(m, reply, w)
+	switch {
+	case err != nil:
+		w.forget()
+		a.hear(m.Ballot)
+	case w.Wanted():
+		w.Slot, w.ballot = a.slot, m.Ballot
 	}
 	return err
 }
 
-func (a *Acceptor) handle(m *Message, reply *Message) error {
+func (a *Acceptor) step(m *Message, reply *Message, w *Write) (err error) {
 	if a.meta.Rebuilding {
 		return ErrRebuilding
 	}
 	*reply = Message{}
 	reply.Kind, reply.Reply, reply.Slot, reply.From, reply.To = m.Kind, true, m.Slot, m.To, m.From
 	reply.Epoch, reply.Ballot, reply.Round, reply.Key = m.Epoch, m.Ballot, m.Round, m.Key
-	current, err := a.Adopt(m.Epoch)
-	if err != nil {
-		return err
-	}
-	if !current {
+	if !a.Adopt(m.Epoch, w) {
 		reply.Epoch, reply.Result = a.meta.Epoch, StaleEpoch
 		return nil
 	}
 	switch m.Kind {
 	case Prepare:
-		err = a.prepare(m, reply)
+		a.prepare(m, reply, w)
 	case SyncRead:
-		err = a.syncRead(m, reply)
+		err = a.syncRead(m, reply, w)
 	case Accept:
-		err = a.accept(m, reply)
+		err = a.accept(m, reply, w)
 	case Clear:
-		err = a.clear(m, reply)
+		a.clear(m, reply, w)
 	case Purge:
-		err = a.purge(m)
+		err = a.purge(m, w)
 	case Confirm: // (R9) writes nothing
 		if m.Ballot.Less(a.meta.Promised) {
 			reply.Result = StaleBallot
 		}
 	}
-	reply.Promised, reply.Floor = a.meta.Promised, a.meta.Floor
+	meta := &a.meta
+	if w.SetsMeta {
+		meta = &w.Meta
+	}
+	reply.Promised, reply.Floor = meta.Promised, meta.Floor
 	return err
 }
 
 // prepare promises a ballot, strictly higher than any promised before: a ballot
 // is promised once, to one request (R3).
-func (a *Acceptor) prepare(m *Message, reply *Message) error {
+func (a *Acceptor) prepare(m *Message, reply *Message, w *Write) {
 	if !a.meta.Promised.Less(m.Ballot) {
 		reply.Result = StaleBallot
-		return nil
+		return
 	}
-	return a.promise(m.Ballot)
+	a.promise(m.Ballot, w)
 }
 
-func (a *Acceptor) promise(b record.Ballot) error {
-	if !a.meta.Promised.Less(b) {
-		return nil
+func (a *Acceptor) promise(b record.Ballot, w *Write) {
+	if a.meta.Promised.Less(b) {
+		a.change(w).Promised = b
 	}
-	meta := a.meta
-	meta.Promised = b
-	return a.put(meta)
 }
 
 // syncRead is answered only under a promise (R5).
-func (a *Acceptor) syncRead(m *Message, reply *Message) error {
+func (a *Acceptor) syncRead(m *Message, reply *Message, w *Write) error {
 	if m.Ballot.Less(a.meta.Promised) {
 		reply.Result = StaleBallot
 		return nil
@@ -175,11 +185,12 @@ func (a *Acceptor) syncRead(m *Message, reply *Message) error {
 	if reply.Same = present && rec.Version == m.Base; !reply.Same { // one version names one state for ever
 		reply.Found = rec.State
 	}
-	return a.promise(m.Ballot)
+	a.promise(m.Ballot, w)
+	return nil
 }
 
 // accept checks in the order of R6.
-func (a *Acceptor) accept(m *Message, reply *Message) error {
+func (a *Acceptor) accept(m *Message, reply *Message, w *Write) error {
 	if m.Ballot.Less(a.meta.Promised) {
 		reply.Result = StaleBallot
 		return nil
@@ -204,55 +215,44 @@ func (a *Acceptor) accept(m *Message, reply *Message) error {
 			reply.Result = NeedFull
 			return nil
 		}
-		if !m.State.Live() { // the process' own home sends the state, too
+		if !m.State.Live() { // the process' own home gives the state, too
 			if m.State, err = a.apply(rec.State, m.Delta); err != nil {
 				return fmt.Errorf("slot %d: delta on version %v: %w", a.slot, m.Base, err)
 			}
 		}
 	}
-	if err := a.promise(m.Ballot); err != nil {
-		return err
-	}
+	a.promise(m.Ballot, w)
 	reply.Held = m.Version
-	changes := m.Changes()
+	w.Kind, w.Version, w.Changes = WriteChanges, m.Version, m.Changes()
 	if m.IsDelta && !present { // what the slot's clear has left is no record
-		changes = []record.Change{{Key: m.Key, State: m.State}}
+		w.Changes = []record.Change{{Key: m.Key, State: m.State}}
 	}
-	return a.store.Stage(a.slot, m.Version, changes)
+	return nil
 }
 
 // clear is an accept of a deletion of every key of the slot.
-func (a *Acceptor) clear(m *Message, reply *Message) error {
+func (a *Acceptor) clear(m *Message, reply *Message, w *Write) {
 	if m.Ballot.Less(a.meta.Promised) || m.Ballot.Less(a.meta.Cleared.Ballot) {
 		reply.Result = StaleBallot
-		return nil
-	}
-	if a.meta.Cleared.Less(m.Version) {
-		meta := a.meta
-		if meta.Promised.Less(m.Ballot) {
-			meta.Promised = m.Ballot
-		}
-		meta.Cleared = m.Version
-		if err := a.store.Clear(a.slot, meta); err != nil {
-			return err
-		}
-		a.meta = meta
+		return
 	}
 	reply.Held = a.meta.Cleared
-	return nil
+	if a.meta.Cleared.Less(m.Version) {
+		a.promise(m.Ballot, w)
+		a.change(w).Cleared = m.Version
+		w.Kind, reply.Held = WriteClear, m.Version
+	}
 }
 
 // purge drops a tombstone that every member holds, and raises the floor so that
 // no older message brings the key back (R13).
-func (a *Acceptor) purge(m *Message) error {
+func (a *Acceptor) purge(m *Message, w *Write) error {
 	rec, present, err := a.store.Get(a.slot, m.Key)
 	if err != nil || !present || rec.Version != m.Version || rec.State.Live() {
 		return err
 	}
-	meta := a.meta
+	meta := a.change(w)
 	meta.Floor = record.Max(meta.Floor, m.Version)
-	if err := a.put(meta); err != nil {
-		return err
-	}
-	return a.store.Delete(a.slot, m.Key)
+	w.Kind, w.Key = WriteDelete, m.Key
+	return nil
 }

@@ -34,7 +34,7 @@ func handle(t *testing.T, a *Acceptor, m Message) Message {
 	t.Helper()
 	var reply Message
 	m.From, m.To, m.Round = 2, 1, 77
-	require.NoError(t, a.Handle(&m, &reply))
+	require.NoError(t, execute(a, &m, &reply))
 	require.True(t, reply.Reply)
 	require.Equal(t, []any{m.Kind, m.Ballot, uint64(77), m.Key}, []any{reply.Kind, reply.Ballot, reply.Round, reply.Key})
 	require.Equal(t, []uint16{1, 2}, []uint16{reply.From, reply.To})
@@ -75,7 +75,7 @@ func TestR1NewerEpochIsAdoptedBeforeActing(t *testing.T) {
 		}
 	}
 	a, store := replica(t)
-	current, err := a.Adopt(5)
+	current, err := adopt(a, 5)
 	require.True(t, current)
 	require.NoError(t, err)
 	require.Zero(t, store.writes)
@@ -294,7 +294,7 @@ func TestAReplicaWhoseStoreFailsSaysNothing(t *testing.T) {
 			continue // reads and writes nothing
 		}
 		var reply Message
-		require.ErrorIs(t, a.Handle(&m, &reply), broken, m.Kind)
+		require.ErrorIs(t, execute(a, &m, &reply), broken, m.Kind)
 	}
 	_, err := NewAcceptor(0, &fakeStore{failed: broken}, datatype.Apply)
 	require.ErrorIs(t, err, broken)
@@ -303,6 +303,6 @@ func TestAReplicaWhoseStoreFailsSaysNothing(t *testing.T) {
 func TestR7ADeltaThatDoesNotApplyIsAnError(t *testing.T) {
 	a, store := replica(t)
 	m := Message{Kind: Accept, Epoch: 5, Ballot: ballot(10), Version: version(10, 1), Change: record.Change{Key: []byte("held"), IsDelta: true, Base: version(9, 3), Delta: []byte("\xff?")}}
-	require.Error(t, a.Handle(&m, new(Message)))
+	require.Error(t, execute(a, &m, new(Message)))
 	require.Zero(t, store.writes)
 }

@@ -157,3 +157,22 @@ func TestADeleteAndPurgeAfterAClear(t *testing.T) {
 	}
 	require.Equal(t, 1, c.events[Purged])
 }
+
+// TestWhatFollowsAClearInOneStep: the own replica has not executed the clear yet when the home looks for what it has proposed itself.
+func TestWhatFollowsAClearInOneStep(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(2)
+	inFlight := c.ask(2, "set k v")
+	c.stable[1] = true
+	flush, write := c.ask(2, "clear"), c.ask(2, "append warm x")
+	c.lose()
+	c.advance(testTiming.HandBack) // they were kept, and are executed now
+	c.advance(testTiming.Resend)
+	c.run()
+	c.done(inFlight, "+OK\r\n")
+	c.done(flush, "+OK\r\n")
+	c.done(write, ":1\r\n")
+	for id := uint16(1); id <= 3; id++ {
+		require.Equal(t, "x", c.value(id, "warm"))
+	}
+}

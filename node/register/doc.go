@@ -3,11 +3,21 @@
 // slot, and a Home, which proposes writes for the slot. A process has one of each
 // for every slot that it is a replica of.
 //
-//	acceptor.Handle(message, &reply)  // a replica answers a home
-//	home.Step(&input, &ready)         // a request, a reply or time: messages, votes and answers are ready
+//	acceptor.Step(message, &reply, &write)  // a replica is asked by a home: a reply, and what is to be persisted before it leaves
+//	home.Step(&input, &ready)               // a request, a reply or time: messages, votes and answers are ready
 //
-// What happens goes in as an Input, with the time. What comes of it is in a Ready, of which the messages may leave
-// at once, and all else waits until what was staged in the Store is durable: the caller has it committed. In between a home asks
+// What happens goes in as an Input, with the time. What comes of it is in a Ready. A step only reads: what is to be persisted is
+// a Write, which the caller stages before the next step of the slot, and says whether that worked (Acceptor.Persisted, and the input Persisted of
+// a home, whose own replica executes what the home has sent to all):
+//
+//	home.Step(&in, &ready)
+//	for ready.Write.Wanted() {
+//		in.Happening, in.Err = register.Persisted, ready.Write.To(store)
+//		home.Step(&in, &ready)
+//	}
+//
+// Then the messages may leave
+// at once, and all else waits until what was staged is durable: the caller has it committed. In between a home asks
 // its Env what it cannot know, such as who is alive. The same inputs, with the same answers and the same store, have the same outputs.
 //
 // The rules R1 to R19 that comments refer to are those of the executable

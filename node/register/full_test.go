@@ -164,11 +164,11 @@ func TestWhatIsNotWrittenIsNotPromised(t *testing.T) {
 			}
 			p.store.full = true
 			var reply Message
-			require.ErrorIs(t, p.acceptor.Handle(&m, &reply), ErrNoRoom)
+			require.ErrorIs(t, execute(p.acceptor, &m, &reply), ErrNoRoom)
 			require.Equal(t, before, p.acceptor.Meta())
 
 			p.store.full = false // the same again
-			require.NoError(t, p.acceptor.Handle(&m, &reply))
+			require.NoError(t, execute(p.acceptor, &m, &reply))
 			require.Equal(t, OK, reply.Result)
 			require.NotEqual(t, before, p.store.meta)
 			require.Equal(t, p.store.meta, p.acceptor.Meta())
@@ -187,7 +187,7 @@ func TestWhatIsNotWrittenIsNotPromised(t *testing.T) {
 			for _, m := range m {
 				m.Epoch, m.Version.Ballot = 1, m.Ballot
 				var reply Message
-				require.NoError(t, p.acceptor.Handle(&m, &reply), m.Kind)
+				require.NoError(t, execute(p.acceptor, &m, &reply), m.Kind)
 				require.Equal(t, want, reply.Result, m.Kind)
 			}
 		}

@@ -21,6 +21,8 @@ type fakeStore struct {
 	writes  int
 	failed  error
 	full    bool
+	// metaFits: there is room for the state of the slot though the store is full.
+	metaFits bool
 }
 
 func (s *fakeStore) write(change func()) error {
@@ -37,6 +39,10 @@ func (s *fakeStore) write(change func()) error {
 func (s *fakeStore) Slot(uint16) (record.SlotMeta, error) { return s.meta, s.failed }
 
 func (s *fakeStore) PutSlot(_ uint16, meta record.SlotMeta) error {
+	if s.full && s.metaFits {
+		s.meta = meta
+		return nil
+	}
 	return s.write(func() { s.meta = meta })
 }
 
@@ -152,7 +158,57 @@ func (p *process) moment() Moment {
 func (p *process) step(in Input) {
 	in.Moment = p.moment()
 	p.home.Step(&in, &p.ready)
+	p.persist()
 	p.act()
+}
+
+// persist has written what the own replica wants to have persisted.
+func (p *process) persist() {
+	for p.ready.Write.Wanted() {
+		in := Input{Moment: p.moment(), Happening: Persisted, Err: p.ready.Write.To(p.store)}
+		p.home.Step(&in, &p.ready)
+	}
+}
+
+// execute has a replica execute a request, and what it wants to have persisted written.
+func execute(a *Acceptor, m, reply *Message) error {
+	var w Write
+	if err := a.Step(m, reply, &w); err != nil {
+		return err
+	}
+	return persist(a, &w)
+}
+
+func persist(a *Acceptor, w *Write) error {
+	if !w.Wanted() {
+		return nil
+	}
+	return a.Persisted(w, w.To(a.store.(*fakeStore)))
+}
+
+// adopt raises a replica's epoch.
+func adopt(a *Acceptor, epoch uint64) (bool, error) {
+	var w Write
+	current := a.Adopt(epoch, &w)
+	return current, persist(a, &w)
+}
+
+// fence has a replica promise the ballot of a rebuild.
+func fence(a *Acceptor, epoch uint64, b record.Ballot) (bool, error) {
+	var w Write
+	current, err := a.Fence(epoch, b, &w)
+	if err != nil {
+		return false, err
+	}
+	return current, persist(a, &w)
+}
+
+// rebuilt has written what a rebuild wants to have persisted, if there was no error.
+func rebuilt(r *Rebuild, err error) error {
+	if err != nil || !r.Write.Wanted() {
+		return err
+	}
+	return r.Persisted(r.Write.To(r.home.local.store.(*fakeStore)))
 }
 
 func (p *process) reply(m *Message) { p.step(Input{Happening: Replied, Reply: m}) }
@@ -171,7 +227,10 @@ func (p *process) stepDown() {
 func (p *process) rebuild() (*Rebuild, error) {
 	r, err := p.home.Rebuild(&p.ready)
 	p.act()
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	return r, rebuilt(r, nil)
 }
 
 // act does what is ready.
@@ -221,6 +280,7 @@ func (p *process) Execute(dst []byte, st record.State, req *command.Request, now
 func copyOf(m *Message) Message {
 	c := *m
 	c.Key, c.Delta = slices.Clone(m.Key), slices.Clone(m.Delta)
+	c.State.Value, c.Found.Value = slices.Clone(m.State.Value), slices.Clone(m.Found.Value)
 	return c
 }
 
@@ -285,7 +345,7 @@ func (c *cluster) deliver(m Message) {
 		return
 	}
 	var reply Message
-	if err := p.acceptor.Handle(&m, &reply); err == nil {
+	if err := execute(p.acceptor, &m, &reply); err == nil {
 		c.mail = append(c.mail, copyOf(&reply))
 	}
 }
@@ -385,7 +445,7 @@ func (c *cluster) by(m Message, members ...uint16) {
 	for _, id := range members {
 		m.To = id
 		var reply Message
-		require.NoError(c.t, c.process(id).acceptor.Handle(&m, &reply))
+		require.NoError(c.t, execute(c.process(id).acceptor, &m, &reply))
 		require.Equal(c.t, OK, reply.Result)
 	}
 }

@@ -1,9 +1,7 @@
 package register
 
 import (
-	"errors"
 	"math"
-	"slices"
 	"unsafe"
 
 	"github.com/quolldb/quoll/internal/command"
@@ -409,62 +407,10 @@ func (h *Home) broadcast(x *Outgoing) {
 	h.send(x, h.config.members)
 }
 
-// send sends a message, which may borrow, to some members. The process' own
-// replica executes it at once; its reply counts when it is durable.
+// send sends a message, which may borrow, to some members: the own replica executes it as soon as the step is over.
 func (h *Home) send(x *Outgoing, to []uint16) {
 	x.To, x.Slot, x.From, x.Epoch, x.Ballot, x.Round = to, h.slot, h.self, h.config.epoch, h.ballot, h.round
-	if slices.Contains(to, h.self) {
-		h.sendLocal(&x.Message)
-	}
-	if x.IsDelta {
-		x.State = record.State{} // which does not travel
-	}
 	x.Key, x.State.Value, x.Delta = h.out.keep(x.Key), h.out.keepShort(x.State.Value), h.out.keepShort(x.Delta)
-}
-
-// sendLocal executes a message on the own replica. A refusal, or a write that there is
-// no room for, ends the term at once: from then on the replica does not show what this home
-// proposed last.
-func (h *Home) sendLocal(m *Message) {
-	m.To = h.self
-	reply := h.out.vote()
-	switch err := h.local.Handle(m, reply); {
-	case errors.Is(err, ErrNoRoom):
-		h.out.unvote()
-		if h.phase != idle {
-			h.stepDown()
-		}
-	case err != nil:
-		h.out.unvote()
-		h.fail(err)
-	case reply.Result != OK && h.phase != idle:
-		h.observe(reply)
-		h.out.unvote()
-		h.stepDown()
-	case h.counted(reply):
-		h.out.unvote()
-	default:
-		reply.Key, reply.Found.Value = h.out.keep(reply.Key), h.out.keepShort(reply.Found.Value)
-		if reply.Present {
-			m.Base = reply.Held // of a sync-read: the others need not show what is here
-		}
-	}
-}
-
-// counted counts the own replica's vote for a write if it may be counted at once, and reports whether that is all that it
-// is good for: other votes have to come, and will find it.
-func (h *Home) counted(reply *Message) bool {
-	if reply.Kind != Accept || h.reads > 0 || !h.in.Instant {
-		return false
-	}
-	ks := h.keys.get(reply.Key)
-	if ks == nil || !ks.present || ks.head.Version != reply.Held {
-		return false
-	}
-	i := h.config.index(h.self)
-	ks.held[i] = max(ks.held[i], reply.Held.Seq)
-	ks.exact.add(i)
-	return !h.holds(ks, reply.Held.Seq)
 }
 
 // observe notes the highest ballot seen (R3).

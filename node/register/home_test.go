@@ -149,7 +149,7 @@ func TestR8OneMemberIsNoQuorum(t *testing.T) {
 	m, _ := c.take(func(m *Message) bool { return m.To == 2 })
 	c.process(1).slow = true // its own acknowledgement is not durable yet
 	var reply Message
-	require.NoError(t, c.process(2).acceptor.Handle(&m, &reply))
+	require.NoError(t, execute(c.process(2).acceptor, &m, &reply))
 	for range 3 { // duplicates
 		c.process(1).reply(&reply)
 		c.open(set)

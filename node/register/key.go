@@ -90,6 +90,9 @@ func (h *Home) recall(ks *keyState) {
 		h.fail(err)
 		return
 	}
+	if rec.Version.Less(h.clear.version) { // the replica may be about to execute it
+		rec, present = record.Record{Version: h.clear.version}, false
+	}
 	if rec.Version.Ballot != h.ballot {
 		return
 	}
@@ -214,7 +217,9 @@ func (h *Home) propose(ks *keyState, effect record.Effect, blind bool) {
 	}
 	ks.known, ks.agreed, ks.present, ks.exact, ks.settled = true, false, true, 0, 0
 	ks.hold(record.Record{Version: x.Version, State: effect.State})
-	x.State = ks.head.State
+	if !x.IsDelta {
+		x.State = ks.head.State
+	}
 	ks.sent = h.in.Mono
 	h.broadcast(x)
 }
@@ -226,9 +231,12 @@ func (h *Home) askFor(ks *keyState) {
 	h.broadcast(x)
 }
 
-// localHolds reports whether the own replica holds the head. It may lag behind what a
+// localHolds reports whether the own replica holds the head: what this term has proposed it does, or the term is over. It may lag behind what a
 // sync-read found; it is then given the full state, like everybody else.
 func (h *Home) localHolds(ks *keyState) bool {
+	if ks.head.Version.Ballot == h.ballot {
+		return true
+	}
 	rec, _, err := h.local.Read(ks.key)
 	return err == nil && rec.Version == ks.head.Version
 }

@@ -5,7 +5,7 @@ import (
 )
 
 // Ready is what steps of homes have brought about: what is to be sent, counted and answered. A step only adds to it, so that the
-// homes of many slots can share one; the caller acts on it and calls Sent, and Reset when the votes are done with. The zero value is
+// homes of many slots can share one; the caller persists Write after each, acts on the rest and calls Sent, and Reset when the votes are done with. The zero value is
 // empty. It reuses its memory: a step allocates nothing.
 //
 // What it holds is its own: keys, deltas and values of up to record.CopiedValue bytes are copies, longer values never change. So it may wait, though the
@@ -22,13 +22,16 @@ type Ready struct {
 	// Votes are replies of the process' own replicas. Each is the input of a step of its home, as soon as what is staged
 	// is durable (R2).
 	Votes []Message
+	// Write is what the own replica of the home that made the last step wants to have persisted, before anything else here leaves: see Persisted.
+	Write Write
 
-	bytes []byte // backs keys, deltas and short values
+	served int    // so many of the messages have been executed by the own replicas, if they are for them
+	bytes  []byte // backs keys, deltas and short values
 }
 
 // Outgoing is a request that goes to one or more members.
 type Outgoing struct {
-	// To are its receivers. From, if it is among them, does not get it: its own replica has executed it.
+	// To are its receivers. From, if it is among them, is not sent it: its own replica has executed it.
 	To []uint16
 	// Blind: it is the effect of a command that needs no state. It does not travel.
 	Blind bool
@@ -63,7 +66,7 @@ func (out *Ready) Sent() {
 		out.Answers[i] = Answered{}
 	}
 	clear(out.Missed)
-	out.Messages, out.Answers, out.Missed, out.Events = out.Messages[:0], out.Answers[:0], out.Missed[:0], out.Events[:0]
+	out.Messages, out.Answers, out.Missed, out.Events, out.served = out.Messages[:0], out.Answers[:0], out.Missed[:0], out.Events[:0], 0
 	if len(out.Votes) == 0 {
 		out.reuse()
 	}

@@ -26,11 +26,12 @@ func (c *cluster) rot(id uint16) *Rebuild {
 func (c *cluster) fence(r *Rebuild, members ...uint16) (ready bool) {
 	helper(c.t)
 	for _, id := range members {
-		current, err := c.process(id).acceptor.Fence(r.Config().Epoch(), r.Ballot())
+		current, err := fence(c.process(id).acceptor, r.Config().Epoch(), r.Ballot())
 		require.NoError(c.t, err)
 		require.True(c.t, current)
 		meta := c.process(id).acceptor.Meta()
 		ready, err = r.Promised(id, meta.Floor, meta.Cleared)
+		err = rebuilt(r, err)
 		require.NoError(c.t, err)
 	}
 	return ready
@@ -41,10 +42,10 @@ func (c *cluster) show(r *Rebuild, members ...uint16) {
 	helper(c.t)
 	for _, id := range members {
 		for key, rec := range c.process(id).store.records {
-			require.NoError(c.t, r.Copy([]byte(key), rec))
+			require.NoError(c.t, rebuilt(r, r.Copy([]byte(key), rec)))
 		}
 		meta := c.process(id).acceptor.Meta()
-		require.NoError(c.t, r.Copied(id, meta.Floor, meta.Cleared))
+		require.NoError(c.t, rebuilt(r, r.Copied(id, meta.Floor, meta.Cleared)))
 	}
 }
 
@@ -52,7 +53,7 @@ func (c *cluster) show(r *Rebuild, members ...uint16) {
 func (c *cluster) tell(id uint16, m Message) (Message, error) {
 	m.Epoch, m.Version.Ballot = 1, m.Ballot
 	var reply Message
-	err := c.process(id).acceptor.Handle(&m, &reply)
+	err := execute(c.process(id).acceptor, &m, &reply)
 	return reply, err
 }
 
@@ -71,17 +72,17 @@ func TestARebuiltReplicaHoldsWhatItAcknowledged(t *testing.T) {
 	require.False(t, votes())
 	c.failed(c.ask(1, "get k"), NotDone, StorageFailed, 0)
 	require.False(t, c.fence(r, 2))
-	require.ErrorIs(t, r.Copy([]byte("k"), record.Record{}), ErrNotNow, "not all have promised")
+	require.ErrorIs(t, rebuilt(r, r.Copy([]byte("k"), record.Record{})), ErrNotNow, "not all have promised")
 	require.NotEmpty(t, c.process(1).store.records, "they may yet be the last ones")
 	require.True(t, c.fence(r, 3))
 	c.show(r, 3)
-	require.ErrorIs(t, r.Finish(), ErrNotNow)
+	require.ErrorIs(t, rebuilt(r, r.Finish()), ErrNotNow)
 	c.show(r, 2)
 	require.False(t, votes())
-	require.NoError(t, r.Finish())
+	require.NoError(t, rebuilt(r, r.Finish()))
 	require.True(t, votes())
 	require.Equal(t, c.process(2).store.records, c.process(1).store.records)
-	require.ErrorIs(t, r.Copy([]byte("k"), record.Record{}), ErrNotNow, "it is over")
+	require.ErrorIs(t, rebuilt(r, r.Copy([]byte("k"), record.Record{})), ErrNotNow, "it is over")
 
 	c.dead[2] = true
 	get := c.give(1, "get k", 2)
@@ -101,7 +102,7 @@ func TestWhatWasShownIsFinal(t *testing.T) {
 	r := c.rot(1)
 	c.fence(r, 2, 3)
 	c.show(r, 2, 3)
-	require.NoError(t, r.Finish())
+	require.NoError(t, rebuilt(r, r.Finish()))
 	require.Equal(t, "ur", c.value(1, "k"), "1 and 3 agree: a client reads it")
 	for id := uint16(1); id <= 3; id++ {
 		reply, err := c.tell(id, late)
@@ -120,12 +121,12 @@ func TestARebuildNeedsAllMembers(t *testing.T) {
 	c.by(write(termOf(3, 5), 1, "k", "uw"), 5)                  // builds on it, and dies
 	r := c.rot(1)
 	require.False(t, c.fence(r, 2, 3, 4), "1, 2 and 3 would agree on what the next home does not find at 1, 4 and 5")
-	require.ErrorIs(t, r.Finish(), ErrNotNow)
+	require.ErrorIs(t, rebuilt(r, r.Finish()), ErrNotNow)
 	require.True(t, c.fence(r, 5))
 	c.show(r, 2, 3, 4)
-	require.ErrorIs(t, r.Finish(), ErrNotNow)
+	require.ErrorIs(t, rebuilt(r, r.Finish()), ErrNotNow)
 	c.show(r, 5)
-	require.NoError(t, r.Finish())
+	require.NoError(t, rebuilt(r, r.Finish()))
 	require.Equal(t, "uw", c.value(1, "k"))
 }
 
@@ -151,7 +152,7 @@ func TestARebuildKeepsClears(t *testing.T) {
 			r := c.rot(1)
 			c.fence(r, 2, 3)
 			c.show(r, 2, 3)
-			require.NoError(t, r.Finish())
+			require.NoError(t, rebuilt(r, r.Finish()))
 			rec, present, err := c.process(1).acceptor.Read([]byte("k"))
 			require.NoError(t, err)
 			require.Equal(t, test.want, string(rec.State.Value))
@@ -166,7 +167,7 @@ func TestARebuildKeepsClears(t *testing.T) {
 		c.show(r, 2)
 		c.by(clearing(rival(2), 1), 2, 3)
 		c.show(r, 3)
-		require.NoError(t, r.Finish())
+		require.NoError(t, rebuilt(r, r.Finish()))
 		rec, present, err := c.process(1).acceptor.Read([]byte("k"))
 		require.NoError(t, err)
 		require.False(t, present)
@@ -184,7 +185,7 @@ func TestACopyIsAPromise(t *testing.T) {
 	c.fence(r, 2, 3)
 	c.by(write(rival(2), 1, "k", "v"), 2, 3) // a term above the rebuild's: the others do not wait
 	c.show(r, 2, 3)
-	require.NoError(t, r.Finish())
+	require.NoError(t, rebuilt(r, r.Finish()))
 	require.Equal(t, "v", c.value(1, "k"))
 	reply, err := c.tell(1, Message{Kind: Prepare, Ballot: termOf(99, 3)})
 	require.NoError(t, err)
@@ -200,7 +201,7 @@ func TestARebuildTakesTheFloor(t *testing.T) {
 	r := c.rot(1)
 	c.fence(r, 2, 3)
 	c.show(r, 2, 3)
-	require.NoError(t, r.Finish())
+	require.NoError(t, rebuilt(r, r.Finish()))
 	require.Equal(t, c.process(2).acceptor.Meta().Floor, c.process(1).acceptor.Meta().Floor)
 }
 
@@ -213,13 +214,13 @@ func TestARebuildThatWasCutDoesNotVote(t *testing.T) {
 	c.process(1).start(c.home(1).Config(), 7)
 	_, err := c.tell(1, Message{Kind: Prepare, Ballot: rival(3)})
 	require.ErrorIs(t, err, ErrRebuilding)
-	_, err = c.process(1).acceptor.Fence(1, rival(3))
+	_, err = fence(c.process(1).acceptor, 1, rival(3))
 	require.ErrorIs(t, err, ErrRebuilding, "nor does it help another replica")
 	again := c.rot(1)
 	require.True(t, r.Ballot().Less(again.Ballot()))
 	c.fence(again, 2, 3)
 	c.show(again, 2, 3)
-	require.NoError(t, again.Finish())
+	require.NoError(t, rebuilt(again, again.Finish()))
 	require.Equal(t, "v", c.value(1, "k"))
 }
 
@@ -252,7 +253,7 @@ func TestWhenAReplicaIsNotRebuilt(t *testing.T) {
 		c.fence(r, 2)
 		c.fill(1)
 		_, err = r.Promised(3, record.Version{}, record.Version{})
-		require.ErrorIs(t, err, ErrNoRoom)
+		require.ErrorIs(t, rebuilt(r, err), ErrNoRoom)
 		c.makeRoom(1)
 		require.True(t, c.fence(r, 3))
 	})
@@ -262,10 +263,10 @@ func TestWhenAReplicaIsNotRebuilt(t *testing.T) {
 		c.fence(r, 2, 3)
 		c.show(r, 2, 3)
 		c.process(1).learn(NewConfig(2, []uint16{1, 2, 3}, nil))
-		require.ErrorIs(t, r.Finish(), ErrNotNow)
-		_, err := c.process(2).acceptor.Adopt(2)
+		require.ErrorIs(t, rebuilt(r, r.Finish()), ErrNotNow)
+		_, err := adopt(c.process(2).acceptor, 2)
 		require.NoError(t, err)
-		current, err := c.process(2).acceptor.Fence(1, rival(1))
+		current, err := fence(c.process(2).acceptor, 1, rival(1))
 		require.NoError(t, err)
 		require.False(t, current)
 	})

@@ -14,7 +14,7 @@ import (
 )
 
 // TestReplay: what happened to a process, recorded, has the same outputs byte for byte when it happens to another one whose store is empty,
-// too. One of them has a Ready that is used again and again, the other one a new Ready for each step.
+// too: messages, answers, votes, and what is to be persisted, some of which is not. One of them has a Ready that is used again and again, the other one a new Ready for each step.
 func TestReplay(t *testing.T) {
 	for seed := range uint64(15) {
 		tape := recordTape(t, seed)
@@ -94,6 +94,12 @@ func (p *played) Execute(dst []byte, st record.State, req *command.Request, now 
 // step lets something happen, and writes down what comes of it.
 func (p *played) step(in Input) {
 	p.home.Step(&in, &p.ready)
+	for w := &p.ready.Write; w.Wanted(); {
+		p.out = append(p.out, describe(w))
+		p.store.full = p.chance("no room ", 2)
+		in.Happening, in.Err = Persisted, w.To(p.store)
+		p.home.Step(&in, &p.ready)
+	}
 	for i := range p.ready.Messages {
 		m := &p.ready.Messages[i]
 		p.out = append(p.out, fmt.Sprintf("%v <- %+v", m.To, m.Message))
@@ -115,6 +121,23 @@ func (p *played) step(in Input) {
 	if p.ready.Reset(); p.replay {
 		p.ready = Ready{}
 	}
+}
+
+// describe tells what is to be persisted.
+func describe(w *Write) string {
+	text := "write"
+	if w.SetsMeta {
+		text += fmt.Sprintf(" %+v", w.Meta)
+	}
+	switch w.Kind {
+	case WriteChanges:
+		text += fmt.Sprintf(" %v: %+v", w.Version, w.Changes)
+	case WriteDelete:
+		text += fmt.Sprintf(" without %s", w.Key)
+	case WriteClear, WriteReset:
+		text += fmt.Sprintf(" without records (%d)", w.Kind)
+	}
+	return text
 }
 
 // play lets all of it happen again.
@@ -167,7 +190,7 @@ func recordTape(t *testing.T, seed uint64) *tape {
 			}
 			reply := m
 			if !m.Reply {
-				err := others.process(m.To).acceptor.Handle(&m, &reply)
+				err := execute(others.process(m.To).acceptor, &m, &reply)
 				if errors.Is(err, ErrNoRoom) {
 					continue
 				}

@@ -27,6 +27,8 @@ const (
 	Replied
 	// Learned: there is a newer configuration. A term does not survive an epoch (R15).
 	Learned
+	// Persisted: Ready.Write has been dealt with. It is the next input after any that leaves something there, for the same home.
+	Persisted
 )
 
 // Input is one thing that happens to a home. The same inputs, with the same answers to what it asks of Env and the same store, have
@@ -44,9 +46,12 @@ type Input struct {
 	Reply *Message
 	// Config is what was learned (Learned).
 	Config *Config
+	// Err is why Ready.Write was not persisted, nil if it was (Persisted): ErrNoRoom, or what ends the home.
+	Err error
 }
 
-// Step lets something happen to the home, and adds to out what it brings about.
+// Step lets something happen to the home, and adds to out what it brings about. It only reads: if there is something in out.Write,
+// that is what the own replica wants to have persisted, and whether it was is the home's next input.
 func (h *Home) Step(in *Input, out *Ready) {
 	h.in, h.out = &in.Moment, out
 	switch in.Happening {
@@ -58,6 +63,9 @@ func (h *Home) Step(in *Input, out *Ready) {
 		h.handleReply(in.Reply)
 	case Learned:
 		h.learn(in.Config)
+	case Persisted:
+		h.persisted(in.Err)
 	}
+	h.serve()
 	h.in, h.out = nil, nil
 }

@@ -163,7 +163,7 @@ func TestR15ANewEpochEndsTheTerm(t *testing.T) {
 func TestR15AReplicasNewerEpochEndsTheTerm(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(1)
-	_, err := c.process(1).acceptor.Adopt(2)
+	_, err := adopt(c.process(1).acceptor, 2)
 	require.NoError(t, err)
 	set := c.ask(1, "set k v")
 	c.failed(set, NotDone, LostTerm, 0)

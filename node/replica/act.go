@@ -15,11 +15,25 @@ func (s *Stripe) Give(number uint16, sl *Slot, r *register.Request, except uint1
 	in.Request = nil
 }
 
-// step lets something happen to the home of a slot, of which the round's input has the rest. The stripe is locked.
+// step lets something happen to the home of a slot, of which the round's input has the rest, and persists what its replica wants to have
+// persisted. The stripe is locked.
 func (s *Stripe) step(number uint16, sl *Slot, what register.Happening) {
-	s.round.in.Happening = what
-	sl.home.Step(&s.round.in, &s.round.ready)
+	in, ready := &s.round.in, &s.round.ready
+	in.Happening = what
+	sl.home.Step(in, ready)
+	for ready.Write.Wanted() {
+		in.Happening, in.Err = register.Persisted, ready.Write.To(store{s})
+		sl.home.Step(in, ready)
+	}
 	s.touched(number, sl)
+}
+
+// persist persists what a step of a replica wants to have persisted, and tells it.
+func (s *Stripe) persist(sl *Slot, w *register.Write) error {
+	if !w.Wanted() {
+		return nil
+	}
+	return sl.acceptor.Persisted(w, w.To(store{s}))
 }
 
 // act does what the steps of homes have made ready: the round gathers what is to be sent. No stripe need be locked.

@@ -26,7 +26,7 @@
 //	group.go       several operations with one locking, and their memory asked for ahead
 //	round.go       what one round of work sends, and when; frames.go its frames; act.go what steps have made ready
 //	env.go         what a home asks in the course of a step (register.Env)
-//	store.go       the engine as replicas see it (register.Store)
+//	store.go       the engine as replicas see it (register.Store, register.Writer)
 //	quorum.go      whether a majority of a slot's replicas would answer
 //	background.go  what homes are given to do that no client asked for
 //	tick.go        what homes do that waits for too long

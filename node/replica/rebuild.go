@@ -12,12 +12,19 @@ func (s *Stripe) Rebuild(number uint16) (*register.Rebuild, error) {
 	return s.slots[number/stripes].home.Rebuild(&s.round.ready)
 }
 
+// Persist writes what the rebuild of a slot wants to have persisted.
+func (s *Stripe) Persist(w *register.Write) error { return w.To(store{s}) }
+
 // Restored lets a slot vote again.
 func (s *Stripe) Restored(number uint16) { s.slots[number/stripes].err = nil }
 
 // Fence and Meta are those of the slot's register.Acceptor, also if the slot cannot be read.
 func (s *Stripe) Fence(number uint16, epoch uint64, b record.Ballot) (current bool, err error) {
-	return s.slots[number/stripes].acceptor.Fence(epoch, b)
+	sl, w := s.slots[number/stripes], &s.round.ready.Write
+	if current, err = sl.acceptor.Fence(epoch, b, w); err != nil {
+		return false, err
+	}
+	return current, s.persist(sl, w)
 }
 
 // Meta is what the replica holds of the slot itself, also if the slot cannot be read.

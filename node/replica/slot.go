@@ -155,11 +155,21 @@ func (s *Stripe) Active(number uint16) bool { return s.active>>(number/stripes)&
 // Claims reports whether this node holds the term of the slot, or is about to.
 func (sl *Slot) Claims() bool { return sl.home.Claims() && !sl.home.Deposed() }
 
-// Adopt takes part in an epoch from now on, if it is newer, and reports whether it is the one that the replica is in.
-func (sl *Slot) Adopt(epoch uint64) (current bool, err error) { return sl.acceptor.Adopt(epoch) }
+// Adopt takes part in an epoch from now on, if it is newer, and reports whether it is the one that the replica is in. The stripe is locked.
+func (s *Stripe) Adopt(sl *Slot, epoch uint64) (current bool, err error) {
+	w := &s.round.ready.Write
+	current = sl.acceptor.Adopt(epoch, w)
+	return current, s.persist(sl, w)
+}
 
-// Handle executes a home's request.
-func (sl *Slot) Handle(m, answer *register.Message) error { return sl.acceptor.Handle(m, answer) }
+// Handle executes a home's request, and has written what comes of it. The stripe is locked.
+func (s *Stripe) Handle(sl *Slot, m, answer *register.Message) error {
+	w := &s.round.ready.Write
+	if err := sl.acceptor.Step(m, answer, w); err != nil {
+		return err
+	}
+	return s.persist(sl, w)
+}
 
 // Read returns what the replica holds of a key.
 func (sl *Slot) Read(key []byte) (record.Record, bool, error) { return sl.acceptor.Read(key) }

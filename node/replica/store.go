@@ -15,7 +15,10 @@ import (
 // is never used up.
 type store struct{ stripe *Stripe }
 
-var _ register.Store = store{}
+var (
+	_ register.Store  = store{}
+	_ register.Writer = store{}
+)
 
 // full reports whether the engine takes no writes in this round of work.
 func (s *Stripe) full() bool { return s.round != nil && s.round.in.Full }
@@ -28,7 +31,7 @@ func (s store) Get(slot uint16, key []byte) (record.Record, bool, error) {
 	return s.stripe.host.engine.Get(slot, key)
 }
 
-// PutSlot implements register.Store.
+// PutSlot implements register.Writer.
 func (s store) PutSlot(slot uint16, meta record.SlotMeta) error {
 	if s.stripe.full() {
 		return register.ErrNoRoom
@@ -36,7 +39,7 @@ func (s store) PutSlot(slot uint16, meta record.SlotMeta) error {
 	return noRoom(s.stripe.host.engine.PutSlot(slot, meta))
 }
 
-// Stage implements register.Store. An engine stages keys one by one: of more than one change a crash could keep some only, so there must not be more yet.
+// Stage implements register.Writer. An engine stages keys one by one: of more than one change a crash could keep some only, so there must not be more yet.
 func (s store) Stage(slot uint16, version record.Version, changes []record.Change) error {
 	if len(changes) != 1 {
 		return errBatch
@@ -58,7 +61,7 @@ func (s store) Stage(slot uint16, version record.Version, changes []record.Chang
 // errBatch is returned for changes of several keys, which nothing makes yet.
 var errBatch = errors.New("replica: changes of several keys are not staged as one yet")
 
-// Delete implements register.Store.
+// Delete implements register.Writer.
 func (s store) Delete(slot uint16, key []byte) error {
 	if s.stripe.full() {
 		return register.ErrNoRoom
@@ -66,7 +69,7 @@ func (s store) Delete(slot uint16, key []byte) error {
 	return noRoom(s.stripe.host.engine.Delete(slot, key))
 }
 
-// Clear implements register.Store.
+// Clear implements register.Writer.
 func (s store) Clear(slot uint16, meta record.SlotMeta) error {
 	if s.stripe.full() {
 		return register.ErrNoRoom
@@ -74,7 +77,7 @@ func (s store) Clear(slot uint16, meta record.SlotMeta) error {
 	return noRoom(s.stripe.host.engine.Clear(slot, meta))
 }
 
-// Reset implements register.Store.
+// Reset implements register.Writer.
 func (s store) Reset(slot uint16, meta record.SlotMeta) error {
 	if s.stripe.full() {
 		return register.ErrNoRoom

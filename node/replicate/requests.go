@@ -68,7 +68,7 @@ func (r *Replicator) group(c *replica.Conn, s *Session) {
 			continue
 		}
 		if err == nil {
-			if err = sl.Handle(m, &s.answer); err != nil {
+			if err = st.Handle(sl, m, &s.answer); err != nil {
 				st.Fail(m.Slot, sl, err)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 var happenings = []string{
 	"afflicted", begunWhenWell, "change-dropped", "clock-jump", "copied", "crash", "crash-in-step", "disk-lost", "duplicated", "epoch", "expired-read", "grown", "hash-delta", "hash-need-full", "hash-object", "joint-epoch", "lost",
 	"members-changed", "missed", "not-voting", "operations", "partition", "pause", "pipeline", "quorum-read", "read-failed", "read-to-home", "rebuild-cut", "rebuilt",
-	"repaired", "rewritten", "rot", "rot-found", "shrunk", "staged-lost", "store-failed", "store-full", "write-refused", "writes", "writes-unknown",
+	"repaired", "rewritten", "rot", "rot-found", "shrunk", "staged-lost", "store-failed", "store-full", "write-refused", "write-torn", "writes", "writes-unknown",
 }
 
 // rare are those of them that a run of some thousand histories may miss.

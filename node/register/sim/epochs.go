@@ -138,7 +138,7 @@ func (s *Sim) dropChange() {
 // adoptAll raises the epoch of every slot; false means that the node is further already.
 func (n *node) adoptAll(epoch uint64) bool {
 	for slot := range n.acceptors {
-		if current, err := n.acceptors[slot].Adopt(epoch); err != nil || !current {
+		if !n.adopt(uint16(slot), epoch) {
 			return false
 		}
 	}

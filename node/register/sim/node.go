@@ -178,7 +178,7 @@ func (n *node) deliver(m register.Message) {
 		if n.damaged[m.Slot] {
 			return
 		}
-		if err := n.acceptors[m.Slot].Handle(&m, &reply); err != nil {
+		if err := n.serve(&m, &reply); err != nil {
 			n.damage(m.Slot, err)
 			return // it says nothing any more
 		}
@@ -189,6 +189,24 @@ func (n *node) deliver(m register.Message) {
 		}
 		n.hold(func() { n.sim.send(c) })
 	})
+}
+
+// serve has a replica execute a request, and persists what it wants to have persisted.
+func (n *node) serve(m, reply *register.Message) error {
+	a, w := n.acceptors[m.Slot], &n.ready.Write
+	if err := a.Step(m, reply, w); err != nil || !w.Wanted() {
+		return err
+	}
+	return a.Persisted(w, n.store.persist(w))
+}
+
+// adopt raises the epoch of a slot; false means that its replica is further already, or cannot.
+func (n *node) adopt(slot uint16, epoch uint64) bool {
+	a, w := n.acceptors[slot], &n.ready.Write
+	if !a.Adopt(epoch, w) {
+		return false
+	}
+	return !w.Wanted() || a.Persisted(w, n.store.persist(w)) == nil
 }
 
 // execute handles the requests of one frame.
@@ -214,10 +232,10 @@ func (n *node) read(o *operation, attempt int, epoch uint64) {
 			n.sim.sendVote(o, attempt, vote{from: n.id, epoch: acceptor.Meta().Epoch, refused: true})
 			return
 		}
-		current, err := acceptor.Adopt(epoch)
-		rec, _, err2 := acceptor.Read([]byte(o.cmd.Key))
-		n.damage(o.cmd.Slot, err2)
-		if n.lost || !current || err != nil || err2 != nil {
+		current := n.adopt(o.cmd.Slot, epoch)
+		rec, _, err := acceptor.Read([]byte(o.cmd.Key))
+		n.damage(o.cmd.Slot, err)
+		if n.lost || !current || err != nil {
 			n.sim.sendVote(o, attempt, vote{from: n.id, epoch: acceptor.Meta().Epoch, refused: true})
 			return
 		}

@@ -4,11 +4,15 @@ import (
 	"github.com/quolldb/quoll/node/register"
 )
 
-// step lets something happen to the home of a slot, and does what comes of it.
+// step lets something happen to the home of a slot, persists what its replica wants to have persisted, and does what else comes of it.
 func (n *node) step(slot uint16, in register.Input) {
 	in.Moment = n.moment()
 	before := n.store.stagedAt
 	n.homes[slot].Step(&in, &n.ready)
+	for w := &n.ready.Write; w.Wanted(); {
+		in.Happening, in.Err = register.Persisted, n.store.persist(w)
+		n.homes[slot].Step(&in, &n.ready)
+	}
 	for i := range n.ready.Messages {
 		m := &n.ready.Messages[i]
 		for _, member := range m.To {

@@ -101,7 +101,7 @@ func (b *rebuilding) step() {
 			}
 			var err error
 			b.Rebuild, err = n.homes[b.slot].Rebuild(&n.ready)
-			if n.act(); err != nil {
+			if n.act(); err != nil || b.persist(nil) != nil {
 				b.Rebuild = nil
 				return
 			}
@@ -139,7 +139,11 @@ func (n *node) show(slot uint16, epoch uint64, ballot record.Ballot, number int,
 			return
 		}
 		acceptor := n.acceptors[slot]
-		if current, err := acceptor.Fence(epoch, ballot); err != nil || !current {
+		w := &n.ready.Write
+		if current, err := acceptor.Fence(epoch, ballot, w); err != nil || !current {
+			return
+		}
+		if w.Wanted() && acceptor.Persisted(w, n.store.persist(w)) != nil {
 			return
 		}
 		var p part
@@ -157,6 +161,14 @@ func (n *node) show(slot uint16, epoch uint64, ballot record.Ballot, number int,
 	})
 }
 
+// persist persists what the rebuild wants to have persisted, if there was no error.
+func (b *rebuilding) persist(err error) error {
+	if err != nil || !b.Write.Wanted() {
+		return err
+	}
+	return b.Persisted(b.node.store.persist(&b.Write))
+}
+
 // take is told what a member holds.
 func (b *rebuilding) take(run *register.Rebuild, id uint16, number int, p part) {
 	n := b.node
@@ -166,19 +178,19 @@ func (b *rebuilding) take(run *register.Rebuild, id uint16, number int, p part) 
 		}
 		if number == 0 {
 			ready, err := b.Promised(id, p.meta.Floor, p.meta.Cleared)
-			if b.ready = ready; err == nil {
-				b.next[id] = 1
+			if b.persist(err) == nil {
+				b.ready, b.next[id] = ready, 1
 			}
 			return
 		}
-		if p.held && b.Copy([]byte(p.key), p.rec) != nil {
+		if p.held && b.persist(b.Copy([]byte(p.key), p.rec)) != nil {
 			return
 		}
 		if number == len(keysOf(b.slot)) && b.Copied(id, p.meta.Floor, p.meta.Cleared) != nil {
 			return
 		}
 		b.next[id]++
-		if b.Finish() == nil {
+		if b.persist(b.Finish()) == nil {
 			n.damaged[b.slot] = false
 			n.sim.count("rebuilt", 1)
 			n.sim.trace("node %d votes for slot %d again: %+v", n.id, b.slot, n.acceptors[b.slot].Meta())

@@ -39,7 +39,7 @@ func (s scenario) tell(m register.Message, epoch uint64, members ...uint16) (rep
 	for _, id := range members {
 		n := s.nodes[id]
 		m.Epoch, m.From, m.To, m.Key = epoch, m.Ballot.Member(), id, []byte("b")
-		require.NoError(s.t, n.acceptors[0].Handle(&m, &reply))
+		require.NoError(s.t, n.serve(&m, &reply))
 		n.store.commit(n.store.stagedAt)
 	}
 	return reply

@@ -35,7 +35,7 @@ func (im *image) clone() (c image) {
 	return c
 }
 
-// store implements register.Store, for all slots of a node. What is staged is visible at
+// store implements register.Store and register.Writer, for all slots of a node. What is staged is visible at
 // once and durable after commit, in the order in which it was staged.
 type store struct {
 	sim             *Sim
@@ -101,6 +101,19 @@ func (s *store) crash() {
 	}
 	s.staged, s.log, s.stagedAt = s.durable.clone(), nil, s.durableAt
 	s.failing = false
+}
+
+// persist stages what a step wants to have persisted. A store that is full for what is left of it has room now and then for its first part.
+func (s *store) persist(w *register.Write) error {
+	if s.full && w.SetsMeta && w.Kind < register.WriteClear && w.Kind != register.WriteNothing && s.sim.chance(3) {
+		s.full = false
+		err := s.PutSlot(w.Slot, w.Meta)
+		if s.full = true; err != nil {
+			return err
+		}
+		s.sim.count("write-torn", 1)
+	}
+	return w.To(s)
 }
 
 // Slot returns a slot's state.

@@ -1,0 +1,101 @@
+package register
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// A home's own replica is asked as all others are, in the order in which the home has sent things, but at the end of the step, without a way
+// in between. So until then the home has to know by itself what the replica does not show yet (see recall and localHolds).
+
+// serve lets the own replica execute what it has been sent, until it wants something persisted.
+func (h *Home) serve() {
+	out := h.out
+	for out.served < len(out.Messages) {
+		x := &out.Messages[out.served]
+		out.served++
+		if !slices.Contains(x.To, h.self) {
+			continue
+		}
+		x.Message.To = h.self
+		if ks := h.head(x); ks != nil {
+			x.State = ks.head.State
+		}
+		reply := out.vote()
+		err := h.local.Step(&x.Message, reply, &out.Write)
+		if err == nil && out.Write.Wanted() {
+			return
+		}
+		h.served(x, reply, err)
+	}
+}
+
+// head returns the key whose head a delta makes: the replica need not apply it then.
+func (h *Home) head(x *Outgoing) *keyState {
+	if !x.IsDelta {
+		return nil
+	}
+	if ks := h.keys.get(x.Key); ks != nil && ks.present && ks.head.Version == x.Version {
+		return ks
+	}
+	return nil
+}
+
+// persisted goes on with what wanted something persisted.
+func (h *Home) persisted(err error) {
+	out := h.out
+	err = h.local.Persisted(&out.Write, err)
+	h.served(&out.Messages[out.served-1], &out.Votes[len(out.Votes)-1], err)
+}
+
+// served deals with the own replica's reply, the last of the votes. It counts when it is durable. A refusal, or a write that there is
+// no room for, ends the term at once: from then on the replica does not show what this home
+// proposed last. Nor does it get what else the step has sent.
+func (h *Home) served(x *Outgoing, reply *Message, err error) {
+	out := h.out
+	if x.IsDelta {
+		x.State = record.State{} // which does not travel
+	}
+	switch {
+	case errors.Is(err, ErrNoRoom):
+		out.unvote()
+		if h.phase != idle {
+			h.stepDown()
+		}
+		out.served = len(out.Messages)
+	case err != nil:
+		out.unvote()
+		h.fail(err)
+		out.served = len(out.Messages)
+	case reply.Result != OK && h.phase != idle:
+		h.observe(reply)
+		out.unvote()
+		h.stepDown()
+		out.served = len(out.Messages)
+	case h.counted(reply):
+		out.unvote()
+	default:
+		reply.Key, reply.Found.Value = out.keep(reply.Key), out.keepShort(reply.Found.Value)
+		if reply.Present {
+			x.Base = reply.Held // of a sync-read: the others need not show what is here
+		}
+	}
+}
+
+// counted counts the own replica's vote for a write if it may be counted at once, and reports whether that is all that it
+// is good for: other votes have to come, and will find it.
+func (h *Home) counted(reply *Message) bool {
+	if reply.Kind != Accept || h.reads > 0 || !h.in.Instant {
+		return false
+	}
+	ks := h.keys.get(reply.Key)
+	if ks == nil || !ks.present || ks.head.Version != reply.Held {
+		return false
+	}
+	i := h.config.index(h.self)
+	ks.held[i] = max(ks.held[i], reply.Held.Seq)
+	ks.exact.add(i)
+	return !h.holds(ks, reply.Held.Seq)
+}
