@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/quolldb/quoll/e2e/outcome"
@@ -68,10 +69,27 @@ func (c *client) turn(place int) {
 	key, serial := c.world.keys.At(place, together)
 	var commands []history.Command
 	for at := range together {
-		commands = append(commands, history.DrawBy(c.random, key, serial, at))
+		commands = append(commands, c.draw(key, serial, at))
 	}
 	c.send(commands)
 }
+
+// draw draws a command. On every sixth key some values are so long that nodes keep them in parts, in memory and on disk, and send what they have become
+// ahead of the message that needs it.
+func (c *client) draw(key string, serial int64, at int) history.Command {
+	command := history.DrawBy(c.random, key, serial, at)
+	takesAny := command.Kind != history.HSet && command.Kind != history.HSetNX || command.Field == "wide"
+	if command.Arg != "" && takesAny && serialOf(key)%6 == 0 && c.random.IntN(4) == 0 {
+		command.Arg += long[:len(long)>>c.random.IntN(2)]
+	}
+	return command
+}
+
+// serialOf is a number that follows from a key.
+func serialOf(key string) uint64 { return randomOf(0, key).Uint64() }
+
+// long makes values long. It is what package history shows short.
+var long = strings.Repeat("~", 100*300)
 
 // send sends commands and notes what becomes of them.
 func (c *client) send(commands []history.Command) {
@@ -135,7 +153,7 @@ func (c *client) conclude(call history.Call, text string, isError bool, err erro
 	if known != outcome.Unknown || call.Command().Kind.Reads() {
 		w.keys.Ended(call.Command().Key)
 	}
-	w.trace.add(time.Since(w.began), fmt.Sprintf("%s %v -> %s", c.name, call.Command(), text))
+	w.trace.add(time.Since(w.began), fmt.Sprintf("%s %v -> %s", c.name, call.Command(), strings.ReplaceAll(text, long[:300], "~")))
 }
 
 // connect connects with one of the proxies.

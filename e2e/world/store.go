@@ -29,25 +29,26 @@ type store interface {
 	end() error
 }
 
-func newStore(engine string, generation uint64) store {
+func newStore(engine string, generation uint64, h *holder) store {
 	if engine == "disk" {
-		return newDiskStore(generation)
+		return newDiskStore(generation, h)
 	}
-	return newMemoryStore(generation)
+	return newMemoryStore(generation, h)
 }
 
 // memoryStore is an engine in memory that outlives its nodes, as if it were on a disk for which writing takes no time.
 type memoryStore struct {
 	identity
 	engine *memory.Engine
+	holder *holder
 }
 
-func newMemoryStore(generation uint64) *memoryStore {
-	return &memoryStore{identity: identity{generation: generation | 1}, engine: memory.New()}
+func newMemoryStore(generation uint64, h *holder) *memoryStore {
+	return &memoryStore{identity: identity{generation: generation | 1}, engine: memory.New(), holder: h}
 }
 
 func (s *memoryStore) open(opt *node.Options) error {
-	opt.Engine, opt.EngineName, opt.Identity = survivor{s.engine}, "memory", &s.identity
+	opt.Engine, opt.EngineName, opt.Identity = survivor{s.engine, s.holder}, "memory", &s.identity
 	return nil
 }
 
@@ -61,10 +62,11 @@ type diskStore struct {
 	identity
 	volume *volume
 	engine *disk.Engine // of the last life
+	holder *holder
 }
 
-func newDiskStore(generation uint64) *diskStore {
-	s := &diskStore{identity: identity{generation: generation | 1}}
+func newDiskStore(generation uint64, h *holder) *diskStore {
+	s := &diskStore{identity: identity{generation: generation | 1}, holder: h}
 	s.faults.heal()
 	s.volume = newVolume(&s.faults, rand.New(rand.NewPCG(generation, 2)))
 	return s
@@ -80,11 +82,12 @@ func (s *diskStore) open(opt *node.Options) error {
 		return err
 	}
 	s.engine = e
-	opt.Engine, opt.EngineName, opt.Fsync, opt.Identity = e, "records", "always", &s.identity
+	opt.Engine, opt.EngineName, opt.Fsync, opt.Identity = watchDisk(e, s.holder), "records", "always", &s.identity
 	return nil
 }
 
 func (s *diskStore) crash(how hostState) {
+	s.holder.end()
 	if how == silent {
 		s.volume = s.volume.afterPowerCut()
 	} else {
@@ -94,11 +97,6 @@ func (s *diskStore) crash(how hostState) {
 
 func (s *diskStore) reader() engine.Engine { return s.engine }
 func (s *diskStore) end() error            { return nil }
-
-// survivor is an engine whose content outlives Close.
-type survivor struct{ *memory.Engine }
-
-func (survivor) Close() error { return nil }
 
 // identity is what a node keeps of itself (membership.Identity), without a directory.
 type identity struct {

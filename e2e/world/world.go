@@ -54,6 +54,7 @@ type World struct {
 	keys     *history.Keys
 	log      *slog.Logger
 	trace    trace
+	lineage  *lineage
 	began    time.Time
 	tempo    time.Duration // from one bout of the clients to the next
 	stopped  atomic.Bool   // clients begin nothing more
@@ -87,10 +88,10 @@ func build(cfg Config) *World {
 		cfg.Log = slog.DiscardHandler
 	}
 	w := &World{cfg: cfg, random: randomOf(cfg.Seed, "schedule", cfg.Schedule), net: newNetwork(cfg.Seed), recorder: history.NewRecorder(),
-		keys: history.NewKeys("k"), log: slog.New(cfg.Log), began: time.Now(), tempo: leastTempo + time.Duration(shape.Int64N(int64(mostTempo-leastTempo)))}
+		keys: history.NewKeys("k"), log: slog.New(cfg.Log), lineage: newLineage(), began: time.Now(), tempo: leastTempo + time.Duration(shape.Int64N(int64(mostTempo-leastTempo)))}
 	for i := range cfg.Nodes {
 		name := string(rune('a' + i))
-		m := &machine{world: w, name: name, host: w.net.host(name), store: newStore(cfg.Engine, shape.Uint64())}
+		m := &machine{world: w, name: name, host: w.net.host(name), store: newStore(cfg.Engine, shape.Uint64(), w.lineage.holder())}
 		w.machines = append(w.machines, m)
 		w.initial = append(w.initial, ring.InitialMember{Name: name, Peer: m.host.at(peerPort)})
 	}
@@ -114,7 +115,7 @@ func Live(cfg Config) (*World, error) {
 		w.note("%v", err)
 		w.abandon()
 	}
-	return w, err
+	return w, errors.Join(err, w.lineage.wrong())
 }
 
 // Check judges the histories of a world that has lived, with so much time for each key.
@@ -135,9 +136,15 @@ func (w *World) live() error {
 	if schedules[w.cfg.Schedule] == nil {
 		return fmt.Errorf("there is no schedule %q; there are %v", w.cfg.Schedule, Schedules())
 	}
+	w.lineage.watch()
 	if err := w.start(); err != nil {
 		return err
 	}
+	table, err := w.table()
+	if err != nil {
+		return err
+	}
+	w.lineage.formed(table)
 	for _, c := range w.clients {
 		w.working.Go(c.work)
 	}
@@ -148,7 +155,7 @@ func (w *World) live() error {
 	if err := errors.Join(append(w.failures, w.settle())...); err != nil {
 		return err
 	}
-	if err := w.converge(); err != nil {
+	if err = w.converge(); err != nil {
 		return err
 	}
 	w.readAll()

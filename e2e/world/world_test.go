@@ -1,6 +1,7 @@
 package world
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -79,9 +80,8 @@ func one(t *testing.T, cfg Config) *World {
 	close(ended)
 	result := w.Check(checkFor)
 	sum.overlaps += result.Overlaps
-	if failure == nil {
-		failure = result.Err()
-	}
+	sum.compared += w.lineage.pairs
+	failure = errors.Join(failure, result.Err())
 	if *show || failure != nil {
 		t.Logf("%s", w.Trace())
 	}
@@ -119,7 +119,7 @@ type tally struct {
 	simulated                              time.Duration
 	operations, answered, refused, unknown int64
 	events                                 int64
-	overlaps                               int
+	overlaps, compared                     int
 }
 
 func (y *tally) add(w *World) {
@@ -143,11 +143,11 @@ func (y *tally) String() string {
 	simulated, worlds := y.simulated.Seconds(), float64(y.worlds)
 	return fmt.Sprintf(`%d worlds, %.0f s in them, in %.1f s and %.1f s of processor time: %.0f simulated seconds in one of a processor
 a world: %.0f s, %.0f events, %.0f operations, %.0f pairs overlapped; a second of a processor: %.1f events, %.0f operations, %.0f pairs
-%d operations: %d answered, %d refused, %d of unknown outcome`,
+%d operations: %d answered, %d refused, %d of unknown outcome; %d pairs of readable versions compared`,
 		y.worlds, simulated, time.Since(y.began).Seconds(), worked, simulated/worked,
 		simulated/worlds, float64(y.events)/worlds, float64(y.operations)/worlds, float64(y.overlaps)/worlds,
 		float64(y.events)/worked, float64(y.operations)/worked, float64(y.overlaps)/worked,
-		y.operations, y.answered, y.refused, y.unknown)
+		y.operations, y.answered, y.refused, y.unknown, y.compared)
 }
 
 // TestHowOftenASeedRepeats lets each of some worlds live twice, and counts how many of the pairs have one trace. Go's scheduler is not ours, so

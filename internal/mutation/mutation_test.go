@@ -50,6 +50,11 @@ func worlds(schedule string, seeds int) trial {
 // rapid: those find another thing each time, and leave it in testdata.
 func scenario(pkg, test, says string) trial { return trial{pkg: pkg, test: test, says: says} }
 
+// lineage is a trial by whole clusters in which a majority has to hold a version that is not built on what a majority held before.
+func lineage(schedule string, seeds int) trial {
+	return trial{pkg: world, test: "TestWorlds", says: `is not built on the other`, mode: schedule, seeds: seeds}
+}
+
 // world is the package that lets whole clusters live.
 const world = "e2e/world"
 

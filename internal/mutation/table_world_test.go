@@ -66,4 +66,8 @@ var worldRules = []mutation{
 		caught: worlds("chaos", 3), edits: []edit{
 			{"node/replica/env.go", `return dst, datatype.WriteAgain(st)`, `return dst, record.Effect{}`},
 		}},
+	{name: "world-lineage", rule: "R4", effect: "the first answer to a sync-read is the head; what is built on it is seen by the lineage of versions, before any client reads",
+		caught: lineage("chaos", 30), edits: []edit{
+			{"node/register/replies.go", `if !h.config.quorum(sr.from) {`, `if sr.from == 0 {`},
+		}},
 }

@@ -47,6 +47,7 @@ func (r *Round) act() {
 	}
 	for i := range ready.Messages {
 		m := &ready.Messages[i]
+		witness(m)
 		for _, member := range m.To {
 			if p := r.host.peers.Of(member); p != nil && p.Connected() {
 				r.replicate(p, &m.Message)

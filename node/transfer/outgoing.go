@@ -10,9 +10,6 @@ import (
 	"github.com/quolldb/quoll/internal/wire"
 )
 
-// Ahead is the length in bytes from which an object is sent ahead.
-const Ahead = 1 << 20
-
 // Large reports whether the object of a state is sent ahead of the message. Bytes without an object are not: they are no longer than an argument of a command
 // may be, and came in a frame.
 func Large(s *record.State) bool { return s.Object != nil && s.Object.Size() >= Ahead }

@@ -1,0 +1,92 @@
+package world
+
+import (
+	"testing"
+
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/ring"
+)
+
+func version(counter uint64) record.Version {
+	return record.Version{Ballot: record.Ballot{Counter: counter, Incarnation: record.NewIncarnation(1, 1)}, Seq: 1}
+}
+
+// threeHolders is a cluster of three replicas, of which what they hold is told.
+func threeHolders(t *testing.T) *lineage {
+	t.Helper()
+	initial := ring.Initial{{Name: "a", Peer: "10.0.0.1:1"}, {Name: "b", Peer: "10.0.0.2:1"}, {Name: "c", Peer: "10.0.0.3:1"}}
+	table, err := ring.Plan(initial.Cluster("w", 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLineage()
+	for range 3 {
+		l.holder()
+	}
+	l.formed(table)
+	return l
+}
+
+func (l *lineage) hold(v record.Version, value string, durable bool, holders ...int) {
+	for _, i := range holders {
+		h := l.holders[i]
+		h.put(0, []byte("k"), record.Record{Version: v, State: record.State{Type: record.String, Value: []byte(value)}})
+		if durable {
+			h.committed(h.until())
+		}
+	}
+}
+
+// TestWhatAMajorityHoldsIsBuiltOnWhatOneHeld: lineage notices when it is not, though no client reads.
+func TestWhatAMajorityHoldsIsBuiltOnWhatOneHeld(t *testing.T) {
+	u, v, w := version(1), version(2), version(3)
+	for _, c := range []struct {
+		name    string
+		from    origin
+		durable bool
+		wrong   bool
+	}{
+		{"on what was there before", origin{base: u}, true, true},
+		{"on it", origin{base: v}, true, false},
+		{"on nothing, and overwrites what is there", origin{base: u, blind: true}, true, false},
+		{"on what was there before, but is lost", origin{base: u}, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := threeHolders(t)
+			at := keyName{0, "k"}
+			l.proposed(at, u, origin{})
+			l.hold(u, "u", true, 0, 1, 2)
+			l.proposed(at, v, origin{base: u})
+			l.hold(v, "u.v", true, 1, 2)
+			l.proposed(at, w, c.from)
+			l.hold(w, "w", c.durable, 0, 1)
+			if err := l.wrong(); (err != nil) != c.wrong {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func TestAVersionNamesOneState(t *testing.T) {
+	l := threeHolders(t)
+	l.hold(version(1), "this", false, 0)
+	l.hold(version(1), "that", false, 1)
+	if l.wrong() == nil {
+		t.Error("it names two")
+	}
+}
+
+func TestWhatACrashMayHaveTakenCountsForNothing(t *testing.T) {
+	l := threeHolders(t)
+	h := l.holders[0]
+	h.put(0, []byte("k"), record.Record{Version: version(1)})
+	until := h.until()
+	h.end()
+	h.put(0, []byte("k"), record.Record{Version: version(2)})
+	h.begin()
+	h.put(0, []byte("k"), record.Record{Version: version(3)})
+	h.committed(until)
+	if len(h.durable) > 0 {
+		t.Errorf("%v", h.durable)
+	}
+}
