@@ -19,30 +19,21 @@ var worldRules = []mutation{
 		}},
 	{name: "world-applied-first", rule: "The journal", effect: "the store is said to have what is not written to it yet",
 		caught: worlds("powercuts", 5), edits: []edit{
-			{"node/engine/disk/flush.go", `	if err := b.write(); err != nil || b.waited > 0 {
+			{"node/engine/disk/flush.go", `	if err := b.write(); err != nil {
 		return err
 	}
-	e.held.Store(0)
-	if err := e.mark(markApplied, until); err != nil {
+	if b.waited > 0 {
+		e.kept.Store(logged)
+		return nil
+	}
+	if err := e.forget(until); err != nil {
+		return err
+	}`, `	if err := e.forget(until); err != nil {
 		return err
 	}
-	if err := e.sync(); err != nil {
+	if err := b.write(); err != nil {
 		return err
-	}
-	return e.journal.Checkpoint(until)`, `	if err := e.mark(markApplied, until); err != nil {
-		return err
-	}
-	if err := e.sync(); err != nil {
-		return err
-	}
-	if err := e.journal.Checkpoint(until); err != nil {
-		return err
-	}
-	if err := b.write(); err != nil || b.waited > 0 {
-		return err
-	}
-	e.held.Store(0)
-	return nil`},
+	}`},
 		}},
 	{name: "journal-short", rule: "The journal", effect: "a file that has lost its end is read as far as it goes",
 		caught: scenario("node/engine/journal", "TestAShorterFileIsNoticed", `in chain but got nil`), edits: []edit{

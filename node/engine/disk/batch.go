@@ -121,14 +121,15 @@ func (b *batch) change(s *slot, name string) (waits bool) {
 	return false
 }
 
-// mayWait reports whether an entry stays in the journal and in memory for now: for few bytes that change in a large object the store takes whole parts.
+// mayWait reports whether an entry stays in the journal and in memory for now: for few bytes that change in an object the store takes whole parts, or all of
+// it. What is not used any more does not keep others out of memory.
 func (b *batch) mayWait(ref table.Ref) bool {
 	opt := &b.engine.opt
-	return b.waits && int64(ref.Size()) >= opt.LargeObject && b.waited+memoryOf(ref) <= opt.Cache/waitMost && ref.Record().State.Object != nil
+	return b.waits && ref.Marks()&used != 0 && int64(ref.Size()) >= opt.WaitFrom && b.waited+memoryOf(ref) <= opt.Cache/waitMost && ref.Record().State.Object != nil
 }
 
-// waitMost is which part of the cache may be large objects that wait.
-const waitMost = 4
+// waitMost is which part of the cache may be objects that wait.
+const waitMost = 2
 
 // encode makes of the record what the store keeps of it.
 func (i *item) encode(k *Kind) {

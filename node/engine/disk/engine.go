@@ -27,7 +27,8 @@ type Engine struct {
 
 	memory      atomic.Int64 // what is in the slots' tables,
 	unflushed   atomic.Int64 // what of it has changed since the last flush began
-	held        atomic.Int64 // what had changed, when the last flush began, since the journal could forget anything
+	logged      atomic.Int64 // how many bytes of operations the journal has that Open would repeat,
+	kept        atomic.Int64 // and how many of them the store has but for the objects that wait
 	large       atomic.Bool  // some values are apart from their records
 	orphansFrom []byte       // where sweepOrphans goes on; the flusher's
 	parted      atomic.Bool  // some values are in parts

@@ -58,10 +58,9 @@ func (e *Engine) evictStep() (round bool) {
 		}
 		n, last = n+1, ref.Position()
 		switch marks := ref.Marks(); {
-		case marks&pinned != 0:
 		case marks&used != 0:
 			ref.Mark(marks &^ used)
-		default:
+		case marks&pinned == 0:
 			idle = append(idle, place{ref.Position(), ref.Key()})
 		}
 		return true

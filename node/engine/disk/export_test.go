@@ -24,14 +24,16 @@ func (e *Engine) WriteBack() error {
 	}
 	until := e.journal.Last()
 	for e.journal.Checkpointed() < until || e.sweeping() {
-		e.held.Store(e.opt.FlushSize + 1) // large objects do not wait
+		if e.logged.Load() <= e.opt.WaitSize {
+			e.logged.Add(e.opt.WaitSize + 1) // nothing waits
+		}
 		e.wake(e.flushNow)
 		time.Sleep(time.Millisecond)
 		if err := e.broken(); err != nil {
 			return err
 		}
 	}
-	e.held.Store(0)
+	e.logged.Store(0)
 	return nil
 }
 

@@ -166,7 +166,7 @@ func (it *fakeIterator) Value() ([]byte, error) {
 func openFake(t require.TestingT, dir string, store *fakeStore) *Engine {
 	e, err := Open(Options{
 		Dir: dir, Journal: dir + "/journal", SegmentSize: 256 << 10, FlushSize: 1 << 40, FlushInterval: time.Hour, CollectInterval: time.Hour,
-		PartsFrom: 1, Apply: datatype.Apply, Live: datatype.Live, Assemble: datatype.Assemble, Logger: slog.New(slog.DiscardHandler),
+		PartsFrom: 1, WaitFrom: 1 << 40, Apply: datatype.Apply, Live: datatype.Live, Assemble: datatype.Assemble, Logger: slog.New(slog.DiscardHandler),
 	}, Kind{
 		Name: "fake", ApartFrom: 2000, Least: func(*Options) int64 { return 0 }, Floor: func(*Options) int64 { return 0 },
 		Open: func(Options, func(error)) (Store, error) { return store, nil },

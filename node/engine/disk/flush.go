@@ -77,27 +77,40 @@ func (e *Engine) flushIfRoom(ctx context.Context) error {
 	return e.sweep(ctx)
 }
 
-// flush writes what has changed to the store, and if that is everything, lets the journal forget it. Large objects wait until FlushSize of
-// changes have come together: a part that has changed many times is written once. It does not stop when ctx ends, but hurries then, and nothing waits.
+// flush writes what has changed to the store, and if that is everything, lets the journal forget it. Objects wait until the journal has WaitSize:
+// a part that has changed many times is written once. It does not stop when ctx ends, but hurries then, and nothing waits.
 func (e *Engine) flush(ctx context.Context) error {
 	if err := e.broken(); err != nil {
 		return err
 	}
-	until := e.journal.Last()
+	until, logged := e.journal.Last(), e.logged.Load()
 	if err := e.journal.Sync(context.Background()); err != nil { // before the store is said to have it
 		return err
 	}
-	held := e.held.Add(e.unflushed.Swap(0))
-	b := batch{engine: e, ctx: ctx, waits: ctx.Err() == nil && held <= e.opt.FlushSize}
+	e.unflushed.Store(0)
+	b := batch{engine: e, ctx: ctx, waits: ctx.Err() == nil && logged <= e.opt.WaitSize}
 	for i := range e.slots {
 		if err := b.slot(&e.slots[i]); err != nil {
 			return err
 		}
 	}
-	if err := b.write(); err != nil || b.waited > 0 {
+	if err := b.write(); err != nil {
 		return err
 	}
-	e.held.Store(0)
+	if b.waited > 0 {
+		e.kept.Store(logged)
+		return nil
+	}
+	if err := e.forget(until); err != nil {
+		return err
+	}
+	e.kept.Store(0)
+	e.logged.Add(-logged)
+	return nil
+}
+
+// forget lets the journal forget what has been written to the store: everything up to a number.
+func (e *Engine) forget(until uint64) error {
 	if err := e.mark(markApplied, until); err != nil {
 		return err
 	}

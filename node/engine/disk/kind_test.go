@@ -22,7 +22,7 @@ type options struct {
 
 func (o options) open() (*disk.Engine, error) {
 	o.Apply, o.Live, o.Assemble = enginetest.Apply, enginetest.Live, enginetest.Assemble
-	o.LargeObject, o.PartsFrom = cmp.Or(o.LargeObject, 1100), cmp.Or(o.PartsFrom, 1) // the suite's are not large
+	o.WaitFrom, o.PartsFrom = cmp.Or(o.WaitFrom, 1100), cmp.Or(o.PartsFrom, 1) // the suite's are not large
 	return o.kind.open(o)
 }
 

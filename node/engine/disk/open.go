@@ -91,9 +91,10 @@ func (e *Engine) openJournal() error {
 	}
 	e.unresolved = unresolved{}
 	e.journal, err = journal.Open(journal.Options{Dir: e.opt.Journal, FS: e.opt.System.Journal(e.opt.Journal), SegmentSize: e.opt.SegmentSize, Interval: e.opt.Interval,
-		Spare:     int(lagMost * e.opt.FlushSize / e.opt.SegmentSize),
+		Spare:     int((lagMost*e.opt.FlushSize + e.opt.WaitSize) / e.opt.SegmentSize),
 		MustExist: e.opt.MustExist || found, Logger: e.log}, func(seq uint64, op []byte) error {
 		replayed++
+		e.logged.Add(int64(len(op)))
 		return e.replay(seq, op)
 	})
 	if err != nil {

@@ -76,10 +76,20 @@ func (e *Engine) append(parts ...[]byte) error {
 			return err
 		}
 		_, err := e.journal.Append(parts...)
+		if err == nil {
+			e.logged.Add(lengthOf(parts))
+		}
 		if !errors.Is(err, engine.ErrFull) || e.freeSpace() < 2*e.opt.SegmentSize || time.Since(began) > spaceWait {
 			return err
 		}
 	}
+}
+
+func lengthOf(parts [][]byte) (n int64) {
+	for _, p := range parts {
+		n += int64(len(p))
+	}
+	return n
 }
 
 var errOperation = errors.New("an operation that makes no sense")

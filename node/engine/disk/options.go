@@ -29,8 +29,9 @@ type Options struct {
 	// Reserve is how much of the file system is to remain free: below it there is no Room.
 	// A store needs some space to get rid of what is obsolete.
 	Reserve int64
-	// LargeObject is the size from which on an object waits until FlushSize has changed: 1 MiB.
-	LargeObject int64
+	// WaitFrom is the size from which on an object waits in the journal and in memory: 4 KiB. WaitSize is how much the journal may then hold, which Open
+	// repeats: 8 times FlushSize.
+	WaitFrom, WaitSize int64
 	// PartsFrom is the size from which on an object is in the store in parts: 16 KiB.
 	PartsFrom int64
 	// FlushInterval is how long any other change waits at most until it is written to the store: 10 s.
@@ -63,7 +64,8 @@ func (o *Options) setDefaults() error {
 	setDefault(&o.SegmentSize, min(max(total/256, 4*mib), 16*mib))
 	setDefault(&o.MemTable, min(max(total/64, 8*mib), 32*mib))
 	setDefault(&o.FlushSize, 2*o.MemTable)
-	setDefault(&o.LargeObject, mib)
+	setDefault(&o.WaitFrom, 4<<10)
+	setDefault(&o.WaitSize, min(8*o.FlushSize, max(total/32, o.FlushSize)))
 	setDefault(&o.PartsFrom, 16<<10)
 	// One compaction may write all tables of the first levels anew before it removes them.
 	setDefault(&o.Reserve, min(max(total/16, 8*o.MemTable), gib))

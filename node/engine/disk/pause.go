@@ -7,7 +7,7 @@ import "time"
 const (
 	// lagMost is how many times FlushSize may have changed during one flush until writers wait,
 	lagMost = 2
-	// lagPause for how long at first; with each FlushSize that the journal holds beyond that it is twice as long, up to lagLongest.
+	// lagPause for how long at first; with each FlushSize that the store is behind beyond that it is twice as long, up to lagLongest.
 	lagPause   = 2 * time.Millisecond
 	lagLongest = 512 * time.Millisecond
 )
@@ -18,8 +18,11 @@ func (e *Engine) Pause() time.Duration {
 		return 0
 	}
 	pause := lagPause
-	for size := e.journal.Size(); size > (lagMost+1)*e.opt.FlushSize && pause < lagLongest; size -= e.opt.FlushSize {
+	for behind := e.behind(); behind > (lagMost+1)*e.opt.FlushSize && pause < lagLongest; behind -= e.opt.FlushSize {
 		pause *= 2
 	}
 	return pause
 }
+
+// behind returns how many bytes of operations the journal has that the store does not have, besides what waits.
+func (e *Engine) behind() int64 { return e.logged.Load() - e.kept.Load() }

@@ -2,7 +2,9 @@ package disk_test
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -125,7 +127,7 @@ func TestLargeObjectsWait(t *testing.T) {
 	forEachKind(t, func(t *testing.T, k kind) {
 		const large = 1 << 20
 		opt := calm(k.dir(t.TempDir()))
-		opt.LargeObject, opt.FlushSize, opt.Cache = large, 8*large, 32*large
+		opt.WaitSize, opt.Cache = 8*large, 32*large
 		e, err := opt.open()
 		require.NoError(t, err)
 		rec := record.Record{Version: record.Version{Seq: 1}, State: record.State{Type: record.Hash, Value: make([]byte, large)}}
@@ -149,6 +151,27 @@ func TestLargeObjectsWait(t *testing.T) {
 		require.NoError(t, e.Flush())
 		require.Greater(t, given(), int64(10*large), "it waits for ever")
 		require.True(t, e.Forgotten())
+		require.NoError(t, e.Close())
+	})
+}
+
+// TestWhatIsNotUsedDoesNotWait, if memory is short: it would keep others out of it.
+func TestWhatIsNotUsedDoesNotWait(t *testing.T) {
+	forEachKind(t, func(t *testing.T, k kind) {
+		opt := calm(k.dir(t.TempDir()))
+		opt.WaitSize, opt.Cache = 1<<40, mib
+		e, err := opt.open()
+		require.NoError(t, err)
+		st, _ := enginetest.Live(record.State{Type: record.Hash, Value: make([]byte, 100*kib)})
+		require.NoError(t, e.Put(3, []byte("k"), record.Record{Version: record.Version{Seq: 1}, State: st}))
+		require.NoError(t, e.Flush())
+		require.False(t, e.Forgotten(), "it is written at once")
+		began := time.Now()
+		for i := 0; !e.Forgotten(); i++ {
+			require.Less(t, time.Since(began), 30*time.Second, "it is never written")
+			require.NoError(t, e.Put(4, fmt.Append(nil, i%100), record.Record{State: record.State{Type: record.String, Value: make([]byte, 100*kib)}}))
+			require.NoError(t, e.Flush())
+		}
 		require.NoError(t, e.Close())
 	})
 }

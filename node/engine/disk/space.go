@@ -16,7 +16,7 @@ const watchInterval = 250 * time.Millisecond
 // usageInterval is how often the files are measured.
 const usageInterval = 5 * time.Second
 
-// journalMost is how many times FlushSize the journal may hold before writes are refused. Who heeds Pause never brings it so far.
+// journalMost is how many times FlushSize the store may be behind before writes are refused. Who heeds Pause never brings it so far.
 const journalMost = 16
 
 // space is what is known of the disk.
@@ -69,12 +69,12 @@ func (e *Engine) Room() error {
 	if free < e.opt.Reserve {
 		return fmt.Errorf("%w: %s is free on the disk of %s, of which %s has to remain so", engine.ErrFull, size(free), e.opt.Dir, size(e.opt.Reserve))
 	}
-	if e.unflushed.Load() > lagMost*e.opt.FlushSize && e.journal.Size() > journalMost*e.opt.FlushSize {
+	if behind := e.behind(); e.unflushed.Load() > lagMost*e.opt.FlushSize && behind > journalMost*e.opt.FlushSize {
 		reason := "the disk is too slow"
 		if err := e.lagging.Load(); err != nil {
 			reason = (*err).Error()
 		}
-		return fmt.Errorf("%w: the journal holds %s that could not be written to the store: %s", engine.ErrFull, size(e.journal.Size()), reason)
+		return fmt.Errorf("%w: the journal holds %s that could not be written to the store: %s", engine.ErrFull, size(behind), reason)
 	}
 	return nil
 }
