@@ -30,7 +30,7 @@ type Options struct {
 	// A store needs some space to get rid of what is obsolete.
 	Reserve int64
 	// WaitFrom is the size from which on an object waits in the journal and in memory: 4 KiB. WaitSize is how much the journal may then hold, which Open
-	// repeats: 8 times FlushSize.
+	// repeats: 2 times FlushSize.
 	WaitFrom, WaitSize int64
 	// PartsFrom is the size from which on an object is in the store in parts: 16 KiB.
 	PartsFrom int64
@@ -65,7 +65,7 @@ func (o *Options) setDefaults() error {
 	setDefault(&o.MemTable, min(max(total/64, 8*mib), 32*mib))
 	setDefault(&o.FlushSize, 2*o.MemTable)
 	setDefault(&o.WaitFrom, 4<<10)
-	setDefault(&o.WaitSize, min(8*o.FlushSize, max(total/32, o.FlushSize)))
+	setDefault(&o.WaitSize, 2*o.FlushSize)
 	setDefault(&o.PartsFrom, 16<<10)
 	// One compaction may write all tables of the first levels anew before it removes them.
 	setDefault(&o.Reserve, min(max(total/16, 8*o.MemTable), gib))
