@@ -90,7 +90,7 @@ type Link struct {
 	generation uint64
 	state      atomic.Int32
 	working    atomic.Int64 // clock when the peer said last that it is
-	rtt        atomic.Int64
+	trips      trips
 	failure    atomic.Pointer[error]
 	// What belongs to the goroutine that runs the link: what was warned of; when it was asked in words what is spoken
 	// there, and what that was, if it is known and not the peer protocol.
@@ -188,7 +188,7 @@ func (l *Link) AwaitRoom(limit int, patience time.Duration) bool {
 
 // RTT returns the moving average of the time a ping takes, 0 before the first. It
 // survives reconnecting.
-func (l *Link) RTT() time.Duration { return time.Duration(l.rtt.Load()) }
+func (l *Link) RTT() time.Duration { return time.Duration(l.trips.average.Load()) }
 
 // Err returns why the last connection or attempt to connect ended, nil while the
 // link is connected or before its first attempt ended.

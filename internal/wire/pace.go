@@ -15,7 +15,34 @@ const (
 	// away is not slow, nor is a process that had to wait for a processor for a moment.
 	slowFactor = 4
 	slowMargin = 50 * time.Millisecond
+	// slowPings is how many answers in a row have to take so long. Where the processors are overloaded each process has to wait for one now and then,
+	// and some answers of each are late: nobody would do the work sooner.
+	slowPings = 8
 )
+
+// trips are the round trips of a link's last pings.
+type trips struct {
+	average atomic.Int64
+	least   atomic.Int64             // of last, once there are so many
+	last    [slowPings]time.Duration // of the link's reader, as is next
+	next    int
+}
+
+// add notes a round trip.
+func (t *trips) add(took time.Duration) {
+	t.last[t.next%slowPings] = took
+	if t.next++; t.next >= slowPings {
+		least := took
+		for _, d := range t.last {
+			least = min(least, d)
+		}
+		t.least.Store(int64(least))
+	}
+	if average := time.Duration(t.average.Load()); average > 0 {
+		took = average + (took-average)/8
+	}
+	t.average.Store(int64(took))
+}
 
 // Compare judges n peers that could do the same work. at returns of each the link, the pace, and whether it answers, so
 // that its round trip shows what is possible.
@@ -28,17 +55,18 @@ func Compare(n int, at func(i int) (link *Link, pace *Pace, answers bool)) {
 	}
 	for i := range n {
 		link, pace, _ := at(i)
-		pace.judge(link.RTT(), fastest)
+		pace.judge(&link.trips, fastest)
 	}
 }
 
-// judge is given round trips. A peer that is slow has to come down to half of the limit.
-func (p *Pace) judge(rtt, fastest time.Duration) {
-	limit := slowFactor*fastest + slowMargin
+// judge is given a peer's round trips, and the average of the fastest peer. A peer that is slow has to come down to half of the limit on average.
+func (p *Pace) judge(t *trips, fastest time.Duration) {
+	limit := int64(slowFactor*fastest + slowMargin)
 	if p.slow.Load() {
-		limit /= 2
+		p.slow.Store(t.average.Load() > limit/2)
+	} else if t.least.Load() > limit {
+		p.slow.Store(true)
 	}
-	p.slow.Store(rtt > limit)
 }
 
 // Slow returns the last judgement.

@@ -105,10 +105,7 @@ func (s *session) pong(body []byte) error {
 	}
 	// The times are ours, but they come from the peer: one that is not sane is ignored.
 	if took := clock() - sent; took > 0 && took < time.Hour {
-		if average := s.link.RTT(); average > 0 {
-			took = average + (took-average)/8
-		}
-		s.link.rtt.Store(int64(took))
+		s.link.trips.add(took)
 		if s.link.cfg.OnPong != nil {
 			s.link.cfg.OnPong()
 		}
