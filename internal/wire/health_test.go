@@ -68,3 +68,36 @@ func TestOwnPauseIsNoSilence(t *testing.T) {
 	require.True(t, h.tick(time.Minute+2*tick, tick))
 	require.Equal(t, Suspect, h.state, "but from then on silence counts")
 }
+
+// TestWhoHasBeenLateMayBeLate: a peer that is silent for a moment again and again, and comes back, is suspected once, and not twice. That is forgotten after a while,
+// and a peer that does not come back is suspected even so.
+func TestWhoHasBeenLateMayBeLate(t *testing.T) {
+	h := newHealth()
+	now := time.Duration(0)
+	silent := func(ticks int) State { // and what became of the peer
+		heard := now
+		for range ticks {
+			now += tick
+			h.ping()
+			require.True(t, h.tick(now, heard))
+		}
+		return h.state
+	}
+	answer := func(ticks int) {
+		for range ticks {
+			now += tick
+			h.pong(h.ping())
+			require.True(t, h.tick(now, now))
+		}
+		require.Equal(t, Up, h.state)
+	}
+	require.Equal(t, Suspect, silent(4), "the first time")
+	for range 20 {
+		answer(5)
+		require.Equal(t, Up, silent(4))
+	}
+	answer(5)
+	require.Equal(t, Suspect, silent(6), "twice as long is too long")
+	answer(fading)
+	require.Equal(t, Suspect, silent(4), "it was well for a while")
+}
