@@ -17,12 +17,16 @@ type pool struct {
 	hungAfter time.Duration // how long nothing may be answered
 }
 
+// hungAfter is how long nothing may be answered on any connection. A server that is overloaded is not hung: large values on a machine that many share
+// take seconds each.
+const hungAfter = time.Minute
+
 // dialers is how many connections are opened at the same time: a server's queue of those that wait is short.
 const dialers = 64
 
 // dial opens all connections.
 func dial(ctx context.Context, opt *Options) (*pool, error) {
-	p := &pool{clients: make([]*client, opt.Connections), hungAfter: 10 * time.Second}
+	p := &pool{clients: make([]*client, opt.Connections), hungAfter: hungAfter}
 	for range min(recorders, opt.Connections) {
 		p.recorders = append(p.recorders, &recorder{tally: newTally()})
 	}
