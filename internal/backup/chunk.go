@@ -9,7 +9,7 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// appendChunk appends the body of a chunk. The objects that were written in pieces have the numbers after last.
+// appendChunk appends the body of a chunk. The values that were written in pieces have the numbers after last.
 func appendChunk(dst []byte, c *Chunk, last uint64) []byte {
 	dst = wire.AppendUint16(dst, c.Slot)
 	dst = wire.AppendBallot(dst, c.Meta.Promised)
@@ -30,7 +30,7 @@ func appendChunk(dst []byte, c *Chunk, last uint64) []byte {
 }
 
 // decodeChunk decodes the body of a chunk into c, whose room for records it uses
-// again. Keys and values are views. ahead returns the objects that were in pieces before it.
+// again. Keys and values are views. ahead returns the values that were in pieces before it.
 func decodeChunk(c *Chunk, body []byte, ahead func(number uint64) record.State) error {
 	d := wire.NewDecoder(body)
 	d.Ahead = ahead
@@ -42,7 +42,7 @@ func decodeChunk(c *Chunk, body []byte, ahead func(number uint64) record.State) 
 			break
 		}
 		if d.Missing() {
-			return errors.New("the object of a record is missing")
+			return errors.New("the value of a record is missing")
 		}
 		if err := e.check(c.Slot); err != nil {
 			return err

@@ -21,7 +21,7 @@
 // Numbers of fixed size are little-endian, checksums CRC32C. The blocks are, in this order:
 //
 //	header   once    JSON: see Header
-//	piece    any     bytes of a large object: see below
+//	piece    any     bytes of a large value: see below
 //	chunk    any     some records of a slot, in ascending order of slots; of one slot in
 //	                 ascending order of position
 //	trailer  once    counts, and the SHA-256 of everything before it: see Counts
@@ -32,10 +32,10 @@
 //	chunk   = slot(2) promised floor cleared record...
 //	record  = key version state
 //
-// A large object is not in the state of its record, which has its number instead: the first one of the file is 1. Its packed form is in pieces before the
-// chunk, which is the next one that is no piece. Objects, and their pieces, are in order.
+// A large value is not in the state of its record, which has its number instead: the first one of the file is 1. Its bytes, as an object is packed, are in
+// pieces before the chunk, which is the next one that is no piece. Values, and their pieces, are in order.
 //
-//	piece   = number type(1) size offset bytes      size is that of the whole object
+//	piece   = number type(1) size offset bytes      size is that of the whole value; the type has bit 7 if that is no object
 //
 // with ballots, versions, states and byte strings as package wire encodes them. The
 // state of a slot is in each of its chunks, as of the moment of the chunk; the

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,6 +28,7 @@ func (o object) Reader() io.Reader          { return bytes.NewReader(o) }
 // builder builds one.
 type builder struct {
 	bytes.Buffer
+	plain         bool
 	size, longest int
 }
 
@@ -35,18 +37,21 @@ func (b *builder) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-func (b *builder) Object() (record.Object, error) {
+func (b *builder) State() (record.State, error) {
 	if b.Len() != b.size || b.longest > pieceSize {
-		return nil, fmt.Errorf("an object of %d bytes comes with %d, up to %d at a time", b.size, b.Len(), b.longest)
+		return record.State{}, fmt.Errorf("a value of %d bytes comes with %d, up to %d at a time", b.size, b.Len(), b.longest)
 	}
-	return object(b.Bytes()), nil
+	if b.plain {
+		return record.State{Type: record.String, Value: b.Bytes()}, nil
+	}
+	return record.State{Type: record.Hash, Object: object(b.Bytes())}, nil
 }
 
-func build(t record.Type, size int) (record.Builder, error) {
-	if t != record.Hash {
+func build(t record.Type, plain bool, size int) (record.Builder, error) {
+	if t != record.Hash && !plain {
 		return nil, errors.New("no type that has objects")
 	}
-	return &builder{size: size}, nil
+	return &builder{plain: plain, size: size}, nil
 }
 
 // objectOf returns a record with an object of some length.
@@ -62,7 +67,7 @@ func objectChunks() []Chunk {
 	return []Chunk{
 		{Slot: slot, Records: []Entry{objectOf("{a}1", apart), entry("{a}2", 1, "v"), objectOf("{a}3", 3*pieceSize+apart)}},
 		{Slot: slot, Records: []Entry{objectOf("{a}4", apart/4)}},
-		{Slot: slot, Records: []Entry{objectOf("{a}5", apart+4)}},
+		{Slot: slot, Records: []Entry{objectOf("{a}5", apart+4), entry("{a}6", 1, strings.Repeat("v", 2*apart+5))}},
 	}
 }
 
@@ -115,6 +120,9 @@ func TestLargeObjectsAreInPieces(t *testing.T) {
 			require.Equal(t, want.Version, e.Version)
 			require.Equal(t, want.State.ExpireAt, e.State.ExpireAt)
 			require.Equal(t, want.State.Packed().Value, e.State.Packed().Value)
+			if want.State.Object == nil {
+				require.Nil(t, e.State.Object, "bytes stay bytes")
+			}
 		}
 	}
 	unbuilt, sizes, err := readAll(bytes.NewReader(file.Bytes()))
@@ -147,7 +155,7 @@ func TestPiecesThatAreMissingRepeatedOrMovedAreNoticed(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 4+7+5, pieces)
+	require.Equal(t, 4+7+5+9, pieces)
 }
 
 // TestImpossiblePieces: a writer that is wrong is found out.

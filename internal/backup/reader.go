@@ -11,15 +11,14 @@ import (
 	"hash/crc32"
 	"io"
 
-	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 )
 
 // Reader reads a backup and checks it on the way. What it has returned is sure to be
 // as it was written, but only io.EOF says that nothing is missing. An error is final.
 type Reader struct {
-	// Build, if there is one, builds the large objects. Without it they have nothing but their size (Unread).
-	Build func(t record.Type, size int) (record.Builder, error)
+	// Build, if there is one, builds the large values. Without it they have nothing but their size (Unread).
+	Build Build
 
 	r       io.Reader
 	version uint32
@@ -133,7 +132,7 @@ func (r *Reader) nextChunk(body []byte) error {
 		return r.damaged("%v", err)
 	}
 	if len(r.pieces.whole) > 0 || r.pieces.coming() {
-		return r.damaged("it has an object of no record")
+		return r.damaged("it has a value of no record")
 	}
 	if slot := r.chunk.Slot; slot < last || !r.header.Slots.Has(slot) {
 		return r.damaged("slot %d is not expected after slot %d", slot, last)

@@ -19,7 +19,7 @@ type Writer struct {
 	sum    hash.Hash
 	counts Counts
 	buf    []byte
-	number uint64 // of the last object that was written in pieces
+	number uint64 // of the last value that was written in pieces
 }
 
 // maxKept bounds the buffer that is kept from one chunk to the next.
@@ -45,7 +45,7 @@ func (w *Writer) Write(c *Chunk) error {
 	number := w.number
 	for i := range c.Records {
 		w.counts.add(&c.Records[i])
-		if err := w.object(&c.Records[i].State); err != nil {
+		if err := w.value(&c.Records[i].State); err != nil {
 			return err
 		}
 	}

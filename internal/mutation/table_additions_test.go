@@ -261,7 +261,7 @@ var additions = []mutation{
 		}},
 	{name: "ahead-other", rule: "Large objects go ahead", effect: "pieces of another object are taken for those of this one",
 		caught: scenario(transfer, "TestWhatDidNotComeWholeHasNoEffect/string", `one is of another: it is executed`), edits: []edit{
-			{"node/transfer/incoming.go", `} else if p.ID != in.coming.ID || `, `} else if `},
+			{"node/transfer/incoming.go", `c := &in.coming; p.ID != c.ID || `, `c := &in.coming; `},
 		}},
 	{name: "ahead-bound", rule: "Large objects go ahead", effect: "objects on their way take any memory",
 		caught: scenario(transfer, "TestObjectsOnTheirWayAreBounded", `in chain|An error is expected`), edits: []edit{

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/protocol/replication"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
@@ -16,7 +15,7 @@ const deltaBit = 1 << 7
 // AppendRequest appends a request of a home to the body of a FrameReplicate.
 func AppendRequest(dst []byte, m *replication.Message) []byte { return AppendRequestAhead(dst, m, 0) }
 
-// AppendRequestAhead is AppendRequest of an Accept whose object was sent ahead under a number; 0: it was not.
+// AppendRequestAhead is AppendRequest of an Accept whose value was sent ahead under a number; 0: it was not.
 func AppendRequestAhead(dst []byte, m *replication.Message, id uint64) []byte {
 	kind := byte(m.Kind)
 	if m.IsDelta {
@@ -65,10 +64,7 @@ func DecodeRequest(d *wire.Decoder, m *replication.Message) {
 			m.Base, m.Delta = d.Version(), d.Bytes()
 			return
 		}
-		m.State = d.State()
-		if len(m.State.Value) > record.CopiedValue {
-			m.State.Value = buffer.Clone(m.State.Value)
-		}
+		m.State = d.SharedState()
 	case replication.Clear:
 		m.Version = record.Version{Ballot: m.Ballot, Seq: d.Uvarint()}
 	case replication.Purge:
@@ -81,7 +77,7 @@ func DecodeRequest(d *wire.Decoder, m *replication.Message) {
 // AppendReply appends a replica's reply to the body of a FrameReplicateReply.
 func AppendReply(dst []byte, m *replication.Message) []byte { return AppendReplyAhead(dst, m, 0) }
 
-// AppendReplyAhead is AppendReply to a SyncRead whose object was sent ahead under a number; 0: it was not.
+// AppendReplyAhead is AppendReply to a SyncRead whose value was sent ahead under a number; 0: it was not.
 func AppendReplyAhead(dst []byte, m *replication.Message, id uint64) []byte {
 	dst = append(dst, byte(m.Kind), byte(m.Result))
 	dst = wire.AppendUint16(dst, m.Slot)

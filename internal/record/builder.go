@@ -2,10 +2,10 @@ package record
 
 import "io"
 
-// Builder makes an object of what its Reader reads, which comes in pieces from elsewhere, is not kept, and not trusted. What it has not
-// been given yet takes no memory.
+// Builder makes a large value of its bytes, as it is sent and stored, which come in pieces from elsewhere, are not kept, and not trusted. What it has not
+// been given yet takes no memory, unless the value is to be bytes: those have their place from the beginning.
 type Builder interface {
 	io.Writer
-	// Object returns the object once all has been written. The builder is not to be used any more.
-	Object() (Object, error)
+	// State returns the value once all has been written. The builder is not to be used any more.
+	State() (State, error)
 }

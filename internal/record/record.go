@@ -3,7 +3,10 @@
 // behaviour beyond comparison and no dependency beyond the standard library.
 package record
 
-import "io"
+import (
+	"bytes"
+	"io"
+)
 
 // Ballot identifies a term: the period in which one process is the home of a
 // slot. Ballots are ordered by Counter, then by Incarnation. The zero Ballot is
@@ -136,6 +139,14 @@ func (s State) Packed() State {
 		s.Value, s.Object = s.Object.AppendTo(make([]byte, 0, s.Object.Size())), nil
 	}
 	return s
+}
+
+// Reader reads the value as it is sent and stored, and takes next to no memory. The value is not borrowed.
+func (s State) Reader() io.Reader {
+	if s.Object != nil {
+		return s.Object.Reader()
+	}
+	return bytes.NewReader(s.Value)
 }
 
 // Live reports whether the state is a value rather than a deletion. It does

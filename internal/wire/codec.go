@@ -56,10 +56,21 @@ func AppendState(dst []byte, s record.State) []byte {
 	return AppendBytes(dst, s.Value)
 }
 
-// stateAhead is in the place of a state's type if its object is sent ahead of the message. No type has this number.
+// plainBit marks the type of a value that is to stay bytes.
+const plainBit = 1 << 7
+
+// AppendForm appends of what type a value is that comes in pieces, and whether it is plain bytes instead of an object.
+func AppendForm(dst []byte, t record.Type, plain bool) []byte {
+	if plain {
+		return append(dst, byte(t)|plainBit)
+	}
+	return append(dst, byte(t))
+}
+
+// stateAhead is in the place of a state's type if its value is sent ahead of the message. No type has this number.
 const stateAhead = 0xff
 
-// AppendStateAhead appends what a key holds without its object, which was sent ahead under a number; 0: it was not, and is appended, too.
+// AppendStateAhead appends what a key holds without its value, which was sent ahead under a number; 0: it was not, and is appended, too.
 func AppendStateAhead(dst []byte, s record.State, id uint64) []byte {
 	if id == 0 {
 		return AppendState(dst, s)

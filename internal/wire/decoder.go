@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -14,8 +15,8 @@ import (
 type Decoder struct {
 	rest []byte
 	err  error
-	// Ahead returns the object that was sent ahead under a number, and its type: none if it has not come whole. Ahead is nil where no
-	// state may be without its object: one that is fails.
+	// Ahead returns the value that was sent ahead under a number, and its type: none if it has not come whole. Ahead is nil where no
+	// state may be without its value: one that is fails.
 	Ahead   func(id uint64) record.State
 	missing bool
 }
@@ -132,6 +133,12 @@ func (d *Decoder) Bytes() []byte { return d.take(d.Uvarint()) }
 // Rest returns everything that is left, a view into the body.
 func (d *Decoder) Rest() []byte { return d.take(uint64(len(d.rest))) }
 
+// Form decodes what AppendForm appended.
+func (d *Decoder) Form() (t record.Type, plain bool) {
+	b := d.Byte()
+	return record.Type(b &^ plainBit), b&plainBit != 0
+}
+
 // Ballot decodes what AppendBallot appended.
 func (d *Decoder) Ballot() record.Ballot {
 	counter, incarnation := d.Uvarint(), d.Uint64()
@@ -153,13 +160,13 @@ func (d *Decoder) Version() record.Version {
 // State decodes what AppendState appended. Its Value is a view into the body:
 // whoever keeps the state copies it. An unknown type is passed on, not judged.
 //
-// One whose object was sent ahead has that (see Ahead). If it is missing, Missing is true from then on, and the state is none: whatever
+// One whose value was sent ahead has that (see Ahead). If it is missing, Missing is true from then on, and the state is none: whatever
 // refers to it is to be taken as lost.
 func (d *Decoder) State() record.State {
-	kind := d.Byte()
-	if kind == stateAhead && d.err == nil {
+	if len(d.rest) > 0 && d.rest[0] == stateAhead {
 		return d.stateAhead()
 	}
+	kind := d.Byte()
 	expireAt, value := d.Varint(), d.Bytes()
 	if d.err != nil {
 		return record.State{}
@@ -167,16 +174,26 @@ func (d *Decoder) State() record.State {
 	return record.State{Type: record.Type(kind), ExpireAt: expireAt, Value: value}
 }
 
+// SharedState is State, but a Value of more than record.CopiedValue bytes is not borrowed.
+func (d *Decoder) SharedState() record.State {
+	ahead := len(d.rest) > 0 && d.rest[0] == stateAhead
+	s := d.State()
+	if len(s.Value) > record.CopiedValue && !ahead {
+		s.Value = buffer.Clone(s.Value)
+	}
+	return s
+}
+
 func (d *Decoder) stateAhead() record.State {
-	kind, expireAt, id := d.Byte(), d.Varint(), d.Uvarint()
+	_, kind, expireAt, id := d.Byte(), d.Byte(), d.Varint(), d.Uvarint()
 	if d.Ahead == nil {
-		d.Fail("a state without its object")
+		d.Fail("a state without its value")
 	}
 	if d.err != nil {
 		return record.State{}
 	}
 	state := d.Ahead(id)
-	if state.Object == nil || state.Type != record.Type(kind) {
+	if !state.Live() || state.Type != record.Type(kind) {
 		d.missing = true
 		return record.State{}
 	}
@@ -184,7 +201,7 @@ func (d *Decoder) stateAhead() record.State {
 	return state
 }
 
-// Missing reports whether a state since the last call lacks an object that was to come ahead.
+// Missing reports whether a state since the last call lacks a value that was to come ahead.
 func (d *Decoder) Missing() bool {
 	missing := d.missing
 	d.missing = false

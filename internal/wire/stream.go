@@ -10,11 +10,14 @@ import (
 // of a connection are sent one after the other. What is queued goes before the next piece of a stream, and no more than
 // a few pieces are on their way at a time, so others hardly wait.
 //
-// The writer of the connection calls Next and End, one at a time; neither may wait for long, nor send on the connection.
+// The writer of the connection calls Next and End, one at a time. No method may wait for long, nor send on the connection.
 type Source interface {
 	// Next appends the next piece of the stream to dst: finished frames, StreamPiece bytes or a little more. more is false with the
 	// last one. A panic costs the connection.
 	Next(dst []byte) (frames []byte, more bool)
+	// Queued is how many bytes of the stream count as queued (Link.Queued): what somebody has sent and waits for, and not what is sent beside. Any goroutine
+	// calls it.
+	Queued() int
 	// End is called once, when nothing more is asked: the last piece was written, or the connection is at its end.
 	End()
 }
@@ -59,6 +62,14 @@ func (o *outbox) streaming() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.streams.list)
+}
+
+// queued returns how many bytes of the streams count as queued.
+func (s *streams) queued() (bytes int) {
+	for _, source := range s.list {
+		bytes += source.Queued()
+	}
+	return bytes
 }
 
 // canStream reports whether a piece of a stream may be sent. It becomes true without a signal when an answer is overdue, which is noticed with the
@@ -112,7 +123,9 @@ func (o *outbox) writePiece(w io.Writer) error {
 	if err != nil || len(frames) == 0 {
 		return err
 	}
-	return o.writeParts(w, frames)
+	err = o.writeParts(w, frames)
+	o.less.Broadcast()
+	return err
 }
 
 // endStreams ends what is left of the streams. The outbox takes none any more.

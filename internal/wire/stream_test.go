@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,7 @@ type counting struct {
 	next, total int
 	ended       int
 	fault       bool
+	queued      atomic.Int64
 }
 
 func (c *counting) Next(dst []byte) ([]byte, bool) {
@@ -29,6 +31,8 @@ func (c *counting) Next(dst []byte) ([]byte, bool) {
 	c.next++
 	return appendFrame(dst, typeEcho, append(body, make([]byte, 100)...)), c.next < c.total
 }
+
+func (c *counting) Queued() int { return int(c.queued.Load()) }
 
 func (c *counting) End() {
 	c.mu.Lock()
@@ -108,6 +112,34 @@ func TestAStreamGoesOnWithoutAnswers(t *testing.T) {
 		o.taken()
 		o.taken()
 		require.Equal(t, 1, pieces())
+	})
+}
+
+// TestQueuedStreamsAreWaitedFor: who waits for room waits for what of a stream counts as queued, too, until that has been written.
+func TestQueuedStreamsAreWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		listener := newPipes()
+		handler := newEcho()
+		handler.gate = make(chan struct{})
+		serve(t, listener, ServerConfig{Handler: handler})
+		link := connect(t, LinkConfig{Dial: listener.dial, DeadAfter: time.Hour})
+		<-link.up
+		s := &counting{total: 1000}
+		s.queued.Store(1000)
+		require.NoError(t, link.Stream(s))
+		synctest.Wait()
+		require.GreaterOrEqual(t, link.Queued(), 1000)
+		require.False(t, link.AwaitRoom(999, time.Second))
+		time.AfterFunc(time.Second, func() {
+			s.queued.Store(0)
+			close(handler.gate)
+		})
+		began := clock()
+		require.True(t, link.AwaitRoom(999, time.Minute))
+		require.Less(t, clock()-began, 2*time.Second)
+		for range 1000 {
+			<-link.frames
+		}
 	})
 }
 

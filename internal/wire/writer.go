@@ -151,11 +151,11 @@ func (o *outbox) seal() {
 	}
 }
 
-// queued returns the number of bytes that are not written.
+// queued returns the number of bytes that are not written, those of streams that count among them.
 func (o *outbox) queued() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.size
+	return o.size + o.streams.queued()
 }
 
 // finish adds the last frames, whatever waits already.
@@ -191,10 +191,10 @@ func (o *outbox) awaitRoomFor(limit int, patience time.Duration) bool {
 		o.less.Broadcast()
 	})
 	defer timer.Stop()
-	for o.size > limit && o.mode == outboxOpen && !over {
+	for o.size+o.streams.queued() > limit && o.mode == outboxOpen && !over {
 		o.less.Wait()
 	}
-	return o.size <= limit
+	return o.size+o.streams.queued() <= limit
 }
 
 // awaitRoom waits until no more than so many bytes are to be written, or the connection ends.
@@ -203,7 +203,7 @@ func (o *outbox) awaitRoom(limit int) {
 	defer o.mu.Unlock()
 	o.waiting.Add(1)
 	defer o.waiting.Add(-1)
-	for o.size > limit && o.mode == outboxOpen {
+	for o.size+o.streams.queued() > limit && o.mode == outboxOpen {
 		o.less.Wait()
 	}
 }

@@ -46,16 +46,16 @@ func liveHash(packed []byte) record.Object {
 // hashBuilder builds a hash that is in parts.
 type hashBuilder struct{ *parts.Builder }
 
-// Object implements record.Builder.
-func (b hashBuilder) Object() (record.Object, error) {
+// State implements record.Builder.
+func (b hashBuilder) State() (record.State, error) {
 	m, err := b.Map()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrBuild, err)
+		return record.State{}, fmt.Errorf("%w: %w", ErrBuild, err)
 	}
 	if settled := (hash{parts: m}).settled(); settled.parts == nil {
-		return nil, fmt.Errorf("%w: a hash of %d fields and %d bytes is packed", ErrBuild, m.Len(), m.Size())
+		return record.State{}, fmt.Errorf("%w: a hash of %d fields and %d bytes is packed", ErrBuild, m.Len(), m.Size())
 	}
-	return m, nil
+	return record.State{Type: record.Hash, Object: m}, nil
 }
 
 // hashIn returns the hash that a state has, or an empty one.

@@ -35,13 +35,13 @@ var textVerbs = verbs{
 // textBuilder builds a string that is in parts. Any string may be: see text.
 type textBuilder struct{ *parts.RopeBuilder }
 
-// Object implements record.Builder.
-func (b textBuilder) Object() (record.Object, error) {
+// State implements record.Builder.
+func (b textBuilder) State() (record.State, error) {
 	r, err := b.Rope()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrBuild, err)
+		return record.State{}, fmt.Errorf("%w: %w", ErrBuild, err)
 	}
-	return r, nil
+	return record.State{Type: record.String, Object: r}, nil
 }
 
 // textIn returns the string that a state has, or an empty one.

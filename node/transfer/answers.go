@@ -85,6 +85,9 @@ func (a *Answer) Next(dst []byte) (frames []byte, more bool) {
 	return append(dst, a.frame...), false
 }
 
+// Queued implements wire.Source: nobody's frames are held up by an answer.
+func (a *Answer) Queued() int { return 0 }
+
 // End implements wire.Source. It is also to be called of an answer that is not sent.
 func (a *Answer) End() {
 	if a.key == "" {

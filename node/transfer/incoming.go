@@ -47,6 +47,7 @@ type Incoming struct {
 	// The object that is coming: number 0 if there is none.
 	coming  protocol.Piece
 	have    int // its bytes that have come
+	taken   int // bytes of room: those, or all from the beginning if the value is plain
 	builder record.Builder
 
 	whole map[uint64]whole
@@ -70,7 +71,7 @@ func (in *Incoming) Piece(body []byte) error {
 	}
 	if p.Offset == 0 {
 		err = in.begin(&p)
-	} else if p.ID != in.coming.ID || p.Offset != in.have || p.Size != in.coming.Size || p.Type != in.coming.Type {
+	} else if c := &in.coming; p.ID != c.ID || p.Offset != in.have || p.Size != c.Size || p.Type != c.Type || p.Plain != c.Plain {
 		err = ErrPieces
 	}
 	if err == nil {
@@ -92,14 +93,26 @@ func (in *Incoming) begin(p *protocol.Piece) (err error) {
 		return ErrPieces
 	}
 	in.coming, in.coming.Bytes = *p, nil
-	if in.builder, err = datatype.NewBuilder(p.Type, p.Size); err != nil {
+	if p.Plain && !in.take(p.Size) {
+		return ErrRoom
+	}
+	if in.builder, err = datatype.NewBuilder(p.Type, p.Plain, p.Size); err != nil {
 		return errors.Join(ErrPieces, err)
 	}
 	return nil
 }
 
+// take takes room for the value that is coming.
+func (in *Incoming) take(bytes int) bool {
+	if !in.room.take(bytes) {
+		return false
+	}
+	in.taken += bytes
+	return true
+}
+
 func (in *Incoming) add(p *protocol.Piece) error {
-	if !in.room.take(len(p.Bytes)) {
+	if !p.Plain && !in.take(len(p.Bytes)) {
 		return ErrRoom
 	}
 	in.have += len(p.Bytes)
@@ -109,22 +122,26 @@ func (in *Incoming) add(p *protocol.Piece) error {
 	if in.have < p.Size {
 		return nil
 	}
-	object, err := in.builder.Object()
+	value, err := in.builder.State()
 	if err != nil {
 		return errors.Join(ErrPieces, err)
 	}
 	if in.whole == nil {
 		in.whole = map[uint64]whole{}
 	}
-	in.whole[p.ID] = whole{record.State{Type: p.Type, Object: object}, in.have}
-	in.coming, in.have, in.builder = protocol.Piece{}, 0, nil
+	in.whole[p.ID] = whole{value, in.taken}
+	in.forget()
 	return nil
 }
 
-// giveUp forgets the object that is coming.
+// giveUp forgets the value that is coming, and gives back its room.
 func (in *Incoming) giveUp() {
-	in.room.give(in.have)
-	in.coming, in.have, in.builder = protocol.Piece{}, 0, nil
+	in.room.give(in.taken)
+	in.forget()
+}
+
+func (in *Incoming) forget() {
+	in.coming, in.have, in.taken, in.builder = protocol.Piece{}, 0, 0, nil
 }
 
 // Object returns an object that came whole, and its type, and hands it over: nothing if there is none of that number.

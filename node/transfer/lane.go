@@ -97,6 +97,7 @@ type sending struct {
 	messages  [][]byte // the bodies of the frames behind the object
 	later     int      // of their bytes, those that follow the first message
 	cancelled bool
+	queued    atomic.Int64 // see Queued
 }
 
 var _ wire.Source = (*sending)(nil)
@@ -106,6 +107,7 @@ func (s *sending) restart(m *replication.Message) {
 	s.lane.number++
 	s.newest = m.Version
 	s.pieces = newPieces(s.lane.number, &m.State)
+	s.queued.Store(int64(s.pieces.queued()))
 	s.forget()
 	s.messages = append(s.messages, protocol.AppendRequestAhead(nil, m, s.lane.number))
 }
@@ -151,6 +153,7 @@ func (s *sending) Next(dst []byte) (frames []byte, more bool) {
 		return dst, true // another object has taken its place meanwhile
 	}
 	s.pieces = p
+	s.queued.Store(int64(p.queued()))
 	return frames, readable
 }
 
@@ -164,6 +167,9 @@ func (s *sending) message(dst []byte) (frames []byte, more bool) {
 	s.lane.remove(s) // what is asked from now on is sent behind this
 	return dst, false
 }
+
+// Queued implements wire.Source: a plain value is what a client has just sent. An object is sent when a replica needs all of it, beside what clients send.
+func (s *sending) Queued() int { return int(s.queued.Load()) }
 
 // End implements wire.Source.
 func (s *sending) End() {

@@ -10,29 +10,36 @@ import (
 	"github.com/quolldb/quoll/internal/wire"
 )
 
-// Large reports whether the object of a state is sent ahead of the message. Bytes without an object are not: they are no longer than an argument of a command
-// may be, and came in a frame.
-func Large(s *record.State) bool { return s.Object != nil && s.Object.Size() >= Ahead }
+// Large reports whether the value of a state is sent ahead of the message.
+func Large(s *record.State) bool { return s.Size() >= Ahead }
 
 // keyOf returns the slot and the key that a message is about.
 func keyOf(m *replication.Message) string {
 	return string(append(binary.LittleEndian.AppendUint16(nil, m.Slot), m.Key...))
 }
 
-// pieces makes the pieces of one object.
+// pieces makes the pieces of one value.
 type pieces struct {
 	head   protocol.Piece // of the next one
 	reader io.Reader
 }
 
 func newPieces(id uint64, s *record.State) pieces {
-	return pieces{protocol.Piece{ID: id, Type: s.Type, Size: s.Object.Size()}, s.Object.Reader()}
+	return pieces{protocol.Piece{ID: id, Type: s.Type, Plain: s.Object == nil, Size: s.Size()}, s.Reader()}
 }
 
 // over reports whether all have been made.
 func (p *pieces) over() bool { return p.head.Offset == p.head.Size }
 
-// next appends a frame with the next piece. It reports false if the object cannot be read.
+// queued returns how many bytes count as queued (wire.Source).
+func (p *pieces) queued() int {
+	if p.head.Plain {
+		return p.head.Size - p.head.Offset
+	}
+	return 0
+}
+
+// next appends a frame with the next piece. It reports false if the value cannot be read.
 func (p *pieces) next(dst []byte) ([]byte, bool) {
 	start := len(dst)
 	dst = protocol.AppendPieceHead(wire.BeginFrame(dst, protocol.FramePiece), &p.head)

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"testing"
@@ -148,7 +149,7 @@ func TestAnObjectArrives(t *testing.T) {
 // TestSmallStatesAreNotTaken: what a frame suffices for is sent as ever.
 func TestSmallStatesAreNotTaken(t *testing.T) {
 	l := NewLane(new(connection).stream)
-	require.False(t, l.Takes(accept("k", 1, record.State{Type: record.String, Value: make([]byte, 2*Ahead)})))
+	require.False(t, l.Takes(accept("k", 1, plain(Ahead-1))))
 	require.False(t, l.Takes(accept("k", 1, hash(Ahead/2))))
 	require.False(t, l.Takes(change("k", 2)))
 	require.False(t, l.Takes(&replication.Message{Kind: replication.Confirm}))
@@ -239,6 +240,52 @@ func TestALaneWithoutConnection(t *testing.T) {
 	require.Zero(t, l.Active(), "the connection is lost")
 }
 
+// plain is a string of bytes.
+func plain(size int) record.State {
+	return record.State{Type: record.String, ExpireAt: 77, Value: bytes.Repeat([]byte("0123456789abcdef!"), size/17+1)[:size]}
+}
+
+// TestPlainBytesArrive as bytes, of which the sender makes no copy, and the receiver one, which no message shares. They count as queued until they
+// have been sent, and objects do not.
+func TestPlainBytesArrive(t *testing.T) {
+	state := plain(3*Ahead + 5)
+	l, c := lanesOf(t, state)
+	require.Equal(t, 3*Ahead+5, c.streams[0].Queued())
+	r := room()
+	in := NewIncoming(r)
+	first, more := c.streams[0].Next(nil)
+	require.True(t, more)
+	require.Equal(t, 3*Ahead+5-wire.StreamPiece, c.streams[0].Queued())
+	_, err := received(t, in, cut(t, first))
+	require.NoError(t, err)
+	require.EqualValues(t, 3*Ahead+5, r.Used(), "all of it has its place from the beginning")
+
+	requests, err := received(t, in, rest(t, c.streams[0]))
+	require.NoError(t, err)
+	require.Len(t, requests, 1)
+	require.Equal(t, state, requests[0].State)
+	require.Zero(t, c.streams[0].Queued())
+	require.Zero(t, r.Used())
+	require.Zero(t, l.Active())
+
+	_, c = lanes(t, 2*Ahead)
+	require.Zero(t, c.streams[0].Queued())
+}
+
+// TestPlainBytesHaveRoom before any memory is taken for them, whatever the sender says.
+func TestPlainBytesHaveRoom(t *testing.T) {
+	r := &Room{Limit: 2 * Ahead}
+	in := NewIncoming(r)
+	for _, size := range []int{2*Ahead + 1, 1 << 49} {
+		p := protocol.Piece{ID: 1, Type: record.String, Plain: true, Size: size}
+		require.ErrorIs(t, in.Piece(append(protocol.AppendPieceHead(nil, &p), 'x')), ErrRoom)
+		require.Zero(t, r.Used())
+	}
+	p := protocol.Piece{ID: 1, Type: record.Hash, Plain: true, Size: Ahead}
+	require.ErrorIs(t, in.Piece(append(protocol.AppendPieceHead(nil, &p), 'x')), ErrPieces, "a large hash is never bytes")
+	require.Zero(t, r.Used())
+}
+
 // text is a long string, whose pieces all look alike.
 func text(size int) record.State {
 	return record.State{Type: record.String, Object: parts.NewRope(make([]byte, size))}
@@ -246,7 +293,7 @@ func text(size int) record.State {
 
 // TestWhatDidNotComeWholeHasNoEffect: whatever happens to one of the pieces, the request is as if it had been lost, and the next object arrives.
 func TestWhatDidNotComeWholeHasNoEffect(t *testing.T) {
-	for name, state := range map[string]record.State{"hash": hash(2 * Ahead), "string": text(2 * Ahead)} {
+	for name, state := range map[string]record.State{"hash": hash(2 * Ahead), "string": text(2 * Ahead), "bytes": plain(2 * Ahead)} {
 		t.Run(name, func(t *testing.T) { testWhatDidNotComeWhole(t, state) })
 	}
 }
@@ -276,8 +323,9 @@ func testWhatDidNotComeWhole(t *testing.T, state record.State) {
 			f[1] = piece(f[1], func(p *protocol.Piece) { p.Type = record.Hash + record.String - p.Type })
 			return f
 		},
-		"the type is unknown": func(f []frame) []frame { f[0] = piece(f[0], func(p *protocol.Piece) { p.Type = 99 }); return f },
-		"one is damaged":      func(f []frame) []frame { f[1] = piece(f[1], func(p *protocol.Piece) { clear(p.Bytes) }); return f },
+		"one says another form": func(f []frame) []frame { f[1] = piece(f[1], func(p *protocol.Piece) { p.Plain = !p.Plain }); return f },
+		"the type is unknown":   func(f []frame) []frame { f[0] = piece(f[0], func(p *protocol.Piece) { p.Type = 99 }); return f },
+		"one is damaged":        func(f []frame) []frame { f[1] = piece(f[1], func(p *protocol.Piece) { clear(p.Bytes) }); return f },
 	} {
 		if name == "one is damaged" && state.Type == record.String {
 			continue // any bytes are a string: checksums of frames find that
