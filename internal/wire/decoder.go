@@ -193,7 +193,7 @@ func (d *Decoder) stateAhead() record.State {
 		return record.State{}
 	}
 	state := d.Ahead(id)
-	if !state.Live() || state.Type != record.Type(kind) {
+	if state.Size() == 0 || state.Type != record.Type(kind) {
 		d.missing = true
 		return record.State{}
 	}
