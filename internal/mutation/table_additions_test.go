@@ -197,14 +197,16 @@ var additions = []mutation{
 			{"node/register/acceptor.go", `	if err == nil && w.SetsMeta {`, `	if w.SetsMeta {`},
 			{"node/register/acceptor.go", `	a.meta = meta
 	return err
-`, `	return err
+`, `	_ = meta
+	return err
 `},
 		}},
 	{name: "unpersisted-promise", rule: "A full store", effect: "a replica goes on with the state of the slot that it had, though another one has been written already",
 		caught: scenario(register, "TestReplayOfAReplica", `the replica is what its store holds`), edits: []edit{
 			{"node/register/acceptor.go", `	a.meta = meta
 	return err
-`, `	return err
+`, `	_ = meta
+	return err
 `},
 		}},
 	{name: "full-term", rule: "A full store", effect: "a home keeps the term though its own replica does not hold what it proposed last",
