@@ -22,6 +22,8 @@
 //	clients.go    clients: RESP bytes in, RESP bytes out, each command noted for the history
 //	reply.go      the replies
 //	check.go      what has to be so in the end
+//	lineage.go    what every version was built on, and which ones clients could have read
+//	witness.go    what homes tell it of what they propose; watched.go what engines tell it of what they hold
 //	trace.go      what happened
 //
 // What is real: node.Node, with its register, repair, rebuilding, hints, membership and forming; the peer protocol with its frames, handshakes and pings
@@ -37,7 +39,8 @@
 // of what a cluster does that has little to do is to look at all its slots. A key shares its slot with others there, as it does in a cluster that is full. Worlds of all
 // slots are those of builds without the tag, as go test makes them.
 //
-// What has to be so: every history is linearizable (internal/history; a checker that runs out of time fails, too). When all faults have ended, all replicas become equal
+// What has to be so: every history is linearizable (internal/history; a checker that runs out of time fails, too). Of any two versions of a key that a majority held
+// durably, so that clients could have read them, the later one is built on the earlier, and a version is one state wherever it is (lineage.go, in builds with the tag small). When all faults have ended, all replicas become equal
 // within two minutes. Everything is closed in order; no connection is left, and no goroutine, or synctest ends the test.
 //
 // # What a seed decides, and what not
