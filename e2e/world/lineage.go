@@ -1,84 +1,64 @@
 package world
 
 import (
-	"bytes"
 	"fmt"
 	"hash/fnv"
-	"slices"
 	"sync"
 
+	"github.com/quolldb/quoll/internal/lineage"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/proxy/quorum"
 	"github.com/quolldb/quoll/ring"
 )
 
-// lineage knows what every version was built on, and which ones a majority has held durably, so that clients could have read them. Of any two of these
-// the later one has to be built on the earlier. Clients rarely read in the moment that would show it. And a version names one state, wherever it is.
-// It is what node/register/sim checks, here of the real engines and messages.
-type lineage struct {
-	mu       sync.Mutex
-	table    *ring.Table // nil before a cluster has formed
-	holders  []*holder   // by member ID less one
-	origins  map[keyName]map[record.Version]origin
-	states   map[keyName]map[record.Version]uint64 // hashes, 0 for a deletion
-	readable map[keyName][]record.Version
-	purged   map[keyName]record.Version // the highest tombstone that was removed
-	pairs    int                        // that were compared
-	err      error                      // the first that is wrong
+// replicas knows what the replicas of a world hold, and tells the check of lineage what a majority has held durably, so that clients could have read it. And a version
+// names one state, wherever it is.
+type replicas struct {
+	mu      sync.Mutex
+	table   *ring.Table // nil before a cluster has formed
+	holders []*holder   // by member ID less one
+	check   *lineage.Check
+	states  map[lineage.Key]map[record.Version]uint64 // hashes, 0 for a deletion
+	err     error                                     // the first that is wrong
 }
 
-type keyName struct {
-	slot uint16
-	key  string
-}
-
-// origin is what a write was built on; a blind one on nothing.
-type origin struct {
-	base  record.Version
-	blind bool
-}
-
-func newLineage() *lineage {
-	return &lineage{origins: map[keyName]map[record.Version]origin{}, states: map[keyName]map[record.Version]uint64{},
-		readable: map[keyName][]record.Version{}, purged: map[keyName]record.Version{}}
+func newReplicas() *replicas {
+	r := &replicas{states: map[lineage.Key]map[record.Version]uint64{}}
+	r.check = lineage.New(func(at lineage.Key, a, b record.Version) bool { return r.states[at][a] == r.states[at][b] })
+	return r
 }
 
 // formed says which nodes hold which slots.
-func (l *lineage) formed(table *ring.Table) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.table = table
+func (r *replicas) formed(table *ring.Table) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.table = table
 }
 
 // wrong returns what is.
-func (l *lineage) wrong() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.err
+func (r *replicas) wrong() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
 }
 
-// proposed is told of each write that a home proposes. A version counts when it is sent first.
-func (l *lineage) proposed(at keyName, v record.Version, from origin) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.origins[at] == nil {
-		l.origins[at] = map[record.Version]origin{}
-	}
-	if _, known := l.origins[at][v]; !known {
-		l.origins[at][v] = from
-	}
+// proposed is told of each write that a home proposes.
+func (r *replicas) proposed(at lineage.Key, v record.Version, from lineage.Origin) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.check.Proposed(at, v, from)
 }
 
-// named notes which state a version names. The lineage is locked.
-func (l *lineage) named(at keyName, rec *record.Record) {
+// named notes which state a version names. The replicas are locked.
+func (r *replicas) named(at lineage.Key, rec *record.Record) {
 	state := hashOf(&rec.State)
-	if l.states[at] == nil {
-		l.states[at] = map[record.Version]uint64{}
+	if r.states[at] == nil {
+		r.states[at] = map[record.Version]uint64{}
 	}
-	if before, known := l.states[at][rec.Version]; known && before != state {
-		l.violated("slot %d, key %s: version %v names two states", at.slot, at.key, rec.Version)
+	if before, known := r.states[at][rec.Version]; known && before != state {
+		r.violated(fmt.Errorf("slot %d, key %s: version %v names two states", at.Slot, at.Key, rec.Version))
 	}
-	l.states[at][rec.Version] = state
+	r.states[at][rec.Version] = state
 }
 
 func hashOf(s *record.State) uint64 {
@@ -91,75 +71,44 @@ func hashOf(s *record.State) uint64 {
 	return h.Sum64()
 }
 
-// look looks whether a version that a replica holds durably has become readable. The lineage is locked.
-func (l *lineage) look(at keyName, v record.Version) {
-	if l.table == nil || slices.Contains(l.readable[at], v) {
+// look looks whether a version that a replica holds durably has become readable. The replicas are locked.
+func (r *replicas) look(at lineage.Key, v record.Version) {
+	if r.table == nil || r.check.Readable(at, v) {
 		return
 	}
-	members := l.table.Replicas(at.slot)
+	members := r.table.Replicas(at.Slot)
 	holding := 0
 	for _, id := range members {
-		if h := l.holders[id-1]; h.durable[at] == v && !h.rebuilding[at.slot] {
+		if h := r.holders[id-1]; h.durable[at] == v && !h.rebuilding[at.Slot] {
 			holding++
 		}
 	}
 	if holding < quorum.Majority(len(members)) {
 		return
 	}
-	if _, written := l.origins[at][v]; !written && !l.purged[at].Less(v) {
-		return // what a purge has left
-	}
-	for _, other := range l.readable[at] {
-		low, high := other, v
-		if v.Less(other) {
-			low, high = v, other
-		}
-		l.pairs++
-		if l.contradicts(at, low, high) {
-			l.violated("slot %d, key %s: %v and %v could be read, and the later one is not built on the other", at.slot, at.key, low, high)
-		}
-	}
-	l.readable[at] = append(l.readable[at], v)
+	r.violated(r.check.NowReadable(at, v))
 }
 
-// contradicts reports whether high was built on what knew nothing of low, and a client could tell.
-func (l *lineage) contradicts(at keyName, low, high record.Version) bool {
-	v := high
-	for low.Less(v) {
-		o, written := l.origins[at][v]
-		if !written || o.blind { // a write that overwrites anything
-			return false
-		}
-		v = o.base
-	}
-	if v == low {
-		return false
-	}
-	if _, written := l.origins[at][v]; !written && !l.purged[at].Less(low) {
-		return false // built on what a purge has left of it
-	}
-	return l.states[at][v] != l.states[at][low]
-}
-
-func (l *lineage) violated(format string, args ...any) {
-	if l.err == nil {
-		l.err = fmt.Errorf("lineage: "+format, args...)
+// violated notes the first error.
+func (r *replicas) violated(err error) {
+	if r.err == nil && err != nil {
+		r.err = fmt.Errorf("lineage: %w", err)
 	}
 }
 
 // holder is what a replica holds. A node that has lost its power, or was killed, holds what it finds when it starts again, once it has made that durable.
 type holder struct {
-	*lineage
+	*replicas
 	ended      bool     // the process has: what it does from now on reaches no disk
 	staged     []func() // what is not durable yet
 	past       int      // so much of what was ever staged is no longer in staged
-	durable    map[keyName]record.Version
+	durable    map[lineage.Key]record.Version
 	rebuilding map[uint16]bool
 }
 
-func (l *lineage) holder() *holder {
-	h := &holder{lineage: l, durable: map[keyName]record.Version{}, rebuilding: map[uint16]bool{}}
-	l.holders = append(l.holders, h)
+func (r *replicas) holder() *holder {
+	h := &holder{replicas: r, durable: map[lineage.Key]record.Version{}, rebuilding: map[uint16]bool{}}
+	r.holders = append(r.holders, h)
 	return h
 }
 
@@ -173,7 +122,7 @@ func (h *holder) stage(then func()) {
 }
 
 func (h *holder) put(slot uint16, key []byte, rec record.Record) {
-	at := keyName{slot, string(bytes.Clone(key))}
+	at := lineage.Key{Slot: slot, Key: string(key)}
 	h.mu.Lock()
 	h.named(at, &rec)
 	h.mu.Unlock()
@@ -184,9 +133,9 @@ func (h *holder) put(slot uint16, key []byte, rec record.Record) {
 }
 
 func (h *holder) remove(slot uint16, key []byte) {
-	at := keyName{slot, string(bytes.Clone(key))}
+	at := lineage.Key{Slot: slot, Key: string(key)}
 	h.stage(func() {
-		h.purged[at] = record.Max(h.purged[at], h.durable[at])
+		h.check.Purged(at, h.durable[at])
 		delete(h.durable, at)
 	})
 }
@@ -198,7 +147,7 @@ func (h *holder) slot(slot uint16, meta record.SlotMeta, all bool) {
 		h.rebuilding[slot] = meta.Rebuilding
 		for at, v := range h.durable {
 			switch {
-			case at.slot != slot:
+			case at.Slot != slot:
 			case all:
 				delete(h.durable, at)
 			case back:

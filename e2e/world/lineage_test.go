@@ -3,6 +3,7 @@ package world
 import (
 	"testing"
 
+	"github.com/quolldb/quoll/internal/lineage"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/ring"
 )
@@ -12,14 +13,14 @@ func version(counter uint64) record.Version {
 }
 
 // threeHolders is a cluster of three replicas, of which what they hold is told.
-func threeHolders(t *testing.T) *lineage {
+func threeHolders(t *testing.T) *replicas {
 	t.Helper()
 	initial := ring.Initial{{Name: "a", Peer: "10.0.0.1:1"}, {Name: "b", Peer: "10.0.0.2:1"}, {Name: "c", Peer: "10.0.0.3:1"}}
 	table, err := ring.Plan(initial.Cluster("w", 3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLineage()
+	l := newReplicas()
 	for range 3 {
 		l.holder()
 	}
@@ -27,9 +28,9 @@ func threeHolders(t *testing.T) *lineage {
 	return l
 }
 
-func (l *lineage) hold(v record.Version, value string, durable bool, holders ...int) {
+func (r *replicas) hold(v record.Version, value string, durable bool, holders ...int) {
 	for _, i := range holders {
-		h := l.holders[i]
+		h := r.holders[i]
 		h.put(0, []byte("k"), record.Record{Version: v, State: record.State{Type: record.String, Value: []byte(value)}})
 		if durable {
 			h.committed(h.until())
@@ -37,26 +38,26 @@ func (l *lineage) hold(v record.Version, value string, durable bool, holders ...
 	}
 }
 
-// TestWhatAMajorityHoldsIsBuiltOnWhatOneHeld: lineage notices when it is not, though no client reads.
+// TestWhatAMajorityHoldsIsBuiltOnWhatOneHeld: the check notices when it is not, though no client reads.
 func TestWhatAMajorityHoldsIsBuiltOnWhatOneHeld(t *testing.T) {
 	u, v, w := version(1), version(2), version(3)
 	for _, c := range []struct {
 		name    string
-		from    origin
+		from    lineage.Origin
 		durable bool
 		wrong   bool
 	}{
-		{"on what was there before", origin{base: u}, true, true},
-		{"on it", origin{base: v}, true, false},
-		{"on nothing, and overwrites what is there", origin{base: u, blind: true}, true, false},
-		{"on what was there before, but is lost", origin{base: u}, false, false},
+		{"on what was there before", lineage.Origin{Base: u}, true, true},
+		{"on it", lineage.Origin{Base: v}, true, false},
+		{"on nothing, and overwrites what is there", lineage.Origin{Base: u, Blind: true}, true, false},
+		{"on what was there before, but is lost", lineage.Origin{Base: u}, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := threeHolders(t)
-			at := keyName{0, "k"}
-			l.proposed(at, u, origin{})
+			at := lineage.Key{Slot: 0, Key: "k"}
+			l.proposed(at, u, lineage.Origin{})
 			l.hold(u, "u", true, 0, 1, 2)
-			l.proposed(at, v, origin{base: u})
+			l.proposed(at, v, lineage.Origin{Base: u})
 			l.hold(v, "u.v", true, 1, 2)
 			l.proposed(at, w, c.from)
 			l.hold(w, "w", c.durable, 0, 1)

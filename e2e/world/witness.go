@@ -2,5 +2,5 @@
 
 package world
 
-// watch is nothing in builds in which homes do not tell what they propose: lineage knows versions and states only.
-func (l *lineage) watch() {}
+// watch is nothing in builds in which homes do not tell what they propose: replicas know versions and states only.
+func (r *replicas) watch() {}

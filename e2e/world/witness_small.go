@@ -3,15 +3,16 @@
 package world
 
 import (
+	"github.com/quolldb/quoll/internal/lineage"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/replica"
 )
 
 // watch has all homes tell what they propose.
-func (l *lineage) watch() {
+func (r *replicas) watch() {
 	replica.Witness = func(m *register.Outgoing) {
 		if m.Kind == register.Accept {
-			l.proposed(keyName{m.Slot, string(m.Key)}, m.Version, origin{m.Base, m.Blind})
+			r.proposed(lineage.Key{Slot: m.Slot, Key: string(m.Key)}, m.Version, lineage.Origin{Base: m.Base, Blind: m.Blind})
 		}
 	}
 }

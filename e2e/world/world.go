@@ -54,7 +54,7 @@ type World struct {
 	keys     *history.Keys
 	log      *slog.Logger
 	trace    trace
-	lineage  *lineage
+	replicas *replicas
 	began    time.Time
 	tempo    time.Duration // from one bout of the clients to the next
 	stopped  atomic.Bool   // clients begin nothing more
@@ -88,10 +88,10 @@ func build(cfg Config) *World {
 		cfg.Log = slog.DiscardHandler
 	}
 	w := &World{cfg: cfg, random: randomOf(cfg.Seed, "schedule", cfg.Schedule), net: newNetwork(cfg.Seed), recorder: history.NewRecorder(),
-		keys: history.NewKeys("k"), log: slog.New(cfg.Log), lineage: newLineage(), began: time.Now(), tempo: leastTempo + time.Duration(shape.Int64N(int64(mostTempo-leastTempo)))}
+		keys: history.NewKeys("k"), log: slog.New(cfg.Log), replicas: newReplicas(), began: time.Now(), tempo: leastTempo + time.Duration(shape.Int64N(int64(mostTempo-leastTempo)))}
 	for i := range cfg.Nodes {
 		name := string(rune('a' + i))
-		m := &machine{world: w, name: name, host: w.net.host(name), store: newStore(cfg.Engine, shape.Uint64(), w.lineage.holder())}
+		m := &machine{world: w, name: name, host: w.net.host(name), store: newStore(cfg.Engine, shape.Uint64(), w.replicas.holder())}
 		w.machines = append(w.machines, m)
 		w.initial = append(w.initial, ring.InitialMember{Name: name, Peer: m.host.at(peerPort)})
 	}
@@ -115,7 +115,7 @@ func Live(cfg Config) (*World, error) {
 		w.note("%v", err)
 		w.abandon()
 	}
-	return w, errors.Join(err, w.lineage.wrong())
+	return w, errors.Join(err, w.replicas.wrong())
 }
 
 // Check judges the histories of a world that has lived, with so much time for each key.
@@ -136,7 +136,7 @@ func (w *World) live() error {
 	if schedules[w.cfg.Schedule] == nil {
 		return fmt.Errorf("there is no schedule %q; there are %v", w.cfg.Schedule, Schedules())
 	}
-	w.lineage.watch()
+	w.replicas.watch()
 	if err := w.start(); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (w *World) live() error {
 	if err != nil {
 		return err
 	}
-	w.lineage.formed(table)
+	w.replicas.formed(table)
 	for _, c := range w.clients {
 		w.working.Go(c.work)
 	}

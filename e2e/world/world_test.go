@@ -80,7 +80,7 @@ func one(t *testing.T, cfg Config) *World {
 	close(ended)
 	result := w.Check(checkFor)
 	sum.overlaps += result.Overlaps
-	sum.compared += w.lineage.pairs
+	sum.compared += w.replicas.check.Pairs()
 	failure = errors.Join(failure, result.Err())
 	if *show || failure != nil {
 		t.Logf("%s", w.Trace())

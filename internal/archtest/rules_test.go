@@ -88,7 +88,7 @@ var permitted = []struct{ pkg, path, because string }{
 // they can be simulated, fuzzed and reasoned about. They import each other and the
 // standard library without the packages in impure.
 var pure = []string{
-	"internal/buffer", "internal/command", "internal/lcs", "internal/prefetch", "internal/protocol/answer", "internal/protocol/replication", "internal/record", "internal/resp", "internal/scan", "internal/suggest",
+	"internal/buffer", "internal/command", "internal/lcs", "internal/lineage", "internal/prefetch", "internal/protocol/answer", "internal/protocol/replication", "internal/record", "internal/resp", "internal/scan", "internal/suggest",
 	"node/datatype", "node/register", "proxy/quorum", "ring",
 }
 

@@ -25,7 +25,7 @@ func TestWhatAQuorumHoldsIsBuiltOnWhatOneHeld(t *testing.T) {
 			propose := func(version, base record.Version, value string, blind bool, members ...uint16) {
 				m := write(version, value)
 				m.Key, m.Base = []byte("b"), base
-				s.lineage.proposed(&m, blind)
+				s.proposed(&m, blind)
 				s.tell(m, 1, members...)
 			}
 			propose(u, record.Version{}, "u", false, 1, 2, 3)

@@ -44,7 +44,7 @@ func (n *node) act() {
 // send sends a home's message, unless the step ends in a crash. It says nothing of what
 // the own replica holds, so it may leave before that is durable; some nodes wait for what was staged before the step.
 func (n *node) send(m *register.Outgoing, before int) {
-	n.sim.lineage.proposed(&m.Message, m.Blind)
+	n.sim.proposed(&m.Message, m.Blind)
 	if n.cut == 0 {
 		return // crashes at the end of this step
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/quolldb/quoll/internal/lineage"
 	"github.com/quolldb/quoll/node/register"
 )
 
@@ -79,7 +80,7 @@ type Sim struct {
 
 	history    []porcupine.Operation
 	states     map[stateName]string // what each version names
-	lineage    lineage
+	lineage    *lineage.Check
 	violations []string // of invariants
 	overdue    []string // operations that took too long though a majority was well
 }
@@ -97,7 +98,8 @@ func New(o Options) *Sim {
 		o.Operations = 11
 	}
 	s := &Sim{Stats: map[string]int{}, options: o, weather: w, rand: rand.New(rand.NewPCG(uint64(o.Seed), 0)),
-		nodes: []*node{nil}, clock: map[uint16]int{}, blocked: map[[2]uint16]bool{}, states: map[stateName]string{}, lineage: newLineage()}
+		nodes: []*node{nil}, clock: map[uint16]int{}, blocked: map[[2]uint16]bool{}, states: map[stateName]string{}}
+	s.lineage = s.newLineage()
 	if s.think = w.think; s.think == 0 {
 		s.think = []int{8, 8, 60}[s.rand.IntN(3)]
 	}

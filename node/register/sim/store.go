@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/quolldb/quoll/internal/lineage"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/register"
@@ -166,7 +167,7 @@ func (s *store) Stage(slot uint16, version record.Version, changes []record.Chan
 // Delete stages the removal of a record.
 func (s *store) Delete(slot uint16, key []byte) error {
 	name := string(key)
-	s.sim.lineage.deleted(slot, name, s.staged.slots[slot].records[name].Version)
+	s.sim.lineage.Purged(lineage.Key{Slot: slot, Key: name}, s.staged.slots[slot].records[name].Version)
 	return s.stage(func(im *image) { delete(im.slots[slot].records, name) })
 }
 
@@ -178,7 +179,7 @@ func (s *store) Clear(slot uint16, meta record.SlotMeta) error {
 			return errRotten
 		}
 	}
-	s.sim.lineage.cleared[slot] = record.Max(s.sim.lineage.cleared[slot], meta.Cleared)
+	s.sim.lineage.Cleared(slot, meta.Cleared)
 	return s.stage(func(im *image) {
 		im.slots[slot].meta = meta
 		maps.DeleteFunc(im.slots[slot].records, func(_ string, rec record.Record) bool { return !meta.Cleared.Less(rec.Version) })
