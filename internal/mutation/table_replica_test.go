@@ -24,7 +24,7 @@ var replicaRules = []mutation{
 		}},
 	{name: "unpersisted-reply", rule: "R2", effect: "a replica replies although what it wanted to have persisted was not",
 		caught: scenario(node, "TestAFullNode", `it would have to adopt the epoch`), edits: []edit{
-			{"node/replica/act.go", `	return sl.acceptor.Persisted(w, w.To(store{s}))`, `	_ = sl.acceptor.Persisted(w, w.To(store{s}))
+			{"node/replica/act.go", `	return sl.acceptor.Persisted(w, s.Persist(w))`, `	_ = sl.acceptor.Persisted(w, s.Persist(w))
 	return nil`},
 		}},
 	{name: "nocommit", rule: "R2", effect: "nothing waits for the commit",

@@ -22,7 +22,7 @@ func (s *Stripe) step(number uint16, sl *Slot, what register.Happening) {
 	in.Happening = what
 	sl.home.Step(in, ready)
 	for ready.Write.Wanted() {
-		in.Happening, in.Err = register.Persisted, ready.Write.To(store{s})
+		in.Happening, in.Err = register.Persisted, s.Persist(&ready.Write)
 		sl.home.Step(in, ready)
 	}
 	s.touched(number, sl)
@@ -33,7 +33,7 @@ func (s *Stripe) persist(sl *Slot, w *register.Write) error {
 	if !w.Wanted() {
 		return nil
 	}
-	return sl.acceptor.Persisted(w, w.To(store{s}))
+	return sl.acceptor.Persisted(w, s.Persist(w))
 }
 
 // act does what the steps of homes have made ready: the round gathers what is to be sent. No stripe need be locked.

@@ -56,6 +56,7 @@ type Host struct {
 	opt        Options
 	node       Node
 	engine     engine.Engine
+	store      store // the engine, for the replicas
 	peers      *peer.Set
 	prefetcher prefetcher // the engine, if it can; nil otherwise
 	instant    bool       // the engine is an engine.Instant
@@ -78,7 +79,7 @@ type Host struct {
 // New returns a Host, which votes for no slot until Enter.
 func New(node Node, opt Options) *Host {
 	opt.Random = cmp.Or(opt.Random, unpredictable)
-	h := &Host{opt: opt, node: node, engine: opt.Engine, peers: opt.Peers, unique: opt.Random.Uint64() >> 16}
+	h := &Host{opt: opt, node: node, engine: opt.Engine, store: store{opt.Engine}, peers: opt.Peers, unique: opt.Random.Uint64() >> 16}
 	h.Space.engine, h.Space.log = opt.Engine, opt.Logger
 	h.prefetcher, _ = opt.Engine.(prefetcher)
 	_, h.instant = opt.Engine.(engine.Instant)

@@ -12,9 +12,6 @@ func (s *Stripe) Rebuild(number uint16) (*register.Rebuild, error) {
 	return s.slots[number/stripes].home.Rebuild(&s.round.ready)
 }
 
-// Persist writes what the rebuild of a slot wants to have persisted.
-func (s *Stripe) Persist(w *register.Write) error { return w.To(store{s}) }
-
 // Restored lets a slot vote again.
 func (s *Stripe) Restored(number uint16) { s.slots[number/stripes].err = nil }
 

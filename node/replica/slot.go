@@ -98,7 +98,7 @@ func (s *Stripe) Slot(number uint16) (*Slot, error) {
 	sl := new(Slot)
 	s.slots[number/stripes] = sl
 	var err error
-	sl.acceptor, err = register.NewAcceptor(number, store{s}, s.applier.Apply)
+	sl.acceptor, err = register.NewAcceptor(number, &s.host.store, s.applier.Apply)
 	sl.home = register.NewHome(s, &s.host.opt.Timing, number, v.Self, s.host.incarnation(v.Self), v.config(number), &sl.acceptor)
 	if err == nil && sl.acceptor.Meta().Rebuilding { // a former process began
 		err = register.ErrRebuilding
