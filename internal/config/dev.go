@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"log/slog"
 	"os"
 	"time"
@@ -113,7 +114,7 @@ func (d *Dev) complete() {
 	if d.Memory == 0 {
 		d.Memory = defaultMemory(os.DirFS("/"), d.leastMemory())
 	}
-	setDefault(&d.MaxHash, d.MaxBulk)
+	d.MaxHash = cmp.Or(d.MaxHash, d.MaxBulk)
 	d.store().complete(d.Memory, d.Nodes)
 }
 

@@ -24,10 +24,3 @@ func (f *Faults) maxHash(n, maxBulk Size, engine string, data Size) {
 		f.add("max-hash", "%s does not fit into the %s that a node has for its data: at most half of it, for it may hold two while it replaces one; give less, or more --memory", n, data)
 	}
 }
-
-// setDefault fills a size that was not given.
-func setDefault(size *Size, otherwise Size) {
-	if *size == 0 {
-		*size = otherwise
-	}
-}

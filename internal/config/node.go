@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"log/slog"
 	"math"
 	"os"
@@ -191,7 +192,7 @@ func (n *Node) complete() {
 	if n.MaxPending == 0 {
 		n.MaxPending = defaultPending(n.Memory, 1)
 	}
-	setDefault(&n.MaxHash, n.MaxBulk)
+	n.MaxHash = cmp.Or(n.MaxHash, n.MaxBulk)
 	n.store().complete(n.Memory, 1)
 	if port := portOf(n.Peer); n.Gossip == "" && port < math.MaxUint16 {
 		if port > 0 {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -32,11 +33,7 @@ type trips struct {
 func (t *trips) add(took time.Duration) {
 	t.last[t.next%slowPings] = took
 	if t.next++; t.next >= slowPings {
-		least := took
-		for _, d := range t.last {
-			least = min(least, d)
-		}
-		t.least.Store(int64(least))
+		t.least.Store(int64(slices.Min(t.last[:])))
 	}
 	if average := time.Duration(t.average.Load()); average > 0 {
 		took = average + (took-average)/8
