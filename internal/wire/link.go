@@ -90,6 +90,7 @@ type Link struct {
 	generation uint64
 	state      atomic.Int32
 	working    atomic.Int64 // clock when the peer said last that it is
+	silence    atomic.Int64 // as of the last ping, a time.Duration
 	trips      trips
 	failure    atomic.Pointer[error]
 	// What belongs to the goroutine that runs the link: what was warned of; when it was asked in words what is spoken
@@ -168,6 +169,9 @@ func (l *Link) Working() bool {
 	at := l.working.Load()
 	return at != 0 && clock()-time.Duration(at) < workingFor || s.receives()
 }
+
+// Silence returns for how long nothing had been heard of the peer when it was pinged last, without the time in which this process did not run.
+func (l *Link) Silence() time.Duration { return time.Duration(l.silence.Load()) }
 
 // Queued returns how many bytes wait to be written to the peer, or are being written.
 func (l *Link) Queued() int {

@@ -173,7 +173,9 @@ func (s *session) watch(stop <-chan struct{}) {
 			if s.turn.underWay() { // nobody listens at the moment, so there is no silence
 				heard = now
 			}
-			if !h.tick(now, heard) {
+			alive := h.tick(now, heard)
+			s.link.silence.Store(int64(h.silence))
+			if !alive {
 				s.fail(fmt.Errorf("%w: nothing came for %s", ErrSilent, h.silence))
 				return
 			}

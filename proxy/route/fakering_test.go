@@ -76,7 +76,7 @@ func (f *fakeRing) form(generation uint64) {
 // newCoordinator returns a coordinator that knows these seeds only, and is so
 // patient with silent nodes that a busy machine does not matter.
 func newCoordinator(t testing.TB, timeout time.Duration, seeds ...string) *Coordinator {
-	return startCoordinator(t, Config{OperationTimeout: timeout, Seeds: seeds, suspectAfter: 4 * time.Second})
+	return startCoordinator(t, Config{OperationTimeout: timeout, Seeds: seeds, suspectAfter: time.Minute})
 }
 
 func startCoordinator(t testing.TB, cfg Config) *Coordinator {

@@ -24,8 +24,10 @@ type nodeLink struct {
 	up          atomic.Bool
 	down        atomic.Bool // nothing can be sent
 	pace        wire.Pace
-	suspectAt   atomic.Int64 // Unix milliseconds, while suspect
 }
+
+// pingInterval is how often nodes are asked whether they are there.
+const pingInterval = 100 * time.Millisecond
 
 var errNotVoting = errors.New("proxy: the node does not vote")
 
@@ -44,6 +46,7 @@ func (c *Coordinator) newLink(id uint16, address string, cluster *ring.Cluster) 
 		OnState: l.state,
 		OnPong:  c.compare,
 
+		PingInterval: pingInterval,
 		SuspectAfter: c.cfg.suspectAfter,
 	})
 	l.caller = protocol.NewCaller(l.link)
@@ -114,9 +117,6 @@ func (c *Coordinator) compare() {
 
 // state follows the link's health.
 func (l *nodeLink) state(s wire.State) {
-	if s == wire.Suspect { // known before it is looked at
-		l.suspectAt.Store(time.Now().UnixMilli())
-	}
 	l.down.Store(s == wire.Down || s == wire.Leaving) // before it is up: who is up is not down
 	l.up.Store(s == wire.Up)
 	if s == wire.Up {
@@ -146,13 +146,15 @@ func (l *nodeLink) condition() condition {
 	return answers
 }
 
-// silent reports whether the node has not answered for longer than an operation may
-// take.
+// silent reports whether nothing has been heard of the node for twice as long as an operation may take: for so long every operation
+// that it was asked for while it was heard has been waited for.
 func (l *nodeLink) silent() bool {
-	if l.down.Load() {
-		return true
-	}
-	return !l.up.Load() && time.Now().UnixMilli()-l.suspectAt.Load() > l.coordinator.cfg.OperationTimeout.Milliseconds()
+	return l.down.Load() || !l.up.Load() && l.link.Silence() > 2*l.coordinator.cfg.OperationTimeout
+}
+
+// mayWake reports whether nothing has been heard of the node for some pings, but not for so long that it is silent.
+func (l *nodeLink) mayWake() bool {
+	return (!l.up.Load() || l.link.Silence() >= 2*pingInterval) && !l.silent()
 }
 
 func (l *nodeLink) frame(typ wire.FrameType, body []byte, _ time.Duration) {

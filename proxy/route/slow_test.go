@@ -167,3 +167,41 @@ func testANodeThatStandsStill(t *testing.T, frozen int) {
 	f.answer(r)
 	require.Equal(t, []string{"+OK\r\n"}, texts(<-result))
 }
+
+// TestNobodyIsGivenUpBeforeItIsSuspect: a time-out that is shorter than it takes to suspect a node does not end what may go on.
+func TestNobodyIsGivenUpBeforeItIsSuspect(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(400 * time.Millisecond)
+	for _, asked := range []command.Request{set(f.key(1), "v"), get(f.key(1))} {
+		slow := c.Stats().Slow.Load()
+		f.nodes[0].freeze()
+		result := runLater(t, c, asked)
+		require.Eventually(t, func() bool { return c.Stats().Slow.Load() > slow }, 10*time.Second, time.Millisecond, "its time is up")
+		f.nodes[0].thaw()
+		require.NotContains(t, texts(<-result)[0], "-")
+		f.awaitUp(c, 3)
+	}
+}
+
+// TestAReadIsTriedAsLongAsAMajorityMayWake, though all that were asked are suspect.
+func TestAReadIsTriedAsLongAsAMajorityMayWake(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.suspicious(2500 * time.Millisecond)
+	held := make(chan *request, 2)
+	f.play(func(r *request) { held <- r })
+	result := runLater(t, c, get(f.key(1)))
+	<-held
+	<-held
+	f.play(f.answer)
+	f.nodes[0].freeze()
+	f.nodes[1].freeze()
+	f.nodes[2].freeze()
+	require.Eventually(t, func() bool { return c.Stats().Slow.Load() == 1 }, 10*time.Second, time.Millisecond, "its time is up")
+	require.Empty(t, result)
+	for _, n := range f.nodes {
+		n.thaw()
+	}
+	require.Equal(t, []string{"$-1\r\n"}, texts(<-result))
+}

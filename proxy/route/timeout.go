@@ -3,6 +3,8 @@ package route
 import (
 	"slices"
 	"time"
+
+	"github.com/quolldb/quoll/proxy/quorum"
 )
 
 // allow sets the time that the operations have from now on.
@@ -16,7 +18,7 @@ func (s *batchState) allow(now time.Time, timeout time.Duration) {
 }
 
 // timeOut ends what has no outcome yet: a write that a home may have is unknown,
-// all else had no effect. What a node is behind with gets more time, and everything as much as this process stood still.
+// all else had no effect. What a node is behind with gets more time, what may stand still for a moment as much again, and everything as much as this process stood still.
 func (c *Coordinator) timeOut(view *ringView, s *batchState) {
 	now := time.Now()
 	left := c.cfg.SlowTimeout - now.Sub(s.begun)
@@ -29,10 +31,11 @@ func (c *Coordinator) timeOut(view *ringView, s *batchState) {
 		return
 	}
 	first := !s.slow
+	patient := now.Sub(s.begun)-s.lost < 2*c.cfg.OperationTimeout
 	for i := range s.ops {
 		switch st := &s.ops[i]; {
 		case st.phase == opDone:
-		case left > 0 && (s.worthWaiting(view, st, now) || s.mayWake(view, st)):
+		case left > 0 && (s.worthWaiting(view, st, now) || patient && s.mayWake(view, st)):
 			s.slow = true
 			if first {
 				c.stats.Slow.Add(1)
@@ -74,9 +77,14 @@ func (s *batchState) worthWaiting(view *ringView, st *opState, now time.Time) bo
 }
 
 // mayWake reports whether one of those that an operation depends on has been silent for less than it may take: that one may stand
-// still for a moment only.
+// still for a moment only. What no home has depends on any majority.
 func (s *batchState) mayWake(view *ringView, st *opState) bool {
-	return st.phase == opExecuting && view.waitsFor(st, func(l *nodeLink) bool { return !l.up.Load() && !l.silent() })
+	if st.phase == opExecuting {
+		return view.waitsFor(st, (*nodeLink).mayWake)
+	}
+	replicas := view.table.Replicas(st.slot)
+	return view.reachable(replicas) >= quorum.Majority(len(replicas)) &&
+		slices.ContainsFunc(replicas, func(id uint16) bool { return view.node(id).mayWake() })
 }
 
 // waitsFor reports whether an operation that a home has depends on such a node: the home, and as long as that answers any other
