@@ -88,9 +88,9 @@ fuzz: | bin ## run every fuzz target for FUZZTIME (30s)
 sim: ## check SEEDS (20000) simulated histories of the protocol under faults (SEED=n: those from seed n on)
 	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) $(if $(SEED),-seed $(SEED)) -timeout 0 -v
 
-world: ## let SEEDS (20000) clusters live under virtual time, on networks and disks that misbehave (SEED=n: those from seed n on; ONLY=schedule)
+world: ## let SEEDS (20000) clusters live under virtual time, on networks and disks that misbehave (SEED=n: those from seed n on; ONLY=schedule; SHRINK=1: make what fails of seed n smaller)
 	@go test -c -tags worldlocks,small -ldflags=-checklinkname=0 -o bin/world.test ./e2e/world
-	@e2e/world/run.sh $(SEEDS) $(or $(SEED),1) $(if $(ONLY),-schedule $(ONLY)) $(if $(TRACE),-trace)
+	@e2e/world/run.sh $(if $(SHRINK),1,$(SEEDS)) $(or $(SEED),1) $(if $(ONLY),-schedule $(ONLY)) $(if $(TRACE),-trace) $(if $(PLAN),-plan '$(PLAN)') $(if $(SHRINK),-shrink)
 
 mutants: ## take each rule of the protocol out (ONLY=name: one; SAMPLE=n SEED=n: some) and show what notices
 	go test ./internal/mutation -run TestMutants -mutants -timeout 0 -v $(if $(ONLY),-only $(ONLY)) $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-sample-seed $(SEED))

@@ -10,7 +10,7 @@ import (
 
 // chaos does everything at once.
 func chaos(ctx context.Context, w *World) {
-	for w.pause(ctx, 20*time.Millisecond, 1500*time.Millisecond) {
+	for w.next(ctx, 20*time.Millisecond, 1500*time.Millisecond) {
 		blows[w.random.IntN(len(blows))](w)
 	}
 }

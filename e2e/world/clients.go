@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,8 +44,12 @@ const (
 func (c *client) work() {
 	for !c.world.stopped.Load() {
 		bout := c.world.nextBout()
+		c.random = randomOf(c.world.cfg.Seed, c.name, strconv.Itoa(bout)) // what it does there is the same when it was not at others
 		sleepUntil(c.world.began.Add(time.Duration(bout)*c.world.tempo + time.Duration(c.random.Int64N(int64(latestArrival)))))
-		for range 1 + c.random.IntN(mostTurns) {
+		if !c.world.cfg.Bouts.has(bout) {
+			continue
+		}
+		for range min(1+c.random.IntN(mostTurns), c.world.cfg.Turns) {
 			place := bout
 			if c.random.IntN(8) == 0 {
 				place = c.random.IntN(places)

@@ -7,7 +7,7 @@ import (
 
 // clocks sets clocks wrong, never most of them at once, and breaks something now and then.
 func clocks(ctx context.Context, w *World) {
-	for w.pause(ctx, 50*time.Millisecond, 2*time.Second) {
+	for w.next(ctx, 50*time.Millisecond, 2*time.Second) {
 		m := w.machines[w.random.IntN(len(w.machines))]
 		by := time.Duration(w.random.Int64N(int64(2*time.Hour)) - int64(time.Hour))
 		switch {

@@ -7,7 +7,7 @@ import (
 
 // powerCuts takes the power of all machines with nodes at once, again and again, and gives it back to one after the other.
 func powerCuts(ctx context.Context, w *World) {
-	for w.pause(ctx, 300*time.Millisecond, 4*time.Second) {
+	for w.next(ctx, 300*time.Millisecond, 4*time.Second) {
 		how := []hostState{silent, silent, killed}[w.random.IntN(3)]
 		for _, m := range w.machines {
 			m.crash(how)
@@ -22,7 +22,7 @@ func powerCuts(ctx context.Context, w *World) {
 // slowDisk makes one disk slow, in the middle of chaos now and then.
 func slowDisk(ctx context.Context, w *World) {
 	m := w.machines[w.random.IntN(len(w.machines))]
-	for w.pause(ctx, 10*time.Millisecond, 2*time.Second) {
+	for w.next(ctx, 10*time.Millisecond, 2*time.Second) {
 		by := time.Duration(w.random.Int64N(int64(time.Second)))
 		w.note("the disk of %s takes %v", m.name, by)
 		m.store.disk().latency.Store(int64(by))
@@ -34,7 +34,7 @@ func slowDisk(ctx context.Context, w *World) {
 
 // fullDisk fills disks, and makes room again.
 func fullDisk(ctx context.Context, w *World) {
-	for w.pause(ctx, 100*time.Millisecond, 2*time.Second) {
+	for w.next(ctx, 100*time.Millisecond, 2*time.Second) {
 		m := w.machines[w.random.IntN(len(w.machines))]
 		full := w.random.IntN(2) == 0
 		w.note("the disk of %s is full: %t", m.name, full)
@@ -47,7 +47,7 @@ func fullDisk(ctx context.Context, w *World) {
 
 // badDisk has a disk fail, for a while, after which the node is started again.
 func badDisk(ctx context.Context, w *World) {
-	for w.pause(ctx, 500*time.Millisecond, 3*time.Second) {
+	for w.next(ctx, 500*time.Millisecond, 3*time.Second) {
 		m := w.victim()
 		if m == nil {
 			w.startSome()

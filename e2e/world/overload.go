@@ -28,7 +28,7 @@ func overload(ctx context.Context, w *World) {
 		c := &client{world: w, name: name, host: w.net.host(name), random: randomOf(w.cfg.Seed, name)}
 		all.Go(func() { c.crowd(rush) })
 	}
-	for w.pause(ctx, time.Second, 5*time.Second) {
+	for w.next(ctx, time.Second, 5*time.Second) {
 		blows[w.random.IntN(len(blows))](w)
 	}
 }

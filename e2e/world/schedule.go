@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -38,10 +39,25 @@ func (w *World) pause(ctx context.Context, least, most time.Duration) bool {
 	return sleep(ctx, least+time.Duration(w.random.Int64N(int64(most-least)))) == nil
 }
 
+// next waits for a random time until the next fault of the plan, and reports false if the schedule has ended meanwhile. Each fault has random
+// numbers of its own, so that it is the same when others are left out.
+func (w *World) next(ctx context.Context, least, most time.Duration) bool {
+	for {
+		w.fault++
+		w.random = randomOf(w.cfg.Seed, "fault", w.cfg.Schedule, strconv.Itoa(w.fault))
+		if !w.pause(ctx, least, most) {
+			return false
+		}
+		if w.cfg.Faults.has(w.fault) {
+			return true
+		}
+	}
+}
+
 // restarts stops one node after the other, in order or not, and starts it again: never two at once.
 func restarts(ctx context.Context, w *World) {
-	for i := 0; w.pause(ctx, 200*time.Millisecond, 2*time.Second); i++ {
-		m := w.machines[i%len(w.machines)]
+	for w.next(ctx, 200*time.Millisecond, 2*time.Second) {
+		m := w.machines[w.fault%len(w.machines)]
 		if w.random.IntN(2) == 0 {
 			w.must(m.stop())
 		} else {
@@ -56,7 +72,7 @@ func restarts(ctx context.Context, w *World) {
 
 // partitions cuts the network into two parts again and again, sometimes in one direction only.
 func partitions(ctx context.Context, w *World) {
-	for w.pause(ctx, 100*time.Millisecond, 3*time.Second) {
+	for w.next(ctx, 100*time.Millisecond, 3*time.Second) {
 		w.partition()
 		w.pause(ctx, 200*time.Millisecond, 6*time.Second)
 		w.note("the network is whole")

@@ -20,12 +20,8 @@ type Config struct {
 	Seed     uint64
 	Schedule string // of Schedules
 	// Engine is memory or disk.
-	Engine  string
-	Nodes   int
-	Proxies int
-	Clients int
-	// Duration is for how long clients work while things happen to them, 20 s if it is 0.
-	Duration time.Duration
+	Engine string
+	Plan
 	// Log gets what the product logs, nil for nobody.
 	Log slog.Handler
 }
@@ -44,7 +40,8 @@ const patience = 2 * time.Minute
 // World is a cluster with its clients.
 type World struct {
 	cfg      Config
-	random   *rand.Rand // of the schedule
+	random   *rand.Rand // of the fault, or of what the schedule does before all
+	fault    int        // the number of the last one
 	net      *network
 	initial  ring.Initial
 	machines []*machine
@@ -65,33 +62,15 @@ type World struct {
 
 // build makes a world in which nothing runs.
 func build(cfg Config) *World {
-	shape := randomOf(cfg.Seed, "shape")
-	if slices.Contains(onDisk, cfg.Schedule) {
-		cfg.Engine = "disk"
-	}
-	if cfg.Engine == "" {
-		cfg.Engine = []string{"memory", "disk"}[shape.IntN(2)]
-	}
-	if cfg.Nodes == 0 {
-		cfg.Nodes = 3 + 2*shape.IntN(2)
-	}
-	if cfg.Proxies == 0 {
-		cfg.Proxies = 2
-	}
-	if cfg.Clients == 0 {
-		cfg.Clients = 3 + shape.IntN(4)
-	}
-	if cfg.Duration == 0 {
-		cfg.Duration = 20 * time.Second
-	}
+	cfg = cfg.complete()
 	if cfg.Log == nil {
 		cfg.Log = slog.DiscardHandler
 	}
 	w := &World{cfg: cfg, random: randomOf(cfg.Seed, "schedule", cfg.Schedule), net: newNetwork(cfg.Seed), recorder: history.NewRecorder(),
-		keys: history.NewKeys("k"), log: slog.New(cfg.Log), replicas: newReplicas(), began: time.Now(), tempo: leastTempo + time.Duration(shape.Int64N(int64(mostTempo-leastTempo)))}
+		keys: history.NewKeys("k"), log: slog.New(cfg.Log), replicas: newReplicas(), began: time.Now(), tempo: cfg.tempo()}
 	for i := range cfg.Nodes {
 		name := string(rune('a' + i))
-		m := &machine{world: w, name: name, host: w.net.host(name), store: newStore(cfg.Engine, shape.Uint64(), w.replicas.holder())}
+		m := &machine{world: w, name: name, host: w.net.host(name), store: newStore(cfg.Engine, randomOf(cfg.Seed, "generation", name).Uint64(), w.replicas.holder())}
 		w.machines = append(w.machines, m)
 		w.initial = append(w.initial, ring.InitialMember{Name: name, Peer: m.host.at(peerPort)})
 	}
@@ -99,11 +78,16 @@ func build(cfg Config) *World {
 		name := fmt.Sprint("proxy", i+1)
 		w.proxies = append(w.proxies, &proxyHost{world: w, name: name, host: w.net.host(name)})
 	}
-	for i := range cfg.Clients {
-		name := fmt.Sprint("client", i+1)
+	for _, i := range cfg.Clients {
+		name := fmt.Sprint("client", i)
 		w.clients = append(w.clients, &client{world: w, name: name, host: w.net.host(name), random: randomOf(cfg.Seed, name), recorded: w.recorder.Client()})
 	}
 	return w
+}
+
+// tempo is the time from one bout of the clients to the next.
+func (cfg Config) tempo() time.Duration {
+	return leastTempo + time.Duration(randomOf(cfg.Seed, "tempo").Int64N(int64(mostTempo-leastTempo)))
 }
 
 // Live is the whole life of a world. It is called in a bubble of testing/synctest, and Check outside of it. The error says what is wrong
@@ -148,7 +132,7 @@ func (w *World) live() error {
 	for _, c := range w.clients {
 		w.working.Go(c.work)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), w.cfg.Duration)
+	ctx, cancel := context.WithTimeout(context.Background(), w.cfg.For)
 	schedules[w.cfg.Schedule](ctx, w)
 	<-ctx.Done()
 	cancel()

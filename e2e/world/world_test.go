@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 var (
@@ -45,10 +48,7 @@ func TestWorlds(t *testing.T) {
 	if testing.Short() && *length == 0 {
 		*length = 8 * time.Second
 	}
-	names := Schedules()
-	if *only != "" {
-		names = strings.Split(*only, ",")
-	}
+	names := scheduled()
 	each := max(1, *seeds/len(names))
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
@@ -58,13 +58,29 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
+// scheduled are the schedules that are wanted.
+func scheduled() []string {
+	if *only != "" {
+		return strings.Split(*only, ",")
+	}
+	return Schedules()
+}
+
+// plan is what there is to be of each world.
+func plan(t *testing.T) Plan {
+	p, err := ParsePlan(*planned)
+	require.NoError(t, err)
+	p.For = cmp.Or(p.For, *length)
+	return p
+}
+
 // runAll lets worlds of one schedule live, until one fails.
 func runAll(t *testing.T, schedule string, worlds int) {
 	for i := range worlds {
 		if t.Failed() {
 			return
 		}
-		sum.add(one(t, Config{Seed: *firstSeed + uint64(i), Schedule: schedule, Engine: *engines, Duration: *length}))
+		sum.add(one(t, Config{Seed: *firstSeed + uint64(i), Schedule: schedule, Engine: *engines, Plan: plan(t)}))
 	}
 }
 
@@ -89,7 +105,7 @@ func one(t *testing.T, cfg Config) *World {
 		t.Logf("%s %d: %v; %v", cfg.Schedule, cfg.Seed, w, result)
 	}
 	if failure != nil {
-		t.Errorf("seed %d is wrong; %v; again: make world SEEDS=1 ONLY=%s SEED=%d TRACE=1", cfg.Seed, failure, cfg.Schedule, cfg.Seed)
+		t.Errorf("seed %d is wrong; %v; again: %s; with SHRINK=1 it is made smaller", cfg.Seed, failure, again(cfg, cfg.Plan))
 	}
 	return w
 }
@@ -159,7 +175,7 @@ func TestHowOftenASeedRepeats(t *testing.T) {
 	for _, name := range Schedules() {
 		same, common := 0, 0.0
 		for i := range *seeds {
-			cfg := Config{Seed: *firstSeed + uint64(i), Schedule: name, Duration: *length}
+			cfg := Config{Seed: *firstSeed + uint64(i), Schedule: name, Plan: plan(t)}
 			a, b := one(t, cfg), one(t, cfg)
 			if a.trace.hash() == b.trace.hash() {
 				same++

@@ -44,13 +44,13 @@ var worldRules = []mutation{
 			{"node/replica/round.go", `h.engine.Commit(r.done)`, `r.done(nil)`},
 		}},
 	{name: "world-retry", rule: "At most once", effect: "a write whose home is lost goes to another one",
-		caught: worlds("chaos", 30), edits: []edit{
+		caught: worlds("chaos", 100), edits: []edit{
 			{"proxy/route/results.go", `case gone:
 				s.fail(st, ErrUnknownOutcome)`, `case gone:
 				s.again(st)`},
 		}},
 	{name: "world-half", rule: "Counting votes", effect: "half of the replicas are a majority for a proxy",
-		caught: worlds("partitions", 5), edits: []edit{
+		caught: worlds("partitions", 20), edits: []edit{
 			{"proxy/quorum/quorum.go", `return n/2 + 1`, `return max(1, n/2)`},
 		}},
 	{name: "world-repair", rule: "Replicas become equal", effect: "a repair writes nothing",
