@@ -69,7 +69,7 @@ func optionsAt(dir string) disk.Options {
 }
 
 func openEngine(t *testing.T, files vfs.FS, dir string) *disk.Engine {
-	e, err := openOn(files, optionsAt(dir))
+	e, err := OpenOn(files, optionsAt(dir))
 	require.NoError(t, err)
 	return e
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -27,10 +25,10 @@ const mib = 1 << 20
 const whole = 1 << 40
 
 // Open opens an engine, or makes one; see disk.Open.
-func Open(opt disk.Options) (*disk.Engine, error) { return openOn(vfs.Default, opt) }
+func Open(opt disk.Options) (*disk.Engine, error) { return OpenOn(vfs.Default, opt) }
 
-// openOn opens an engine whose store is on a file system.
-func openOn(files vfs.FS, opt disk.Options) (*disk.Engine, error) {
+// OpenOn opens an engine whose store is on a file system. Where its journal is the options say.
+func OpenOn(files vfs.FS, opt disk.Options) (*disk.Engine, error) {
 	return disk.Open(opt, disk.Kind{
 		Name: "pebble", ApartFrom: whole, Least: least, Floor: least,
 		Open: func(opt disk.Options, fail func(error)) (disk.Store, error) { return openStore(files, opt, fail) },
@@ -54,11 +52,11 @@ func openStore(files vfs.FS, opt disk.Options, fail func(error)) (_ disk.Store, 
 			err = errors.Join(err, s.files.unlock())
 		}
 	}()
-	if err := probe(opt.Dir); err != nil {
+	if err := probe(files, opt.Dir); err != nil {
 		return nil, err
 	}
 	if opt.MustExist {
-		if entries, err := os.ReadDir(opt.Dir); err == nil && len(entries) == 0 {
+		if names, err := files.List(opt.Dir); err == nil && len(names) == 0 {
 			return nil, fmt.Errorf("%w: nothing is there", engine.ErrCorrupt)
 		}
 	}
@@ -75,20 +73,22 @@ func openStore(files vfs.FS, opt disk.Options, fail func(error)) (_ disk.Store, 
 }
 
 // probe looks whether files can be made and opened, before Pebble does what it cannot go back from.
-func probe(dir string) error {
-	file, err := os.CreateTemp(dir, "probe-*.tmp")
+func probe(files vfs.FS, dir string) error {
+	probed := files.PathJoin(dir, "probe.tmp")
+	file, err := files.Create(probed, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(file.Close(), os.Remove(file.Name())); err != nil {
+	if err := errors.Join(file.Close(), files.Remove(probed)); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(dir)
-	for _, entry := range entries {
-		if !entry.Type().IsRegular() {
+	names, err := files.List(dir)
+	for _, name := range names {
+		name = files.PathJoin(dir, name)
+		if info, err := files.Stat(name); err == nil && !info.Mode().IsRegular() {
 			continue
 		}
-		file, err := os.OpenFile(filepath.Join(dir, entry.Name()), os.O_RDWR, 0)
+		file, err := files.OpenReadWrite(name, vfs.WriteCategoryUnspecified)
 		if err != nil {
 			return fmt.Errorf("every file in it has to be readable and writable for this user: %w", err)
 		}

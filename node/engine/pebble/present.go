@@ -3,22 +3,24 @@ package pebble
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 )
 
 // Missing implements disk.Store. It looks at the tables, and at the list of them.
 func (s *store) Missing() string {
-	for _, pattern := range []string{"MANIFEST-*", "marker.manifest.*"} {
-		if names, err := filepath.Glob(filepath.Join(s.dir, pattern)); err == nil && len(names) == 0 {
-			return filepath.Join(s.dir, pattern)
+	there, err := s.files.List(s.dir)
+	for _, beginning := range []string{"MANIFEST-", "marker.manifest."} {
+		begins := func(name string) bool { return strings.HasPrefix(name, beginning) }
+		if (err == nil || errors.Is(err, fs.ErrNotExist)) && !slices.ContainsFunc(there, begins) {
+			return filepath.Join(s.dir, beginning+"*")
 		}
 	}
 	for _, name := range s.tables() {
-		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && slices.Contains(s.tables(), name) {
+		if _, err := s.files.Stat(name); errors.Is(err, fs.ErrNotExist) && slices.Contains(s.tables(), name) {
 			return name // else a compaction has replaced it
 		}
 	}
