@@ -94,7 +94,17 @@ func (f files) Names() ([]string, error) {
 
 func (f files) MakeDir() error { return nil }
 
-func (f files) Create(name string) (journal.File, error) {
+func (f files) Create(name string) (journal.File, error) { return journalFile(f.create(name)) }
+func (f files) Open(name string) (journal.File, error)   { return journalFile(f.open(name)) }
+
+func journalFile(f *openFile, err error) (journal.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f files) create(name string) (*openFile, error) {
 	if f.faults.full.Load() {
 		return nil, pathError("create", name, syscall.ENOSPC)
 	}
@@ -105,7 +115,7 @@ func (f files) Create(name string) (journal.File, error) {
 	return &openFile{volume: f.volume, inode: n, name: name}, nil
 }
 
-func (f files) Open(name string) (journal.File, error) {
+func (f files) open(name string) (*openFile, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := f.names[name]

@@ -32,12 +32,9 @@ const (
 // complete adds to a configuration what follows from the seed.
 func (cfg Config) complete() Config {
 	shape := randomOf(cfg.Seed, "shape")
-	engine, nodes, clients := []string{"memory", "disk"}[shape.IntN(2)], 3+2*shape.IntN(2), 3+shape.IntN(4)
-	if slices.Contains(onDisk, cfg.Schedule) {
-		cfg.Engine = "disk"
-	}
-	if cfg.Engine == "" {
-		cfg.Engine = engine
+	engine, nodes, clients := shape.IntN(6), 3+2*shape.IntN(2), 3+shape.IntN(4)
+	if fit := enginesFor(cfg.Schedule); !slices.Contains(fit, cfg.Engine) {
+		cfg.Engine = fit[engine%len(fit)]
 	}
 	if cfg.Nodes == 0 {
 		cfg.Nodes = nodes

@@ -31,8 +31,17 @@ var schedules = map[string]func(context.Context, *World){
 // withLocks are those in which somebody waits with a lock held: see locks.go.
 var withLocks = []string{"slowdisk", "fulldisk", "baddisk", "overload"}
 
-// onDisk are the schedules for which nodes need disks.
-var onDisk = []string{"powercuts", "slowdisk", "fulldisk", "baddisk", "overload"}
+// enginesFor returns those that nodes may have in a schedule, of memory, disk and pebble. Goroutines of Pebble's that cannot write wait until the process
+// ends (engine/pebble), which here is the end of no process. Much load takes Pebble much real time.
+func enginesFor(schedule string) []string {
+	switch schedule {
+	case "fulldisk", "baddisk", "overload":
+		return []string{"disk"}
+	case "powercuts", "slowdisk":
+		return []string{"disk", "pebble"}
+	}
+	return []string{"memory", "disk", "pebble"}
+}
 
 // pause waits for a random time, and reports false if the schedule has ended meanwhile.
 func (w *World) pause(ctx context.Context, least, most time.Duration) bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/disk"
 	"github.com/quolldb/quoll/node/engine/memory"
+	"github.com/quolldb/quoll/node/engine/pebble"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -30,8 +31,8 @@ type store interface {
 }
 
 func newStore(engine string, generation uint64, h *holder) store {
-	if engine == "disk" {
-		return newDiskStore(generation, h)
+	if engine != "memory" {
+		return newDiskStore(generation, h, engine == "pebble")
 	}
 	return newMemoryStore(generation, h)
 }
@@ -57,41 +58,50 @@ func (s *memoryStore) ring() *ring.Cluster   { return s.Ring() }
 func (s *memoryStore) reader() engine.Engine { return s.engine }
 func (s *memoryStore) end() error            { return s.engine.Close() }
 
-// diskStore is the engine on disk, on a volume in memory.
+// diskStore is the engine on disk, on volumes in memory: one for the journal and, if they are not Pebble's, the records, and one for Pebble's tables.
 type diskStore struct {
 	identity
-	volume *volume
-	engine *disk.Engine // of the last life
-	holder *holder
+	volume, tables *volume
+	engine         *disk.Engine // of the last life
+	pebble         bool
+	holder         *holder
 }
 
-func newDiskStore(generation uint64, h *holder) *diskStore {
-	s := &diskStore{identity: identity{generation: generation | 1}, holder: h}
+func newDiskStore(generation uint64, h *holder, pebble bool) *diskStore {
+	s := &diskStore{identity: identity{generation: generation | 1}, holder: h, pebble: pebble}
 	s.faults.heal()
 	s.volume = newVolume(&s.faults, rand.New(rand.NewPCG(generation, 2)))
+	s.tables = newVolume(&s.faults, rand.New(rand.NewPCG(generation, 3)))
 	return s
 }
 
 // The sizes are such that a few seconds of a world fill segments, have tables written to the store, and entries evicted.
 func (s *diskStore) open(opt *node.Options) error {
-	e, err := disk.Open(disk.Options{Dir: "store", Journal: "journal", System: s.volume, MustExist: s.engine != nil,
+	e, err := s.openEngine(disk.Options{Dir: "store", Journal: "journal", System: s.volume, MustExist: s.engine != nil,
 		Cache: 64 << 10, SegmentSize: 128 << 10, MemTable: 64 << 10, FlushSize: 64 << 10, Reserve: 1 << 20,
 		FlushInterval: time.Second, CollectInterval: time.Second, CollectRest: time.Second,
-		Apply: datatype.Apply, Live: datatype.Live, Logger: opt.Logger}, s.volume.kind())
+		Apply: datatype.Apply, Live: datatype.Live, Logger: opt.Logger})
 	if err != nil {
 		return err
 	}
 	s.engine = e
-	opt.Engine, opt.EngineName, opt.Fsync, opt.Identity = watchDisk(e, s.holder), "records", "always", &s.identity
+	opt.Engine, opt.EngineName, opt.Fsync, opt.Identity = watchDisk(e, s.holder), "disk", "always", &s.identity
 	return nil
+}
+
+func (s *diskStore) openEngine(opt disk.Options) (*disk.Engine, error) {
+	if s.pebble {
+		return pebble.OpenOn(tables{files{s.tables}}, opt)
+	}
+	return disk.Open(opt, s.volume.kind())
 }
 
 func (s *diskStore) crash(how hostState) {
 	s.holder.end()
 	if how == silent {
-		s.volume = s.volume.afterPowerCut()
+		s.volume, s.tables = s.volume.afterPowerCut(), s.tables.afterPowerCut()
 	} else {
-		s.volume = s.volume.afterKill()
+		s.volume, s.tables = s.volume.afterKill(), s.tables.afterKill()
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 type Config struct {
 	Seed     uint64
 	Schedule string // of Schedules
-	// Engine is memory or disk.
+	// Engine is memory, disk or pebble, if the schedule can have that: see enginesFor.
 	Engine string
 	Plan
 	// Log gets what the product logs, nil for nobody.

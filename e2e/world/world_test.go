@@ -25,7 +25,7 @@ var (
 	seeds     = flag.Int("seeds", 0, "worlds, spread over the schedules (0: one of each)")
 	firstSeed = flag.Uint64("seed", 1, "first seed of every schedule")
 	only      = flag.String("schedule", "", "only these schedules, separated by commas")
-	engines   = flag.String("engine", "", "memory or disk, not what the seed says")
+	engines   = flag.String("engine", "", "memory, disk or pebble, not what the seed says, where that is possible")
 	length    = flag.Duration("for", 0, "for how long clients work in each world, by its clock")
 	show      = flag.Bool("trace", false, "print what happened in each world")
 	logs      = flag.Bool("logs", false, "print what the product logs")

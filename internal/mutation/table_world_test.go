@@ -5,20 +5,20 @@ package mutation
 // Where a test of one package is all that notices, that is what catches it.
 var worldRules = []mutation{
 	{name: "world-journal-written", rule: "The journal", effect: "a commit is called back when it is written, not when it is durable",
-		caught: worlds("powercuts", 5), edits: []edit{
+		caught: worlds("powercuts", 20), edits: []edit{
 			{"node/engine/journal/commit.go", `	if j.opt.Interval == 0 {
 		return j.syncWritten()
 	}`, ""},
 		}},
 	{name: "world-journal-forgets", rule: "The journal", effect: "the journal forgets what the store has not made durable",
-		caught: worlds("powercuts", 10), edits: []edit{
+		caught: worlds("powercuts", 20), edits: []edit{
 			{"node/engine/disk/flush.go", `	if err := e.sync(); err != nil {
 		return err
 	}
 	return e.journal.Checkpoint(until)`, `	return e.journal.Checkpoint(until)`},
 		}},
 	{name: "world-applied-first", rule: "The journal", effect: "the store is said to have what is not written to it yet",
-		caught: worlds("powercuts", 5), edits: []edit{
+		caught: worlds("powercuts", 20), edits: []edit{
 			{"node/engine/disk/flush.go", `	if err := b.write(); err != nil {
 		return err
 	}
@@ -39,8 +39,12 @@ var worldRules = []mutation{
 		caught: scenario("node/engine/journal", "TestAShorterFileIsNoticed", `in chain but got nil`), edits: []edit{
 			{"node/engine/journal/open.go", `err == nil && s.size < allocated`, `err == nil && allocated < 0`},
 		}},
+	{name: "world-pebble-sync", rule: "The journal", effect: "what Pebble has in memory is taken for durable",
+		caught: worlds("powercuts", 20), edits: []edit{
+			{"node/engine/pebble/store.go", `return s.guard.run(func() error { return s.db.Flush() })`, `return nil`},
+		}},
 	{name: "world-nocommit", rule: "Durable before answered", effect: "nothing waits for the commit",
-		caught: worlds("powercuts", 5), edits: []edit{
+		caught: worlds("powercuts", 20), edits: []edit{
 			{"node/replica/round.go", `h.engine.Commit(r.done)`, `r.done(nil)`},
 		}},
 	{name: "world-retry", rule: "At most once", effect: "a write whose home is lost goes to another one",
@@ -54,7 +58,7 @@ var worldRules = []mutation{
 			{"proxy/quorum/quorum.go", `return n/2 + 1`, `return max(1, n/2)`},
 		}},
 	{name: "world-repair", rule: "Replicas become equal", effect: "a repair writes nothing",
-		caught: worlds("chaos", 3), edits: []edit{
+		caught: worlds("chaos", 6), edits: []edit{
 			{"node/replica/env.go", `return dst, datatype.WriteAgain(st)`, `return dst, record.Effect{}`},
 		}},
 	{name: "world-lineage", rule: "R4", effect: "the first answer to a sync-read is the head; what is built on it is seen by the lineage of versions, before any client reads",
