@@ -40,8 +40,8 @@
 // What is not: gossip does not run, which says in the product who is alive to operators only. Clients are served by a goroutine each, not by epoll, and
 // sockets are not. A node's engine is, by the seed, the one in memory, which outlives the node, as a disk does for which writing takes no time, or the one on disk
 // (engine/disk with its journal) on a volume in memory: over a map in the place of Badger or Pebble, or over Pebble itself, whose files are on a second volume, which tears
-// writes and forgets what was not synced as the first one does. Disks that are full or fail, and overload, are for the map only. When Pebble cannot write, its goroutines wait until
-// the process ends (engine/pebble), and no process ends here: a world with such a one ended with "blocked goroutines remain". Under overload a second of Pebble's took a processor eight times as long as one of the map's.
+// writes and forgets what was not synced as the first one does. Disks that are full or fail are for the map only: when Pebble cannot write, its goroutines wait until
+// the process ends (engine/pebble), and no process ends here: a world with such a one ended with "blocked goroutines remain".
 // Badger has no such seam: it maps its files into memory. What a node keeps beside that, its identity and what it noted that others missed (datadir, hint files), is in memory.
 //
 // Clients meet at keys (clients.go): several times a second all of them ask for one key at nearly the same time, and between that for nothing. So most

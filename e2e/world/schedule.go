@@ -32,12 +32,12 @@ var schedules = map[string]func(context.Context, *World){
 var withLocks = []string{"slowdisk", "fulldisk", "baddisk", "overload"}
 
 // enginesFor returns those that nodes may have in a schedule, of memory, disk and pebble. Goroutines of Pebble's that cannot write wait until the process
-// ends (engine/pebble), which here is the end of no process. Much load takes Pebble much real time.
+// ends (engine/pebble), which here is the end of no process.
 func enginesFor(schedule string) []string {
 	switch schedule {
-	case "fulldisk", "baddisk", "overload":
+	case "fulldisk", "baddisk":
 		return []string{"disk"}
-	case "powercuts", "slowdisk":
+	case "powercuts", "slowdisk", "overload":
 		return []string{"disk", "pebble"}
 	}
 	return []string{"memory", "disk", "pebble"}
