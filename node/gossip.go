@@ -8,10 +8,10 @@ import (
 )
 
 func (n *Node) startGossip() error {
-	if n.opt.GossipListen == "" {
+	if n.opt.GossipListen == "" && n.opt.GossipNetwork == nil {
 		return nil
 	}
-	g, err := gossip.Start(gossip.Config{Name: n.opt.Name, Cluster: n.opt.ClusterName, Bind: n.opt.GossipListen, Advertise: n.opt.GossipAdvertise,
+	g, err := gossip.Start(gossip.Config{Name: n.opt.Name, Cluster: n.opt.ClusterName, Bind: n.opt.GossipListen, Advertise: n.opt.GossipAdvertise, Network: n.opt.GossipNetwork,
 		SecretKey: gossipKey(n.opt.Secret), Known: n.knownGossip, Logger: n.log})
 	if err != nil {
 		return err

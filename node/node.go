@@ -42,6 +42,8 @@ type Options struct {
 	// GossipListen is where to gossip, host:port; GossipAdvertise where others reach
 	// it, empty for the real address of GossipListen.
 	GossipListen, GossipAdvertise string
+	// GossipNetwork, if not nil, is what to gossip over: then GossipListen is not looked at.
+	GossipNetwork *gossip.Network
 	// Engine stores the records; the node closes it.
 	Engine engine.Engine
 	// EngineName and Fsync are what the status shows of the engine and of when it makes

@@ -59,6 +59,8 @@ type Config struct {
 	// Bind is the host:port to listen on, TCP and UDP. Port 0 takes a free one, an empty
 	// host all interfaces.
 	Bind string
+	// Network, if not nil, is what the gossip goes over: then Bind and Advertise mean nothing.
+	Network *Network
 	// Advertise is the host:port that the others are told. If empty, it is the address
 	// bound to, or the first private address of the machine if that is all of them.
 	Advertise string
@@ -107,6 +109,9 @@ func (c *Config) memberlist() (*memberlist.Config, error) {
 		m = memberlist.DefaultLocalConfig()
 	}
 	var err error
+	if c.Network != nil {
+		c.Bind = c.Network.Streams.Addr().String()
+	}
 	if m.BindAddr, m.BindPort, err = resolve(context.Background(), c.Bind); err != nil {
 		return nil, fmt.Errorf("%w: gossip bind address %q: %w", ErrConfig, c.Bind, err)
 	}

@@ -62,7 +62,7 @@ func Start(cfg Config) (*Gossip, error) {
 }
 
 func (g *Gossip) create(m *memberlist.Config) error {
-	t, err := listen(m)
+	t, err := g.cfg.transport(m)
 	if err != nil {
 		return err
 	}

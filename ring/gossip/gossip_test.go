@@ -417,3 +417,32 @@ func captured(t *testing.T) []byte {
 		}
 	}
 }
+
+// TestMembersGossipOverWhatTheyAreLent has a member whose sockets are its caller's, and another one that opens its own.
+func TestMembersGossipOverWhatTheyAreLent(t *testing.T) {
+	streams, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	packets, err := net.ListenPacket("udp", streams.Addr().String())
+	if err != nil { // another process has the port for UDP
+		require.NoError(t, streams.Close())
+		t.Skip(err)
+	}
+	var dialed atomic.Int64
+	ga := start(t, config("a"))
+	b := config("b", ga.Addr())
+	b.Bind, b.Network = "", &Network{Streams: streams, Packets: packets, Dial: func(ctx context.Context, address string) (net.Conn, error) {
+		dialed.Add(1)
+		return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	}}
+	gb := start(t, b)
+	require.Equal(t, streams.Addr().String(), gb.Addr())
+	requireState(t, ga, "b", Alive)
+	requireState(t, gb, "a", Alive)
+	require.Positive(t, dialed.Load())
+	require.NoError(t, gb.Close())
+	_, err = streams.Accept()
+	require.ErrorIs(t, err, net.ErrClosed)
+	_, err = packets.WriteTo([]byte("x"), packets.LocalAddr())
+	require.ErrorIs(t, err, net.ErrClosed)
+	requireState(t, ga, "b", Dead)
+}

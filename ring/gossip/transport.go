@@ -12,11 +12,22 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
+// inner is what a transport has below: memberlist's own one, or one that was lent.
+type inner interface {
+	FinalAdvertiseAddr(ip string, port int) (net.IP, int, error)
+	WriteTo(b []byte, address string) (time.Time, error)
+	WriteToAddress(b []byte, a memberlist.Address) (time.Time, error)
+	PacketCh() <-chan *memberlist.Packet
+	StreamCh() <-chan net.Conn
+	Shutdown() error
+}
+
 // transport is memberlist's network transport, except that Shutdown abandons dialling
 // and closes the open streams of both directions, where memberlist would wait for
 // its time-outs.
 type transport struct {
-	*memberlist.NetTransport
+	inner
+	dial    func(ctx context.Context, address string) (net.Conn, error)
 	ctx     context.Context // done once Shutdown began
 	cancel  context.CancelFunc
 	streams chan net.Conn
@@ -29,16 +40,24 @@ type transport struct {
 	conns map[*conn]struct{}
 }
 
+// transport returns what the configuration says. It takes what arrives.
+func (c *Config) transport(m *memberlist.Config) (*transport, error) {
+	if c.Network != nil {
+		return newTransport(lend(*c.Network), c.Network.Dial), nil
+	}
+	return listen(m)
+}
+
 // listen opens the sockets. Ports that are 0 in the configuration are set.
 func listen(m *memberlist.Config) (*transport, error) {
 	attempts := 1
 	if m.BindPort == 0 {
 		attempts = 10 // the port must be free for TCP and for UDP
 	}
-	var inner *memberlist.NetTransport
+	var sockets *memberlist.NetTransport
 	var err error
 	for range attempts {
-		inner, err = memberlist.NewNetTransport(&memberlist.NetTransportConfig{
+		sockets, err = memberlist.NewNetTransport(&memberlist.NetTransportConfig{
 			BindAddrs: []string{m.BindAddr}, BindPort: m.BindPort, Logger: m.Logger,
 		})
 		if err == nil || !isErrno(err, syscall.EADDRINUSE) {
@@ -48,19 +67,21 @@ func listen(m *memberlist.Config) (*transport, error) {
 	if err != nil {
 		return nil, listenError(m.BindAddr, m.BindPort, err)
 	}
-	m.BindPort = inner.GetAutoBindPort()
+	m.BindPort = sockets.GetAutoBindPort()
 	if m.AdvertisePort == 0 {
 		m.AdvertisePort = m.BindPort
 	}
-	t := &transport{
-		NetTransport: inner,
-		streams:      make(chan net.Conn),
-		stopped:      make(chan struct{}),
-		conns:        make(map[*conn]struct{}),
-	}
+	var dialer net.Dialer
+	return newTransport(sockets, func(ctx context.Context, address string) (net.Conn, error) {
+		return dialer.DialContext(ctx, "tcp", address)
+	}), nil
+}
+
+func newTransport(below inner, dial func(context.Context, string) (net.Conn, error)) *transport {
+	t := &transport{inner: below, dial: dial, streams: make(chan net.Conn), stopped: make(chan struct{}), conns: make(map[*conn]struct{})}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.wait.Go(t.accept)
-	return t, nil
+	return t
 }
 
 // isErrno looks at the text because memberlist does not wrap the errors it reports.
@@ -86,8 +107,8 @@ func listenError(host string, port int, err error) error {
 func (t *transport) accept() {
 	for {
 		select {
-		case inner := <-t.NetTransport.StreamCh():
-			c := t.track(inner)
+		case stream := <-t.inner.StreamCh():
+			c := t.track(stream)
 			select {
 			case t.streams <- c:
 			case <-t.ctx.Done():
@@ -115,12 +136,13 @@ func (t *transport) StreamCh() <-chan net.Conn { return t.streams }
 
 // DialAddressTimeout implements memberlist.NodeAwareTransport.
 func (t *transport) DialAddressTimeout(a memberlist.Address, timeout time.Duration) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: timeout}
-	inner, err := dialer.DialContext(t.ctx, "tcp", a.Addr)
+	ctx, cancel := context.WithTimeout(t.ctx, timeout)
+	defer cancel()
+	stream, err := t.dial(ctx, a.Addr)
 	if err != nil {
 		return nil, err
 	}
-	return t.track(inner), nil
+	return t.track(stream), nil
 }
 
 // DialTimeout implements memberlist.Transport.
@@ -134,7 +156,7 @@ func (t *transport) Shutdown() error {
 	t.shutdown.Do(func() {
 		t.cancel()
 		t.wait.Go(t.drain)
-		err = t.NetTransport.Shutdown()
+		err = t.inner.Shutdown()
 		close(t.stopped)
 		t.wait.Wait()
 		t.mu.Lock()
@@ -152,13 +174,13 @@ type conn struct {
 	transport *transport
 }
 
-func (t *transport) track(inner net.Conn) *conn {
-	c := &conn{inner, t}
+func (t *transport) track(stream net.Conn) *conn {
+	c := &conn{stream, t}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.conns[c] = struct{}{}
 	if t.ctx.Err() != nil {
-		_ = inner.Close() // Shutdown may already have closed the others
+		_ = stream.Close() // Shutdown may already have closed the others
 	}
 	return c
 }
