@@ -10,6 +10,7 @@ import (
 	"github.com/quolldb/quoll/internal/history"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/gossip"
 )
 
 // Stats count what happened in a world.
@@ -75,6 +76,33 @@ func (w *World) table() (*ring.Table, error) {
 		return nil, errors.New("there is no ring")
 	}
 	return ring.Plan(*cluster)
+}
+
+// acquainted waits until every node knows by gossip that every other one is alive.
+func (w *World) acquainted() error {
+	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		missing := w.strangers()
+		switch {
+		case missing == "":
+			w.note("all nodes take each other for alive")
+			return nil
+		case time.Since(began) > patience:
+			return fmt.Errorf("gossip: after %s %s", patience, missing)
+		}
+	}
+}
+
+// strangers says which node does not take which other one for alive, "" if there is none.
+func (w *World) strangers() string {
+	for _, m := range w.machines {
+		seen := m.node.Self().SeenBy
+		for _, other := range w.machines {
+			if state := seen[other.name]; other != m && state != gossip.Alive.String() {
+				return fmt.Sprintf("node %s is %q for node %s", other.name, state, m.name)
+			}
+		}
+	}
+	return ""
 }
 
 // readAll has a client read all keys once more: what was acknowledged is there.

@@ -12,6 +12,7 @@
 //	overload.go   more clients than slow disks can serve
 //	net.go        the network: paths between hosts, which are slow, lossy, or cut in one direction
 //	host.go       a machine on it: its listeners, how its process ends
+//	packets.go    a socket for packets, which get lost: gossip goes over it
 //	conn.go       a connection: bytes in order, each after a while; what is cut off arrives later, or never
 //	deadline.go   when an operation on a connection is given up
 //	machine.go    a host with a node, and how nodes are stopped, killed, and left without power
@@ -37,9 +38,10 @@
 // What is real: node.Node, with its register, repair, rebuilding, hints, membership and forming; the peer protocol with its frames, handshakes and pings
 // (internal/wire); the proxy with its sessions and its coordinator. Each command goes from bytes of a client to bytes for it.
 //
-// What is not: gossip does not run, which says in the product who is alive to operators only. Clients are served by a goroutine each, not by epoll, and
-// sockets are not. A node's engine is, by the seed, the one in memory, which outlives the node, as a disk does for which writing takes no time, or the one on disk
-// (engine/disk with its journal) on a volume in memory: over a map in the place of Badger or Pebble, or over Pebble itself, whose files are on a second volume, which tears
+// In every fourth world nodes gossip (ring/gossip, with memberlist), over packets that get lost and streams: in the end each has to take all others for alive.
+//
+// What is not: clients are served by a goroutine each, not by epoll, and sockets are not. A node's engine is, by the seed, the one in memory, which outlives the node, as
+// a disk does for which writing takes no time, or the one on disk (engine/disk with its journal) on a volume in memory: over a map in the place of Badger or Pebble, or over Pebble itself, whose files are on a second volume, which tears
 // writes and forgets what was not synced as the first one does. Disks that are full or fail are for the map only: when Pebble cannot write, its goroutines wait until
 // the process ends (engine/pebble), and no process ends here: a world with such a one ended with "blocked goroutines remain".
 // Badger has no such seam: it maps its files into memory. What a node keeps beside that, its identity and what it noted that others missed (datadir, hint files), is in memory.

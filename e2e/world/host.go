@@ -18,6 +18,7 @@ type host struct {
 	mu        sync.Mutex
 	state     hostState
 	listeners map[uint16]*listener
+	sockets   map[uint16]*packets
 	ports     uint16 // that were given to connections from here
 }
 
@@ -74,14 +75,21 @@ func (h *host) freePort() uint16 {
 func (h *host) die(how hostState) {
 	h.mu.Lock()
 	h.state = how
+	h.mu.Unlock()
+	h.close()
+	for _, e := range h.net.open(func(e *end) bool { return e.in.to == h.name }) {
+		e.die(how)
+	}
+}
+
+// close closes what takes connections and packets.
+func (h *host) close() {
+	h.mu.Lock()
 	listeners := h.listeners
-	h.listeners = map[uint16]*listener{}
+	h.listeners, h.sockets = map[uint16]*listener{}, map[uint16]*packets{}
 	h.mu.Unlock()
 	for _, l := range listeners {
 		l.end()
-	}
-	for _, e := range h.net.open(func(e *end) bool { return e.in.to == h.name }) {
-		e.die(how)
 	}
 }
 

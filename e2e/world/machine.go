@@ -14,6 +14,7 @@ import (
 const (
 	peerPort   = 7000
 	clientPort = 6379
+	gossipPort = 7946
 )
 
 // machine is a host with a node, and what is kept there while the node does not run. The schedule has it: one goroutine.
@@ -41,12 +42,19 @@ func (m *machine) start() error {
 	opt := node.Options{Name: m.name, ClusterName: clusterName, Initial: w.initial, Replicas: 3, Weight: 1, Listener: listener, Dial: m.host.Dial,
 		RepairInterval: 3 * time.Second, SystemClock: m.clock, Random: sharedRandom(w.cfg.Seed, m.name, fmt.Sprint(m.lives)), Version: "world", Logger: w.log.With("node", m.name)}
 	if err := m.store.open(&opt); err != nil {
-		listener.Close()
+		m.host.close()
 		return fmt.Errorf("node %s: %w", m.name, err)
+	}
+	if w.cfg.Gossip {
+		if opt.GossipNetwork, err = m.host.gossipNetwork(m.lives); err != nil {
+			m.host.close()
+			return fmt.Errorf("node %s: %w", m.name, errors.Join(err, opt.Engine.Close()))
+		}
 	}
 	n, err := node.Start(opt)
 	if err != nil {
-		return fmt.Errorf("node %s: %w", m.name, errors.Join(err, listener.Close(), opt.Engine.Close()))
+		m.host.close()
+		return fmt.Errorf("node %s: %w", m.name, errors.Join(err, opt.Engine.Close()))
 	}
 	m.node = n
 	m.lives++

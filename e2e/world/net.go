@@ -53,7 +53,7 @@ func (n *network) host(name string) *host {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	address := netip.AddrFrom4([4]byte{10, 0, 0, byte(len(n.hosts) + 1)})
-	h := &host{net: n, name: name, address: address, state: running, listeners: map[uint16]*listener{}}
+	h := &host{net: n, name: name, address: address, state: running, listeners: map[uint16]*listener{}, sockets: map[uint16]*packets{}}
 	n.hosts[address] = h
 	return h
 }

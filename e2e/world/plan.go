@@ -36,6 +36,7 @@ func (cfg Config) complete() Config {
 	if fit := enginesFor(cfg.Schedule); !slices.Contains(fit, cfg.Engine) {
 		cfg.Engine = fit[engine%len(fit)]
 	}
+	cfg.Gossip = cfg.Gossip || cfg.Seed%4 == 1
 	if cfg.Nodes == 0 {
 		cfg.Nodes = nodes
 	}

@@ -91,7 +91,7 @@ func (r *trial) live(p Plan) string {
 }
 
 // symptoms are how worlds fail, the most telling ones first.
-var symptoms = []string{"is not built on the other", "not linearizable", ErrDiverged.Error(), "were not closed", "has not formed", "the checker ran out of time",
+var symptoms = []string{"is not built on the other", "not linearizable", ErrDiverged.Error(), "were not closed", "has not formed", "gossip: after", "the checker ran out of time",
 	"the world of schedule", "WARNING: DATA RACE", "panic: ", "fatal error: ", "is wrong", "FAIL"}
 
 // symptomOf says how a world has failed whose test says this.

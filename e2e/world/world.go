@@ -21,6 +21,8 @@ type Config struct {
 	Schedule string // of Schedules
 	// Engine is memory, disk or pebble, if the schedule can have that: see enginesFor.
 	Engine string
+	// Gossip says that nodes gossip. They do in every fourth world.
+	Gossip bool
 	Plan
 	// Log gets what the product logs, nil for nobody.
 	Log slog.Handler
@@ -142,6 +144,11 @@ func (w *World) live() error {
 	if err = w.converge(); err != nil {
 		return err
 	}
+	if w.cfg.Gossip {
+		if err = w.acquainted(); err != nil {
+			return err
+		}
+	}
 	w.readAll()
 	return w.end()
 }
@@ -207,6 +214,7 @@ func (w *World) end() error {
 		errs = append(errs, fmt.Errorf("%d ends of connections were not closed", n))
 	}
 	w.stats.Simulated = time.Since(w.began)
+	w.afterwards()
 	return errors.Join(errs...)
 }
 
@@ -223,6 +231,14 @@ func (w *World) abandon() {
 	}
 	for _, m := range w.machines {
 		m.crash(killed)
+	}
+	w.afterwards()
+}
+
+// afterwards waits for what memberlist leaves behind when it ends: a probe, which waits for its answer. When a bubble's first goroutine has ended its time stands still.
+func (w *World) afterwards() {
+	if w.cfg.Gossip {
+		time.Sleep(patience)
 	}
 }
 

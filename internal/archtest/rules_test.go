@@ -82,6 +82,7 @@ var permitted = []struct{ pkg, path, because string }{
 	{"e2e/world", "proxy/front", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
 	{"e2e/world", "proxy/route", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
 	{"e2e/world", "proxy/session", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "ring/gossip", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
 	{"e2e/world", "ring", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
 }
 

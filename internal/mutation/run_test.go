@@ -98,7 +98,7 @@ func (tr *trial) run(binary string, all bool) (out string, failed bool, err erro
 	}
 	cmd := exec.CommandContext(found, binary, args...)
 	cmd.Dir = filepath.Join(root, filepath.FromSlash(tr.pkg))
-	cmd.Env = append(os.Environ(), artifact.Variable+"="+filepath.Dir(binary), "GODEBUG=asyncpreemptoff=1,disablethp=1")
+	cmd.Env = append(os.Environ(), artifact.Variable+"="+filepath.Dir(binary), "GODEBUG=asyncpreemptoff=1,disablethp=1,randautoseed=0")
 	cmd.Stdout, cmd.Stderr = text, text
 	err = cmd.Run()
 	var exit *exec.ExitError

@@ -43,6 +43,10 @@ var worldRules = []mutation{
 		caught: worlds("powercuts", 20), edits: []edit{
 			{"node/engine/pebble/store.go", `return s.guard.run(func() error { return s.db.Flush() })`, `return nil`},
 		}},
+	{name: "world-gossip", rule: "Who is alive", effect: "known members that are not alive are not called",
+		caught: worlds("calm", 4), edits: []edit{
+			{"ring/gossip/loops.go", `_, _ = g.list.Join([]string{address})`, `_ = address`},
+		}},
 	{name: "world-nocommit", rule: "Durable before answered", effect: "nothing waits for the commit",
 		caught: worlds("powercuts", 20), edits: []edit{
 			{"node/replica/round.go", `h.engine.Commit(r.done)`, `r.done(nil)`},
