@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run.sh SEEDS SEED [flag...]: lets SEEDS worlds live, those from SEED on, in as many processes as there are processors.
-# Each process has one processor to itself, and is not interrupted by the scheduler: so a seed gives the same world again, nearly always. Without
+# Each process has one processor to itself, and is not interrupted by the scheduler: so a seed that fails does so again nearly always (doc.go). Without
 # huge pages a node's first page of memory is quickly there. Memberlist takes random numbers from the process: randautoseed=0 makes them the same
 # each time. With -shrink the worlds of the seed that fail are made smaller.
 set -euo pipefail
