@@ -30,7 +30,7 @@ var additions = []mutation{
 	{name: "clear-heads", rule: "Slot-wide clear", effect: "a clear is not the newest write of the keys that the home knows",
 		caught: search("flush", 300), edits: []edit{
 			{"node/register/clear.go", `ks.known, ks.agreed, ks.present, ks.reading, ks.exact = true, false, false, nil, 0
-		ks.head = record.Record{Version: c.version}`, `_ = ks`},
+		ks.lend(record.Record{Version: c.version})`, `_ = ks`},
 		}},
 	{name: "clear-doubt", rule: "Slot-wide clear", effect: "a clear does not wait for requests in doubt, whose fate nobody can tell after it",
 		caught: scenario(register, "TestAClearWaitsForRequestsInDoubt", `(?s)expected: 1.*actual  : 0`), edits: []edit{
@@ -292,7 +292,7 @@ var additions = []mutation{
 		}},
 	{name: "large-resent", rule: "A large head is asked for first", effect: "a large state is sent again to who is only late",
 		caught: scenario(register, "TestALargeHeadIsAskedForFirst", `it is sent again whole`), edits: []edit{
-			{"node/register/tick.go", `h.large(ks.head.State.Size()) && `, `false && `},
+			{"node/register/replies.go", `if asks && h.large(state.Size()) {`, `if false {`},
 		}},
 	{name: "large-based", rule: "A large head is asked for first", effect: "who holds nothing of a key is asked with a delta that can be applied",
 		caught: scenario(register, "TestALargeHeadIsAskedForFirst/it_is_lost", `index out of range`), edits: []edit{

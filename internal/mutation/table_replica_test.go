@@ -118,7 +118,7 @@ var replicaRules = []mutation{
 		}},
 	{name: "sync-agreed", rule: "R4", effect: "a head that a minority reported counts as agreed",
 		caught: search("duel", 300), edits: []edit{
-			{"node/register/replies.go", `ks.head, ks.agreed = sr.best, h.config.quorum(sr.at)`, `ks.head, ks.agreed = sr.best, true`},
+			{"node/register/replies.go", `ks.head, ks.lent, ks.agreed = sr.best, false, h.config.quorum(sr.at)`, `ks.head, ks.lent, ks.agreed = sr.best, false, true`},
 		}},
 	{name: "sync-unchecked", rule: "R5", effect: "a sync-read is answered though a higher ballot is promised",
 		caught: scenario(register, "TestR5ASyncReadConfirmsTheTerm", `a stale read`), edits: []edit{

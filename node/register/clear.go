@@ -77,7 +77,7 @@ func (h *Home) proposeClear(r *Request, start int) {
 	c.waiting = append(c.waiting, waiter{request: r, start: start, end: len(r.replies), needSeq: h.seq})
 	for _, ks := range h.keys.all() { // the clear is the newest write of every key
 		ks.known, ks.agreed, ks.present, ks.reading, ks.exact = true, false, false, nil, 0
-		ks.head = record.Record{Version: c.version}
+		ks.lend(record.Record{Version: c.version})
 	}
 	h.sendClear(c.version)
 	for _, ks := range h.keys.snapshot() {

@@ -9,7 +9,6 @@ type keyState struct {
 	held    []uint64   // highest seq of this term that each member holds
 	queue   []*Request // not yet evaluated, in order
 	waiting []waiter   // evaluated, not yet answered
-	value   []byte     // backs that of head, if it is short
 	keyTerm
 	room keyRoom
 }
@@ -20,6 +19,7 @@ type keyTerm struct {
 	present bool          // head is a record, not just what the slot's clear left
 	agreed  bool          // a quorum holds head, though it is of an older term
 	head    record.Record // newest state proposed or read in this term
+	lent    bool          // the own replica has the value of head: see headState
 	exact   set           // members that acknowledged exactly head (for purge)
 	reading *syncRead     // running sync-read, nil if none
 	doubt   []*Request
@@ -34,14 +34,13 @@ type keyRoom struct {
 	held    [3]uint64
 	queue   [1]*Request
 	waiting [1]waiter
-	value   [64]byte
 }
 
-// hold makes a record the head, and keeps its value.
-func (ks *keyState) hold(rec record.Record) {
-	if value := rec.State.Value; len(value) <= record.CopiedValue && rec.State.Object == nil {
-		ks.value = append(ks.value[:0], value...) // which may be the same
-		rec.State.Value = ks.value[:len(value):len(value)]
+// lend makes a record the head that the own replica has, or will have at the end of the step. So its value is not copied if it is short: a longer
+// one is shared.
+func (ks *keyState) lend(rec record.Record) {
+	if ks.lent = len(rec.State.Value) > 0 && len(rec.State.Value) <= record.CopiedValue; ks.lent {
+		rec.State.Value = nil
 	}
 	ks.head = rec
 }
@@ -97,7 +96,7 @@ func (h *Home) recall(ks *keyState) {
 		return
 	}
 	ks.known, ks.present = true, present
-	ks.hold(rec)
+	ks.lend(rec)
 	ks.agreed = present || h.clear.held(h.config, rec.Version.Seq)
 }
 
@@ -114,7 +113,14 @@ func (h *Home) advance(ks *keyState) {
 			h.askFor(ks)
 			return
 		}
-		h.evaluate(ks, ks.shift())
+		var state record.State
+		if !ks.queue[0].blind { // such a one needs none
+			var ok bool
+			if state, ok = h.headState(ks); !ok {
+				return
+			}
+		}
+		h.evaluate(ks, ks.shift(), state)
 	}
 	if h.phase == leading {
 		h.settle(ks)
@@ -133,11 +139,10 @@ func (ks *keyState) shift() *Request {
 	return r
 }
 
-// evaluate runs one request on the head and proposes its effect, or makes it wait
+// evaluate runs one request on the head's state and proposes its effect, or makes it wait
 // until the head is certain.
-func (h *Home) evaluate(ks *keyState, r *Request) {
-	now := h.in.Now
-	state, expired := ks.head.State, false
+func (h *Home) evaluate(ks *keyState, r *Request, state record.State) {
+	now, expired := h.in.Now, false
 	if state.Live() && state.Expired(now) {
 		state, expired = record.State{}, true
 	}
@@ -212,14 +217,12 @@ func (h *Home) propose(ks *keyState, effect record.Effect, blind bool) {
 		h.count(DeltaSent)
 		x.IsDelta, x.Delta = true, effect.Delta
 	}
+	x.State = effect.State // with a delta it is for the own replica only
 	if len(ks.waiting) > 1 {
 		h.count(Pipelined)
 	}
 	ks.known, ks.agreed, ks.present, ks.exact, ks.settled = true, false, true, 0, 0
-	ks.hold(record.Record{Version: x.Version, State: effect.State})
-	if !x.IsDelta {
-		x.State = ks.head.State
-	}
+	ks.lend(record.Record{Version: x.Version, State: effect.State})
 	ks.sent = h.in.Mono
 	h.broadcast(x)
 }

@@ -81,7 +81,6 @@ func (s *keySet) reset() { *s = keySet{} }
 var keyPool = sync.Pool{New: func() any {
 	ks := new(keyState)
 	ks.key, ks.held, ks.queue, ks.waiting = ks.room.key[:0], ks.room.held[:0], ks.room.queue[:0], ks.room.waiting[:0]
-	ks.value = ks.room.value[:0]
 	return ks
 }}
 
@@ -92,6 +91,6 @@ func newKeyState() *keyState { return keyPool.Get().(*keyState) }
 // to copy a new one over it.
 func (ks *keyState) recycle() {
 	ks.keyTerm = keyTerm{}
-	ks.key, ks.held, ks.waiting, ks.queue, ks.value = ks.key[:0], ks.held[:0], ks.waiting[:0], ks.queue[:0], ks.value[:0]
+	ks.key, ks.held, ks.waiting, ks.queue = ks.key[:0], ks.held[:0], ks.waiting[:0], ks.queue[:0]
 	keyPool.Put(ks)
 }

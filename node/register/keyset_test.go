@@ -70,9 +70,6 @@ func fresh(ks *keyState) keyState {
 	if len(c.waiting) == 0 {
 		c.waiting = nil
 	}
-	if len(c.value) == 0 {
-		c.value = nil
-	}
 	return c
 }
 

@@ -20,9 +20,6 @@ func (h *Home) serve() {
 			continue
 		}
 		x.Message.To = h.self
-		if ks := h.head(x); ks != nil {
-			x.State = ks.head.State
-		}
 		reply := out.vote()
 		err := h.local.Step(&x.Message, reply, &out.Write)
 		if err == nil && out.Write.Wanted() {
@@ -32,13 +29,33 @@ func (h *Home) serve() {
 	}
 }
 
-// head returns the key whose head a delta makes: the replica need not apply it then.
-func (h *Home) head(x *Outgoing) *keyState {
-	if !x.IsDelta {
-		return nil
+// headState returns the state of the head. A short value is the own replica's, or of the message that is about to bring it there: it is borrowed
+// until the store is asked for something else. It reports false if the home has ended, or its term: the own replica would hold the head otherwise.
+func (h *Home) headState(ks *keyState) (record.State, bool) {
+	if !ks.lent {
+		return ks.head.State, true
 	}
-	if ks := h.keys.get(x.Key); ks != nil && ks.present && ks.head.Version == x.Version {
-		return ks
+	if x := h.unserved(ks); x != nil {
+		return x.State, true
+	}
+	rec, _, err := h.local.Read(ks.key)
+	switch {
+	case err != nil:
+		h.fail(err)
+	case rec.Version != ks.head.Version:
+		h.stepDown()
+	default:
+		return rec.State, true
+	}
+	return record.State{}, false
+}
+
+// unserved returns the message with a key's head if the own replica has not executed it yet.
+func (h *Home) unserved(ks *keyState) *Outgoing {
+	for i := len(h.out.Messages) - 1; i >= h.out.served; i-- {
+		if x := &h.out.Messages[i]; x.Kind == Accept && x.Version == ks.head.Version && x.State.Live() {
+			return x
+		}
 	}
 	return nil
 }
@@ -55,25 +72,23 @@ func (h *Home) persisted(err error) {
 // proposed last. Nor does it get what else the step has sent.
 func (h *Home) served(x *Outgoing, reply *Message, err error) {
 	out := h.out
-	if x.IsDelta {
-		x.State = record.State{} // which does not travel
-	}
+	x.forOthers()
 	switch {
 	case errors.Is(err, ErrNoRoom):
 		out.unvote()
 		if h.phase != idle {
 			h.stepDown()
 		}
-		out.served = len(out.Messages)
+		out.serveNone()
 	case err != nil:
 		out.unvote()
 		h.fail(err)
-		out.served = len(out.Messages)
+		out.serveNone()
 	case reply.Result != OK && h.phase != idle:
 		h.observe(reply)
 		out.unvote()
 		h.stepDown()
-		out.served = len(out.Messages)
+		out.serveNone()
 	case h.counted(reply):
 		out.unvote()
 	default:
@@ -81,6 +96,20 @@ func (h *Home) served(x *Outgoing, reply *Message, err error) {
 		if reply.Present {
 			x.Base = reply.Held // of a sync-read: the others need not show what is here
 		}
+	}
+}
+
+// serveNone keeps the own replica from what is left of the messages.
+func (out *Ready) serveNone() {
+	for ; out.served < len(out.Messages); out.served++ {
+		out.Messages[out.served].forOthers()
+	}
+}
+
+// forOthers takes out what does not travel.
+func (x *Outgoing) forOthers() {
+	if x.IsDelta {
+		x.State = record.State{}
 	}
 }
 

@@ -129,8 +129,10 @@ func (h *Home) acceptReply(i int, m *Message) {
 		h.sendHead(ks, i, false)
 	case BelowFloor: // (R14) same state, new version
 		if ks != nil && ks.known && ks.present && ks.head.Version.Ballot == h.ballot && !m.Floor.Less(ks.head.Version) {
-			h.count(FloorHit)
-			h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State}, false)
+			if state, ok := h.headState(ks); ok {
+				h.count(FloorHit)
+				h.propose(ks, record.Effect{Kind: record.Replaced, State: state}, false)
+			}
 		}
 	}
 }
@@ -148,15 +150,19 @@ func (h *Home) purge(ks *keyState) {
 }
 
 // sendHead sends the full state of the head to one member, if this term wrote it.
-// If it asks, it sends a delta on the version of the head instead.
+// If it may ask and the state is large, it sends a delta on the version of the head instead.
 func (h *Home) sendHead(ks *keyState, to int, asks bool) {
 	if !ks.known || ks.head.Version.Ballot != h.ballot {
 		return
 	}
+	state, ok := h.headState(ks)
+	if !ok {
+		return
+	}
 	x := h.out.request(Accept)
 	if ks.present {
-		x.Key, x.Version, x.State = ks.key, ks.head.Version, ks.head.State
-		if asks {
+		x.Key, x.Version, x.State = ks.key, ks.head.Version, state
+		if asks && h.large(state.Size()) {
 			x.IsDelta, x.Base, x.State = true, x.Version, record.State{}
 		}
 	} else {
@@ -203,7 +209,7 @@ func (h *Home) syncReadReply(i int, m *Message) {
 		return
 	}
 	ks.known, ks.present, ks.reading = true, sr.real, nil
-	ks.head, ks.agreed = sr.best, h.config.quorum(sr.at)
+	ks.head, ks.lent, ks.agreed = sr.best, false, h.config.quorum(sr.at) // the own replica need not have it
 	if ks.agreed {
 		h.count(SyncReadAgreed)
 	} else {

@@ -120,7 +120,7 @@ func (h *Home) resendHead(ks *keyState) {
 	}
 	for i := range h.config.members {
 		if h.phase == leading && h.acked(ks, i) < ks.head.Version.Seq {
-			h.sendHead(ks, i, h.large(ks.head.State.Size()) && h.config.members[i] != h.self)
+			h.sendHead(ks, i, h.config.members[i] != h.self)
 		}
 	}
 }
