@@ -64,6 +64,13 @@ func (e *tight) Change(slot uint16, key []byte, rec record.Record, base record.V
 	return e.Engine.Change(slot, key, rec, base, delta)
 }
 
+func (e *tight) Patch(slot uint16, key []byte, version, base record.Version, delta []byte) error {
+	if err := e.write(); err != nil {
+		return err
+	}
+	return e.Engine.Patch(slot, key, version, base, delta)
+}
+
 func (e *tight) Delete(slot uint16, key []byte) error {
 	if err := e.write(); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/lineage"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/proxy/quorum"
 	"github.com/quolldb/quoll/ring"
 )
@@ -130,6 +131,13 @@ func (h *holder) put(slot uint16, key []byte, rec record.Record) {
 		h.durable[at] = rec.Version
 		h.look(at, rec.Version)
 	})
+}
+
+// patched notes a record that an engine has patched.
+func (h *holder) patched(e engine.Engine, slot uint16, key []byte) {
+	if rec, found, err := e.Get(slot, key); err == nil && found {
+		h.put(slot, key, rec)
+	}
 }
 
 func (h *holder) remove(slot uint16, key []byte) {

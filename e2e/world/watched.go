@@ -32,6 +32,12 @@ func (s survivor) Change(slot uint16, key []byte, rec record.Record, base record
 	return s.noted(s.Engine.Change(slot, key, rec, base, delta))
 }
 
+func (s survivor) Patch(slot uint16, key []byte, version, base record.Version, delta []byte) error {
+	err := s.Engine.Patch(slot, key, version, base, delta)
+	s.holder.patched(s.Engine, slot, key)
+	return s.noted(err)
+}
+
 func (s survivor) Delete(slot uint16, key []byte) error {
 	s.holder.remove(slot, key)
 	return s.noted(s.Engine.Delete(slot, key))
@@ -76,6 +82,12 @@ func (w watchedDisk) Put(slot uint16, key []byte, rec record.Record) error {
 func (w watchedDisk) Change(slot uint16, key []byte, rec record.Record, base record.Version, delta []byte) error {
 	w.holder.put(slot, key, rec)
 	return w.Engine.Change(slot, key, rec, base, delta)
+}
+
+func (w watchedDisk) Patch(slot uint16, key []byte, version, base record.Version, delta []byte) error {
+	err := w.Engine.Patch(slot, key, version, base, delta)
+	w.holder.patched(w.Engine, slot, key)
+	return err
 }
 
 func (w watchedDisk) Delete(slot uint16, key []byte) error {

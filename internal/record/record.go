@@ -1,6 +1,6 @@
 // Package record holds the few types that every part of Quoll agrees on: what
-// a key's value is (State), and which write produced it (Version). It has no
-// behaviour beyond comparison and no dependency beyond the standard library.
+// a key's value is (State), which write produced it (Version), and how it changes (Change, Patch). It has no
+// behaviour beyond comparison and patching, and no dependency beyond the standard library.
 package record
 
 import (
@@ -175,6 +175,8 @@ const (
 	// Changed: Delta turns the old state into the new one, and is much smaller
 	// than the new state.
 	Changed
+	// Patched is Changed by a Patch: the bytes of State from At on are to be those of Delta. See Effect.Whole.
+	Patched
 )
 
 // Change is what a write does to one key. What a command does to a slot is a list of changes under one version, which are accepted, staged and made durable
@@ -182,7 +184,7 @@ const (
 type Change struct {
 	// Key is borrowed.
 	Key []byte
-	// State is the whole new state. With IsDelta it does not travel.
+	// State is the whole new state. With IsDelta it does not travel, and of a Patch it is not there: nobody has to make it.
 	State State
 	// IsDelta: the state is what Delta makes of the record of version Base, which the key has.
 	IsDelta bool
@@ -195,11 +197,24 @@ type Change struct {
 // already in it.
 type Effect struct {
 	Kind EffectKind
-	// State is the whole new state (Replaced and Changed). A Value of up to CopiedValue bytes is borrowed: it may be an argument of the command,
+	// State is the whole new state (Replaced and Changed), or that which is to be patched. A Value of up to CopiedValue bytes is borrowed: it may be an argument of the command,
 	// that of the old state, or behind the reply in the reply's buffer, where it is good until that is appended to. A longer one may be kept.
 	State State
-	// Delta (Changed only) is understood by the data type that made it. One of up to CopiedValue bytes is borrowed as a Value is.
+	// At is where Delta is to be (Patched only).
+	At int
+	// Delta (Changed) is understood by the data type that made it. Of a patch (Patched) it is the bytes. One of up to CopiedValue bytes is borrowed as a Value is.
 	Delta []byte
+}
+
+// Patch returns the patch that the effect is (Patched).
+func (e Effect) Patch() Patch { return Patch{e.At, e.Delta} }
+
+// Whole returns the whole new state. It makes that which a patch leads to.
+func (e Effect) Whole() State {
+	if e.Kind != Patched {
+		return e.State
+	}
+	return e.Patch().Of(e.State, nil)
 }
 
 // SlotMeta is the durable state of a slot as a whole (rules R1, R3, R13).

@@ -39,6 +39,10 @@ var ErrClosed = errors.New("engine: closed")
 // mistake of the caller and changes nothing.
 var ErrSlot = errors.New("engine: no such slot")
 
+// ErrPatch is returned (wrapped) for a patch of a record that is not there, or that it is not of. It is a mistake of the caller
+// and changes nothing.
+var ErrPatch = errors.New("engine: a patch of another record")
+
 // ErrFull is returned (wrapped) by Room, and by writes, when there is no space to keep
 // more. It goes away when there is space again. A write that fails so has staged
 // nothing.
@@ -107,6 +111,10 @@ type Engine interface {
 	// Change is Put of the record that a delta makes of the one that the key has, whose version is base. A durable engine
 	// need not write more than the delta: so it costs what the change is, and not what the value is. delta is borrowed.
 	Change(slot uint16, key []byte, rec record.Record, base record.Version, delta []byte) error
+
+	// Patch is Change by a delta that is a record.Patch of the record that the key has: that gets a version, and some bytes of its value
+	// become others. It costs what they are: an engine may overwrite them where they are.
+	Patch(slot uint16, key []byte, version, base record.Version, delta []byte) error
 
 	// Delete stages the removal of a record (not a tombstone: the record is gone).
 	Delete(slot uint16, key []byte) error

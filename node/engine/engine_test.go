@@ -115,3 +115,21 @@ func BenchmarkCounting(b *testing.B) {
 		}
 	})
 }
+
+// TestUsePatch: a use has the place of any patch of a short value.
+func TestUsePatch(t *testing.T) {
+	for _, at := range []int{0, 1, 255, record.CopiedValue} {
+		for _, n := range []int{0, 1, 255, record.CopiedValue} {
+			use := engine.UsePatch(at, n)
+			gotAt, gotN, ok := use.Patches()
+			require.True(t, ok)
+			require.Equal(t, []int{at, n}, []int{gotAt, gotN})
+			require.True(t, use.Writes())
+		}
+	}
+	for use, writes := range map[engine.Use]bool{engine.UseRecord: false, engine.UseValue: false, engine.UseWrite: true} {
+		_, _, ok := use.Patches()
+		require.False(t, ok)
+		require.Equal(t, writes, use.Writes())
+	}
+}

@@ -111,7 +111,22 @@ func (c *Counters) Prefetch(pos Position) {
 // Change replaces the stats after records of one position have changed. The position's leaf changes
 // by what the digests do.
 func (c *Counters) Change(pos Position, s SlotStats) {
-	change := s.Root() - c.digest.Load() - c.tombstoneDigest.Load()
+	c.changeLeaf(pos, s.Root()-c.digest.Load()-c.tombstoneDigest.Load())
+	if s == (SlotStats{}) {
+		c.leaves = nil
+	}
+	c.store(s)
+}
+
+// Renew notes that a live record at a position, which is counted, has another version, and is as long as before.
+func (c *Counters) Renew(pos Position, from, to record.Version) {
+	change := Mix(to) - Mix(from)
+	c.changeLeaf(pos, change)
+	c.digest.Store(c.digest.Load() + change)
+}
+
+// changeLeaf adds to the leaf of a position.
+func (c *Counters) changeLeaf(pos Position, change uint64) {
 	// Each branch knows that its pointer is not nil. Else it would be looked at first, and that is another line of memory.
 	if leaves := c.leaves; leaves != nil {
 		leaves[LeafOf(pos)] += change
@@ -119,10 +134,6 @@ func (c *Counters) Change(pos Position, s SlotStats) {
 		c.leaves = new(Leaves)
 		c.leaves[LeafOf(pos)] = change
 	}
-	if s == (SlotStats{}) {
-		c.leaves = nil
-	}
-	c.store(s)
 }
 
 // Replace replaces stats and leaves.

@@ -126,6 +126,16 @@ func (e *Engine) Change(number uint16, key []byte, rec record.Record, base recor
 	return e.putChange(s, key, rec, base, delta)
 }
 
+// Patch implements engine.Engine.
+func (e *Engine) Patch(number uint16, key []byte, version, base record.Version, delta []byte) error {
+	s, err := e.take(number)
+	if err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	return e.patch(s, key, version, base, delta)
+}
+
 // Delete implements engine.Engine.
 func (e *Engine) Delete(number uint16, key []byte) error {
 	s, err := e.take(number)

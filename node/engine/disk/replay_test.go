@@ -175,3 +175,33 @@ func TestWhatIsNotUsedDoesNotWait(t *testing.T) {
 		require.NoError(t, e.Close())
 	})
 }
+
+// TestAPatchIsRepeated: of a short value that was overwritten the journal has the patch.
+func TestAPatchIsRepeated(t *testing.T) {
+	forEachKind(t, func(t *testing.T, k kind) {
+		dir, crashed := k.dir(t.TempDir()), k.dir(t.TempDir())
+		e := openCalm(t, dir)
+		want := record.Record{Version: record.Version{Seq: 1}, State: record.State{Type: record.String, ExpireAt: 7, Value: bytes.Repeat([]byte("v"), 800)}}
+		require.NoError(t, e.Put(3, []byte("k"), want))
+		require.NoError(t, e.Close())
+		e = openCalm(t, dir)
+		for seq := uint64(2); seq < 5; seq++ {
+			p := record.Patch{At: int(seq), Bytes: fmt.Append(nil, seq)}
+			next := record.Record{Version: record.Version{Seq: seq}, State: p.Of(want.State, nil)}
+			require.NoError(t, e.Patch(3, []byte("k"), next.Version, want.Version, p.Append(nil)))
+			want = next
+		}
+		done := make(chan error, 1)
+		e.Commit(func(err error) { done <- err })
+		require.NoError(t, <-done)
+		require.NoError(t, enginetest.Freeze(dir, crashed))
+		require.NoError(t, e.Close())
+		for _, dir := range []string{dir, crashed} {
+			e := openCalm(t, dir)
+			got, _, err := e.Get(3, []byte("k"))
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+			require.NoError(t, e.Close())
+		}
+	})
+}

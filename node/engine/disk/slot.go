@@ -2,6 +2,7 @@ package disk
 
 import (
 	"bytes"
+	"fmt"
 	"sync"
 
 	"github.com/quolldb/quoll/internal/record"
@@ -147,6 +148,33 @@ func (e *Engine) putChange(s *slot, key []byte, rec record.Record, base record.V
 		return err
 	}
 	e.set(s, key, rec)
+	e.changed(entryOverhead + int64(len(delta)))
+	return nil
+}
+
+// patch is putChange of a patch of the record of version base. It overwrites the bytes in the table.
+func (e *Engine) patch(s *slot, key []byte, version, base record.Version, delta []byte) error {
+	old, _, err := e.get(s, key)
+	if err != nil {
+		return err
+	}
+	p, ok := record.PatchOf(old.State, delta)
+	if !ok {
+		return fmt.Errorf("%w: in slot %d", engine.ErrPatch, s.number)
+	}
+	if e.opt.Apply == nil { // nobody could repeat the change
+		return e.put(s, key, record.Record{Version: version, State: p.Of(old.State, nil)})
+	}
+	next := record.Record{Version: version, State: old.State}
+	if err := e.journalChange(s, key, next, base, delta); err != nil {
+		return err
+	}
+	pos := engine.PositionOf(key)
+	ref, _ := s.table.Find(pos, key)
+	s.discount(pos, key, old)
+	ref.Patch(version, p)
+	s.count(pos, key, next)
+	e.change(s, ref, ref.Marks()|used)
 	e.changed(entryOverhead + int64(len(delta)))
 	return nil
 }

@@ -109,6 +109,15 @@ func (l *logged) Change(slot uint16, key []byte, rec record.Record, _ record.Ver
 	return l.Put(slot, key, rec)
 }
 
+func (l *logged) Patch(slot uint16, key []byte, version, _ record.Version, delta []byte) error {
+	rec, _, err := l.Get(slot, key)
+	p, ok := record.PatchOf(rec.State, delta)
+	if err != nil || !ok {
+		return errors.Join(err, engine.ErrPatch)
+	}
+	return l.Put(slot, key, record.Record{Version: version, State: p.Of(rec.State, nil)})
+}
+
 func (l *logged) Delete(slot uint16, key []byte) error {
 	return l.do(head{Kind: deleteKind, Slot: slot}, key, nil)
 }

@@ -37,6 +37,8 @@ func Run(t *testing.T, open func(t *testing.T) engine.Engine) {
 		{"SlotOutOfRange", testSlotOutOfRange},
 		{"ValuesStayAsTheyWere", testValuesStayAsTheyWere},
 		{"BorrowedValues", testBorrowedValues},
+		{"Patch", testPatch},
+		{"PatchOfAnotherRecord", testPatchOfAnotherRecord},
 		{"Clear", testClear},
 		{"ClearOfManyRecords", testClearOfManyRecords},
 		{"ClearAfterClear", testClearAfterClear},

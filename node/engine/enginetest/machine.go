@@ -59,6 +59,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"put":        m.put,
 		"putMany":    m.putMany,
 		"change":     m.change,
+		"patch":      m.patch,
 		"get":        m.get,
 		"delete":     m.delete,
 		"deleteMany": m.deleteMany,
@@ -69,6 +70,27 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"expired":    m.expired,
 		"":           m.check,
 	}
+}
+
+// patch overwrites some bytes of a short value.
+func (m *machine) patch(t *rapid.T) {
+	slot := drawSlot(t)
+	contents := m.model[slot].contents
+	keys := slices.DeleteFunc(slices.Sorted(maps.Keys(contents)), func(key string) bool {
+		st := contents[key].State
+		return !st.Live() || st.Object != nil || len(st.Value) > record.CopiedValue
+	})
+	if len(keys) == 0 {
+		return
+	}
+	key := rapid.SampledFrom(keys).Draw(t, "key")
+	rec := contents[key]
+	at := rapid.IntRange(0, len(rec.State.Value)).Draw(t, "at")
+	p := record.Patch{At: at, Bytes: rapid.SliceOfN(rapid.Byte(), 0, len(rec.State.Value)-at).Draw(t, "bytes")}
+	c := change{kind: patchRecord, slot: slot, key: []byte(key), base: rec.Version, delta: p.Append(nil)}
+	c.rec = record.Record{Version: rec.Version, State: p.Of(rec.State, nil)}
+	c.rec.Version.Seq++
+	m.stage(t, c)
 }
 
 // stage makes a change in the engine and in the model.

@@ -99,6 +99,7 @@ type changeKind int
 const (
 	putRecord changeKind = iota
 	changeRecord
+	patchRecord
 	deleteRecord
 	clearSlot
 	resetSlot
@@ -114,6 +115,8 @@ func (c change) stage(e engine.Engine) error {
 		return e.Put(c.slot, c.key, rec)
 	case changeRecord:
 		return e.Change(c.slot, c.key, c.rec, c.base, c.delta)
+	case patchRecord:
+		return e.Patch(c.slot, c.key, c.rec.Version, c.base, c.delta)
 	case deleteRecord:
 		return e.Delete(c.slot, c.key)
 	case clearSlot:
@@ -129,7 +132,7 @@ func (c change) stage(e engine.Engine) error {
 func (c change) apply(m model) {
 	slot := m[c.slot]
 	switch c.kind {
-	case putRecord, changeRecord:
+	case putRecord, changeRecord, patchRecord:
 		slot.contents[string(c.key)] = c.rec
 	case deleteRecord:
 		delete(slot.contents, string(c.key))

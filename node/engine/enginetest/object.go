@@ -9,8 +9,11 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 )
 
-// Apply is what a delta means in the suite: bytes that are appended. Engines that apply deltas themselves are opened with it.
+// Apply is what a delta means in the suite: a patch, or bytes that are appended. Engines that apply deltas themselves are opened with it.
 func Apply(st record.State, delta []byte) (record.State, error) {
+	if p, ok := record.PatchOf(st, delta); ok {
+		return p.Of(st, nil), nil
+	}
 	if st.Object != nil {
 		st.Object = st.Object.(*object).with(delta)
 		return st, nil

@@ -166,6 +166,7 @@ func calls(e engine.Engine, slot uint16) map[string]error {
 	errs := map[string]error{
 		"PutSlot": e.PutSlot(slot, record.SlotMeta{}),
 		"Put":     e.Put(slot, []byte("key"), text(1, "value")),
+		"Patch":   e.Patch(slot, []byte("key"), version(2), version(1), record.Patch{Bytes: []byte("v")}.Append(nil)),
 		"Delete":  e.Delete(slot, []byte("key")),
 		"Clear":   e.Clear(slot, record.SlotMeta{}),
 		"Reset":   e.Reset(slot, record.SlotMeta{}),
@@ -249,4 +250,48 @@ func testBorrowedValues(t *testing.T, e engine.Engine) {
 		require.Equal(t, value, string(rec.State.Value))
 	}
 	require.Equal(t, len(want), len(scan(t, e, 9, 0, 1000)))
+}
+
+// testPatch: bytes are overwritten wherever they are, under a new version; what is around them, the expiry and the type stay.
+func testPatch(t *testing.T, e engine.Engine) {
+	seq := uint64(1)
+	for size := 1; size <= record.CopiedValue; size += 1 + size/3 {
+		key := keyNumber(size)
+		want := text(seq, strings.Repeat("v", size))
+		want.State.Type, want.State.ExpireAt = record.Hash, 1_900_000_000_000
+		require.NoError(t, e.Put(2, key, want))
+		require.NoError(t, e.Put(2, keyNumber(size-1), text(seq, strings.Repeat("n", size)))) // its neighbour
+		for _, at := range []int{0, size / 2, size - 1} {
+			p := record.Patch{At: at, Bytes: bytes.Repeat([]byte("p"), min(7, size-at))}
+			delta, base := p.Append(nil), want.Version
+			seq++
+			want = record.Record{Version: version(seq), State: p.Of(want.State, nil)}
+			require.NoError(t, e.Patch(2, key, want.Version, base, delta))
+			clear(delta)
+			requireRecord(t, e, 2, key, want)
+		}
+		requireContents(t, e, 2, map[string]record.Record{string(key): want, string(keyNumber(size - 1)): text(seq-3, strings.Repeat("n", size))})
+		require.NoError(t, e.Delete(2, key))
+		require.NoError(t, e.Delete(2, keyNumber(size-1)))
+		seq++
+	}
+}
+
+// testPatchOfAnotherRecord: what a patch is not of stays as it is.
+func testPatchOfAnotherRecord(t *testing.T, e engine.Engine) {
+	patch := record.Patch{At: 3, Bytes: []byte("pp")}.Append(nil)
+	for name, rec := range map[string]record.Record{
+		"short": text(1, "valu"), "deleted": tombstone(1), "shared": text(1, strings.Repeat("v", record.CopiedValue+1)),
+	} {
+		key := []byte(name)
+		require.NoError(t, e.Put(2, key, rec))
+		require.ErrorIs(t, e.Patch(2, key, version(2), version(1), patch), engine.ErrPatch, name)
+		requireRecord(t, e, 2, key, rec)
+	}
+	require.ErrorIs(t, e.Patch(2, []byte("missing"), version(2), version(1), patch), engine.ErrPatch)
+	requireMissing(t, e, 2, []byte("missing"))
+	require.ErrorIs(t, e.Patch(3, []byte("missing"), version(2), version(1), patch), engine.ErrPatch, "of a slot that is empty")
+	require.NoError(t, e.Put(2, []byte("key"), text(1, "value")))
+	require.ErrorIs(t, e.Patch(2, []byte("key"), version(2), version(1), []byte("no patch")), engine.ErrPatch)
+	requireRecord(t, e, 2, []byte("key"), text(1, "value"))
 }

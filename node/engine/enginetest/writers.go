@@ -97,6 +97,9 @@ func (w *writer) change(c *change, seq uint64) {
 		return
 	}
 	c.kind, c.base, c.delta, c.rec = changeRecord, held.Version, fmt.Append(nil, seq, ","), record.Record{Version: version(seq)}
+	if p := (record.Patch{At: int(seq) % 4, Bytes: []byte{byte(seq)}}); seq%2 == 0 && held.State.Object == nil && len(held.State.Value) <= record.CopiedValue {
+		c.kind, c.delta = patchRecord, p.Append(nil)
+	}
 	c.rec.State, _ = Apply(held.State, c.delta)
 }
 

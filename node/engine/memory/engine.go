@@ -115,6 +115,18 @@ func (e *Engine) Change(number uint16, key []byte, rec record.Record, _ record.V
 	return e.Put(number, key, rec)
 }
 
+// Patch implements engine.Engine. It touches no other byte of the value.
+func (e *Engine) Patch(number uint16, key []byte, version, _ record.Version, delta []byte) error {
+	s, err := e.lookup(number)
+	if err != nil {
+		return err
+	}
+	if s == nil || !s.patch(key, version, delta) {
+		return fmt.Errorf("%w: in slot %d", engine.ErrPatch, number)
+	}
+	return nil
+}
+
 // Delete implements engine.Engine.
 func (e *Engine) Delete(number uint16, key []byte) error {
 	s, err := e.lookup(number)

@@ -24,7 +24,7 @@ func (e *Engine) Prefetch(numbers []uint16, keys [][]byte, uses []engine.Use) {
 		}
 	}
 	for i, s := range slots[:n] {
-		if s != nil && uses[i] == engine.UseWrite {
+		if s != nil && uses[i].Writes() {
 			s.counters.Prefetch(positions[i])
 		}
 	}

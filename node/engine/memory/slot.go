@@ -27,7 +27,7 @@ type slot struct {
 // prefetch brings near what get touches of the slot, or put.
 func (s *slot) prefetch(use engine.Use) {
 	const end = unsafe.Offsetof(s.table) + table.Head
-	if use == engine.UseWrite {
+	if use.Writes() {
 		prefetch.Span(unsafe.Pointer(s), end)
 		return
 	}
@@ -52,6 +52,23 @@ func (s *slot) put(key []byte, rec record.Record) {
 	stats.Add(key, rec)
 	s.counters.Change(pos, stats)
 	s.newest = record.Max(s.newest, rec.Version)
+}
+
+func (s *slot) patch(key []byte, version record.Version, delta []byte) bool {
+	pos := engine.PositionOf(key)
+	e, found := s.table.Find(pos, key)
+	if !found {
+		return false
+	}
+	old := e.Record()
+	p, ok := record.PatchOf(old.State, delta)
+	if !ok {
+		return false
+	}
+	e.Patch(version, p)
+	s.counters.Renew(pos, old.Version, version)
+	s.newest = record.Max(s.newest, version)
+	return true
 }
 
 // expired visits what has expired. Only a complete pass knows what expires next, 0 for nothing.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/arena"
 )
 
 // entry is a key and its record but for the type, in 64 bytes: one cache line. It has no pointers, so that the
@@ -81,6 +82,18 @@ func (r Ref) Set(rec record.Record) {
 	e.version = rec.Version
 	e.expireAt = rec.State.ExpireAt
 	r.page.replace(e, &rec.State)
+}
+
+// Patch makes the record another version, and patches its value, which the patch is of. The marks stay.
+func (r Ref) Patch(version record.Version, p record.Patch) {
+	e := &r.page.entries[r.index]
+	e.version = version
+	if arena.Spoils { // whoever has borrowed the value is to find out
+		st := p.Of(r.Record().State, nil)
+		r.page.replace(e, &st)
+		return
+	}
+	copy(r.Record().State.Value[p.At:], p.Bytes)
 }
 
 // Marks returns the marks that Mark has put on the entry, zero at first.

@@ -57,7 +57,7 @@ func Prefetch(tables []*Table, positions []engine.Position, uses []engine.Use) {
 			prefetchBytes(pages[i].bytes(e.longKey()))
 		}
 		if uses[i] != engine.UseRecord {
-			prefetchBytes(pages[i].bytes(e.value))
+			prefetchBytes(part(pages[i].bytes(e.value), uses[i]))
 		}
 	}
 }
@@ -69,6 +69,14 @@ func (p *page) prefetch(guess int) {
 	from, to := max(guess-around, 0), min(guess+around, len(p.places))
 	places := p.places[from:to]
 	prefetch.Span(unsafe.Pointer(unsafe.SliceData(places)), uintptr(len(places))*unsafe.Sizeof(place(0)))
+}
+
+// part returns what of a value is used: of one that is patched nothing else is read.
+func part(value []byte, use engine.Use) []byte {
+	if at, n, ok := use.Patches(); ok && at <= len(value)-n {
+		return value[at : at+n]
+	}
+	return value
 }
 
 // longPrefix is how many bytes are brought near: the processor notices by itself that many are read.
