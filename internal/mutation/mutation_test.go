@@ -71,6 +71,7 @@ const (
 	parts       = "node/datatype/parts"
 	disk        = "node/engine/disk"
 	transfer    = "node/transfer"
+	records     = "internal/record"
 )
 
 func (tr trial) String() string {

@@ -1,8 +1,76 @@
 package mutation
 
-// hashRules: what a hash is to the register, and what its commands decide at the home. That a delta of fields is for no absent
+// hashRules: where a home has short values, and how these are overwritten; what a hash is to the register, and what its commands decide at the home. That a delta of fields is for no absent
 // key is not among them: what it says of all fields is never shorter than the hash, so that none is made.
 var hashRules = []mutation{
+	{name: "head-lent", rule: "The value of a head", effect: "a home takes for its head whatever its replica holds of the key",
+		caught: scenario(register, "TestAHeadIsNotShownOfAnotherTerm", `is sent as`), edits: []edit{
+			{"node/register/own.go", `case rec.Version != version:`, `case version.IsZero():`},
+		}},
+	{name: "head-lent-early", rule: "The value of a head", effect: "a home takes for its head what its replica has not executed yet",
+		caught: search("hashes", 300), edits: []edit{
+			{"node/register/own.go", `	version, x := ks.head.Version, h.unserved(ks)
+	switch {
+	case x == nil:
+	case x.State.Live():
+		return x.State, true
+	default:
+		version = x.Base
+	}
+	rec, _, err := h.local.Read(ks.key)
+	switch {
+	case err != nil:
+		h.fail(err)
+	case rec.Version != version:
+		h.stepDown()
+	case x != nil:
+		p, ok := record.PatchOf(rec.State, x.Delta)
+		return p.Of(rec.State, nil), ok
+	default:
+`, `	rec, _, err := h.local.Read(ks.key)
+	switch {
+	case err != nil:
+		h.fail(err)
+	default:
+`},
+		}},
+	{name: "hash-patch-lagging", rule: "Patches", effect: "a replica that lags overwrites the bytes of whatever value it has",
+		caught: search("hashes", 300), edits: []edit{
+			{"node/register/acceptor.go", `if rec.Version != m.Base {`, `if _, patches := record.PatchOf(rec.State, m.Delta); rec.Version != m.Base && !patches {`},
+		}},
+	{name: "hash-patch-place", rule: "Patches", effect: "a patch says a place that is not that of the field's value",
+		caught: search("hashes", 300), edits: []edit{
+			{"node/datatype/hash_write.go", `patched(req, st, old.end-len(value), value)`, `patched(req, st, old.start, value)`},
+		}},
+	{name: "hash-patch-length", rule: "Patches", effect: "a field that gets shorter is patched",
+		caught: search("hashes", 300), edits: []edit{
+			{"node/datatype/hash_write.go", `if old.found && len(old.value) == len(value) {`, `if old.found && len(old.value) >= len(value) {`},
+		}},
+	{name: "hash-patch-shared", rule: "Patches", effect: "a value that is shared is patched",
+		caught: scenario(records, "TestWhatAPatchIsNotOf", `a shared value`), edits: []edit{
+			{"internal/record/patch.go", `|| len(st.Value) > CopiedValue {`, `{`},
+		}},
+	{name: "hash-patch-version", rule: "Patches", effect: "what is patched keeps its version",
+		caught: scenario(memory, "TestConformance/Patch", `(?s)expected: .*actual`), edits: []edit{
+			{"node/engine/table/entry.go", `	e.version = version
+	if arena.Spoils {`, `	if arena.Spoils {`},
+		}},
+	{name: "hash-patch-unwritten", rule: "Patches", effect: "a store does not hear of what is overwritten",
+		caught: scenario(disk, "TestAPatchIsRepeated", `(?s)expected: .*actual`), edits: []edit{
+			{"node/engine/disk/slot.go", `	if err := e.journalChange(s, key, next, base, delta); err != nil {
+		return err
+	}
+	pos :=`, `	pos :=`},
+			{"node/engine/disk/slot.go", `	s.count(pos, key, next)
+	e.change(s, ref, ref.Marks()|used)
+`, `	s.count(pos, key, next)
+`},
+		}},
+	{name: "hash-patch-digest", rule: "Patches", effect: "digests are those of the versions before",
+		caught: scenario(memory, "TestConformance/Patch", `(?s)expected: .*actual`), edits: []edit{
+			{"node/engine/memory/slot.go", `	s.counters.Renew(pos, old.Version, version)
+`, ""},
+		}},
 	{name: "hash-delta-base", rule: "Hashes", effect: "a delta of fields is applied to whatever hash is there",
 		caught: search("hashes", 300), edits: []edit{
 			{"node/register/acceptor.go", `if rec.Version != m.Base {`, `if rec.Version != m.Base && rec.State.Type != record.Hash {`},

@@ -23,6 +23,8 @@ const (
 	deltaExpiry = 2
 	// deltaFields: fields of a hash that are set or removed; see edit.appendDelta.
 	deltaFields = 3
+	// deltaPatch, of any type whose value is bytes: see record.Patch.
+	deltaPatch = record.PatchTag
 )
 
 func encodeExpiry(at int64) []byte {
@@ -41,13 +43,24 @@ func apply(st record.State, delta []byte, s *space) (record.State, error) {
 		return record.State{}, fmt.Errorf("%w: it is empty", ErrDelta)
 	}
 	tag, body := delta[0], delta[1:]
-	if tag == deltaExpiry {
+	switch tag {
+	case deltaExpiry:
 		return applyExpiry(st, body)
+	case deltaPatch:
+		return applyPatch(st, delta, s)
 	}
 	if v := verbsOf(st.Type); v != nil && v.delta == tag {
 		return v.apply(st, body, s)
 	}
 	return record.State{}, fmt.Errorf("%w: tag %d for a %s", ErrDelta, tag, st.Type)
+}
+
+func applyPatch(st record.State, delta []byte, s *space) (record.State, error) {
+	p, ok := record.PatchOf(st, delta)
+	if !ok {
+		return record.State{}, fmt.Errorf("%w: a patch of another value than this one of %d bytes", ErrDelta, st.Size())
+	}
+	return p.Of(st, s.take(len(st.Value))), nil
 }
 
 func applyExpiry(st record.State, body []byte) (record.State, error) {

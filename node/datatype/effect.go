@@ -1,6 +1,11 @@
 package datatype
 
-import "github.com/quolldb/quoll/internal/record"
+import (
+	"slices"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+)
 
 // When an effect is sent as a delta. A delta makes a replica copy its state, and
 // costs another round when the replica lags, so it must save real bytes.
@@ -47,6 +52,17 @@ func spliced(old record.State, next text, from, to int) record.Effect {
 		eff.Delta = encodeSplice(textIn(old).size(), size, from, next.slice(from, to))
 	}
 	return eff
+}
+
+// patched is the effect of other bytes, as many, in a value from a place on. It reports false if that is no smaller than the value as a delta has to be, or if the value is
+// shared.
+func patched(req *command.Request, old record.State, at int, with []byte) (eff record.Effect, ok bool) {
+	size := len(old.Value)
+	if old.Object != nil || size <= minSpliceValue || size > record.CopiedValue || maxSpliceHeader+len(with) >= size/minSpliceGain {
+		return noEffect, false
+	}
+	old.Value = slices.Clip(old.Value)
+	return record.Effect{Kind: record.Patched, State: old, At: at, Delta: keep(req, with)}, true
 }
 
 // WriteAgain is the effect of writing once more what a key holds: the same state under another version. Of a large one only those replicas

@@ -27,6 +27,14 @@ func setFields(dst []byte, st record.State, req *command.Request, reply func(dst
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
+	if len(req.Args) == 4 {
+		old := hashIn(st).locate(req.Args[2])
+		added := 1
+		if old.found {
+			added = 0
+		}
+		return setField(reply(dst, added), len(dst), st, req, old, req.Args[3])
+	}
 	var room [usual]fieldChange
 	e := edit{list: room[:0]}
 	for i := 2; i < len(req.Args); i += 2 {
@@ -60,6 +68,11 @@ func hSetNX(dst []byte, st record.State, req *command.Request, _ int64) ([]byte,
 
 // setField sets the field that a command names, which was located, to a value. The reply begins at start in dst.
 func setField(dst []byte, start int, st record.State, req *command.Request, old located, value []byte) ([]byte, record.Effect) {
+	if old.found && len(old.value) == len(value) {
+		if eff, ok := patched(req, st, old.end-len(value), value); ok {
+			return dst, eff
+		}
+	}
 	h, changes := hashIn(st), [1]fieldChange{{field: req.Args[2], value: value}}
 	e := edit{list: changes[:]}
 	dst, s := e.space(dst, h)

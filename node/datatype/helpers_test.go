@@ -118,6 +118,16 @@ func follow(t require.TestingT, st record.State, eff record.Effect) record.State
 		return st
 	case record.Replaced:
 		require.Nil(t, eff.Delta)
+	case record.Patched:
+		require.Equal(t, st.Packed().Value, eff.State.Value, "a patch is of the old state")
+		delta := eff.Patch().Append(nil)
+		p, ok := record.PatchOf(st, delta)
+		require.True(t, ok)
+		require.Equal(t, p.Of(st, nil), eff.Whole())
+		applied, err := Apply(st, delta)
+		require.NoError(t, err)
+		require.Equal(t, eff.Whole(), applied)
+		require.Less(t, len(delta), eff.State.Size())
 	case record.Changed:
 		replica := st
 		if st.Object == nil {
@@ -130,7 +140,7 @@ func follow(t require.TestingT, st record.State, eff record.Effect) record.State
 		require.Less(t, len(eff.Delta), eff.State.Size())
 		require.Equal(t, len(applied.Value), cap(applied.Value))
 	}
-	return eff.State
+	return eff.Whole()
 }
 
 // row is one command on one state.

@@ -215,7 +215,8 @@ func (a *Acceptor) accept(m *Message, reply *Message, w *Write) error {
 			reply.Result = NeedFull
 			return nil
 		}
-		if !m.State.Live() { // the process' own home gives the state, too
+		_, patches := record.PatchOf(rec.State, m.Delta)
+		if !m.State.Live() && !patches { // the process' own home gives the state, too
 			if m.State, err = a.apply(rec.State, m.Delta); err != nil {
 				return fmt.Errorf("slot %d: delta on version %v: %w", a.slot, m.Base, err)
 			}

@@ -54,7 +54,16 @@ func (s *fakeStore) Get(_ uint16, key []byte) (record.Record, bool, error) {
 func (s *fakeStore) Stage(_ uint16, version record.Version, changes []record.Change) error {
 	return s.write(func() {
 		for i := range changes {
-			s.records[string(changes[i].Key)] = record.Record{Version: version, State: changes[i].State.Keep()}
+			c := &changes[i]
+			if c.IsDelta && !c.State.Live() { // a patch, which overwrites what somebody may have borrowed
+				rec := s.records[string(c.Key)]
+				if p, ok := record.PatchOf(rec.State, c.Delta); ok && rec.Version == c.Base {
+					copy(rec.State.Value[p.At:], p.Bytes)
+				}
+				s.records[string(c.Key)] = record.Record{Version: version, State: rec.State}
+				continue
+			}
+			s.records[string(c.Key)] = record.Record{Version: version, State: c.State.Keep()}
 		}
 	})
 }
@@ -291,7 +300,7 @@ type asked struct {
 }
 
 var opsByName = map[string]command.Op{"get": command.OpGet, "set": command.OpSet, "setnx": command.OpSetNX,
-	"append": command.OpAppend, "del": command.OpDel, "psetex": command.OpPSetEX, "clear": command.OpClear}
+	"append": command.OpAppend, "del": command.OpDel, "hset": command.OpHSet, "hget": command.OpHGet, "psetex": command.OpPSetEX, "clear": command.OpClear}
 
 // ask gives a command to a home.
 func (c *cluster) ask(id uint16, words string) *asked { return c.give(id, words, 0) }

@@ -203,8 +203,7 @@ func (h *Home) wait(ks *keyState, w waiter) {
 	}
 }
 
-// propose issues the next version of the term for a key (R6, R7). The effect's
-// state is the whole new state in any case. blind: it depends on no state before it.
+// propose issues the next version of the term for a key (R6, R7). blind: it depends on no state before it.
 func (h *Home) propose(ks *keyState, effect record.Effect, blind bool) {
 	h.seq++
 	x := h.out.request(Accept)
@@ -213,11 +212,14 @@ func (h *Home) propose(ks *keyState, effect record.Effect, blind bool) {
 	switch {
 	case !ks.known:
 		h.count(BlindOnCold)
-	case effect.Kind == record.Changed && h.localHolds(ks):
+	case effect.Kind >= record.Changed && h.localHolds(ks):
 		h.count(DeltaSent)
 		x.IsDelta, x.Delta = true, effect.Delta
 	}
-	x.State = effect.State // with a delta it is for the own replica only
+	patches := x.IsDelta && effect.Kind == record.Patched
+	if !patches || h.unserved(ks) != nil { // with a delta it is for the own replica only, which patches what it has
+		x.State = effect.Whole()
+	}
 	if len(ks.waiting) > 1 {
 		h.count(Pipelined)
 	}
@@ -225,6 +227,9 @@ func (h *Home) propose(ks *keyState, effect record.Effect, blind bool) {
 	ks.lend(record.Record{Version: x.Version, State: effect.State})
 	ks.sent = h.in.Mono
 	h.broadcast(x)
+	if patches {
+		x.Delta = h.out.keepPatch(effect.Patch())
+	}
 }
 
 // askFor asks all members what they hold of a key (R4).

@@ -35,15 +35,23 @@ func (h *Home) headState(ks *keyState) (record.State, bool) {
 	if !ks.lent {
 		return ks.head.State, true
 	}
-	if x := h.unserved(ks); x != nil {
+	version, x := ks.head.Version, h.unserved(ks)
+	switch {
+	case x == nil:
+	case x.State.Live():
 		return x.State, true
+	default:
+		version = x.Base
 	}
 	rec, _, err := h.local.Read(ks.key)
 	switch {
 	case err != nil:
 		h.fail(err)
-	case rec.Version != ks.head.Version:
+	case rec.Version != version:
 		h.stepDown()
+	case x != nil:
+		p, ok := record.PatchOf(rec.State, x.Delta)
+		return p.Of(rec.State, nil), ok
 	default:
 		return rec.State, true
 	}
@@ -53,7 +61,7 @@ func (h *Home) headState(ks *keyState) (record.State, bool) {
 // unserved returns the message with a key's head if the own replica has not executed it yet.
 func (h *Home) unserved(ks *keyState) *Outgoing {
 	for i := len(h.out.Messages) - 1; i >= h.out.served; i-- {
-		if x := &h.out.Messages[i]; x.Kind == Accept && x.Version == ks.head.Version && x.State.Live() {
+		if x := &h.out.Messages[i]; x.Kind == Accept && x.Version == ks.head.Version && x.Base != x.Version {
 			return x
 		}
 	}

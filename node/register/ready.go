@@ -124,6 +124,13 @@ func (out *Ready) keep(b []byte) []byte {
 	return out.bytes[start:len(out.bytes):len(out.bytes)]
 }
 
+// keepPatch returns a patch as a delta.
+func (out *Ready) keepPatch(p record.Patch) []byte {
+	start := len(out.bytes)
+	out.bytes = p.Append(out.bytes)
+	return out.bytes[start:len(out.bytes):len(out.bytes)]
+}
+
 // keepShort is keep for what is borrowed only if it is short, as values are.
 func (out *Ready) keepShort(b []byte) []byte {
 	if len(b) > record.CopiedValue {

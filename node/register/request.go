@@ -60,7 +60,7 @@ type Request struct {
 // requestRoom is what the slices of a request begin with, so that most are one piece of memory.
 type requestRoom struct {
 	buf      [128]byte
-	args     [3][]byte
+	args     [4][]byte
 	replies  [16]byte
 	attempts [1]attempt
 }

@@ -16,7 +16,8 @@ type Store interface {
 // for by whoever sends what rests on it (R2).
 type Writer interface {
 	PutSlot(slot uint16, meta record.SlotMeta) error
-	// Stage puts records of one version: all of the changes, or none. Of a delta's the key has the record that it is built on. It copies what it borrows.
+	// Stage puts records of one version: all of the changes, or none. Of a delta's the key has the record that it is built on: what is there gets patched by one
+	// without a state. It copies what it borrows.
 	Stage(slot uint16, version record.Version, changes []record.Change) error
 	Delete(slot uint16, key []byte) error
 	Clear(slot uint16, meta record.SlotMeta) error

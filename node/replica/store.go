@@ -24,6 +24,9 @@ func (s *store) Stage(slot uint16, version record.Version, changes []record.Chan
 		return errBatch
 	}
 	c := &changes[0]
+	if c.IsDelta && !c.State.Live() {
+		return s.Patch(slot, c.Key, version, c.Base, c.Delta)
+	}
 	rec := record.Record{Version: version, State: c.State}
 	if c.IsDelta {
 		return s.Change(slot, c.Key, rec, c.Base, c.Delta)

@@ -2,6 +2,7 @@ package replicate
 
 import (
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/register"
@@ -44,7 +45,7 @@ func (r *Replicator) Requests(c *replica.Conn, s *Session, from *ring.Member, bo
 			continue
 		}
 		m.From, m.To = from.ID, v.Self
-		if s.group.Add(m.Slot, m.Key, engine.UseWrite, false) || !d.More() {
+		if s.group.Add(m.Slot, m.Key, useOf(m), false) || !d.More() {
 			r.group(c, s)
 			c.Goes()
 		}
@@ -53,6 +54,14 @@ func (r *Replicator) Requests(c *replica.Conn, s *Session, from *ring.Member, bo
 		r.group(c, s)
 	}
 	return d.Err()
+}
+
+// useOf says what a request will do with its key in the engine.
+func useOf(m *register.Message) engine.Use {
+	if at, n, ok := record.PatchPlace(m.Delta); ok {
+		return engine.UsePatch(at, n)
+	}
+	return engine.UseWrite
 }
 
 // group executes the requests that have been gathered.

@@ -10,7 +10,7 @@ import (
 // all of those that the register counts. One that never occurs says that the simulator has
 // stopped testing something.
 var happenings = []string{
-	"afflicted", begunWhenWell, "change-dropped", "clock-jump", "copied", "crash", "crash-in-step", "disk-lost", "duplicated", "epoch", "expired-read", "grown", "hash-delta", "hash-need-full", "hash-object", "joint-epoch", "lost",
+	"afflicted", begunWhenWell, "change-dropped", "clock-jump", "copied", "crash", "crash-in-step", "disk-lost", "duplicated", "epoch", "expired-read", "grown", "hash-delta", "hash-need-full", "hash-object", "hash-patch", "joint-epoch", "lost",
 	"members-changed", "missed", "not-voting", "operations", "partition", "pause", "pipeline", "quorum-read", "read-failed", "read-to-home", "rebuild-cut", "rebuilt",
 	"repaired", "rewritten", "rot", "rot-found", "shrunk", "staged-lost", "store-failed", "store-full", "write-refused", "write-torn", "writes", "writes-unknown",
 }

@@ -45,9 +45,10 @@ type store struct {
 	log             []func(*image)
 	stagedAt        int // number of mutations staged since the start
 	durableAt       int
-	failing         bool // every call fails, and nothing becomes durable
-	full            bool // nothing can be staged
-	instant         bool // commits what is staged at once
+	failing         bool          // every call fails, and nothing becomes durable
+	full            bool          // nothing can be staged
+	instant         bool          // commits what is staged at once
+	lent            [slots][]byte // what Get has returned last
 }
 
 var (
@@ -136,22 +137,45 @@ func (s *store) Get(slot uint16, key []byte) (record.Record, bool, error) {
 	if s.staged.slots[slot].rotten[string(key)] && !s.failing {
 		return record.Record{}, false, errRotten
 	}
+	s.spoil(slot)
 	rec, ok := s.staged.slots[slot].records[string(key)]
+	if rec.State.Object == nil && len(rec.State.Value) <= record.CopiedValue {
+		rec.State = clone(rec.State)
+		s.lent[slot] = rec.State.Value
+	}
 	return rec, ok, s.failed()
+}
+
+// spoil ends that a short value is borrowed, as an engine does that overwrites it: who still uses it shows another state than that of its version.
+func (s *store) spoil(slot uint16) {
+	for i := range s.lent[slot] {
+		s.lent[slot][i] = '!'
+	}
+	s.lent[slot] = nil
 }
 
 // Stage stages records. A record is only replaced by a newer one, a version
 // names one state wherever it is, and the record is there that a delta is built on.
 func (s *store) Stage(slot uint16, version record.Version, changes []record.Change) error {
+	defer s.spoil(slot)
 	staged := map[string]record.Record{}
 	for i := range changes {
 		c := &changes[i]
 		name, rec := string(c.Key), record.Record{Version: version}
-		rec.State, _ = datatype.Live(clone(c.State)) // as in the product
+		old := s.staged.slots[slot].records[name]
+		if c.IsDelta && !c.State.Live() {
+			p, ok := record.PatchOf(old.State, c.Delta)
+			if !ok {
+				s.sim.violated("slot %d, key %s: a patch of another value than one of %d bytes", slot, name, old.State.Size())
+			}
+			s.sim.count("hash-patch", 1)
+			rec.State = p.Of(old.State, nil)
+		} else {
+			rec.State, _ = datatype.Live(clone(c.State)) // as in the product
+		}
 		if rec.State.Object != nil {
 			s.sim.count("hash-object", 1)
 		}
-		old := s.staged.slots[slot].records[name]
 		if c.IsDelta && old.Version != c.Base {
 			s.sim.violated("slot %d, key %s: a change of version %v meets %v", slot, name, c.Base, old.Version)
 		}
