@@ -34,27 +34,27 @@ var deletionRules = []mutation{
 		}},
 	{name: "floor-unraised", rule: "R13", effect: "a purge does not raise the floor",
 		caught: scenario(register, "TestR13APurgedKeyStaysAway/at_once", `get k`), edits: []edit{
-			{"node/register/acceptor.go", `	meta.Floor = record.Max(meta.Floor, m.Version)
+			{"node/register/purge.go", `	meta.Floor = record.Max(meta.Floor, m.Version)
 `, `	_ = meta
 `},
 		}},
 	{name: "floor-volatile", rule: "R13", effect: "the floor is not written",
 		caught: scenario(register, "TestR13APurgedKeyStaysAway/after_a_restart", `get k`), edits: []edit{
-			{"node/register/acceptor.go", `	meta := a.change(w)
+			{"node/register/purge.go", `	meta := a.change(w)
 	meta.Floor`, `	meta := &a.meta
 	meta.Floor`},
 		}},
 	{name: "floor-sinks", rule: "R13", effect: "the floor is that of the last purge, not the highest",
 		caught: scenario(register, "TestR13APurgedKeyStaysAway/after_the_purge_of_an_older_tombstone", `get k`), edits: []edit{
-			{"node/register/acceptor.go", `meta.Floor = record.Max(meta.Floor, m.Version)`, `meta.Floor = m.Version`},
+			{"node/register/purge.go", `meta.Floor = record.Max(meta.Floor, m.Version)`, `meta.Floor = m.Version`},
 		}},
 	{name: "purge-any", rule: "R13", effect: "a purge drops whatever record there is",
 		caught: scenario(register, "TestR13PurgeDropsExactlyTheTombstone/a_newer_tombstone", `(?s)expected: true.*actual  : false`), edits: []edit{
-			{"node/register/acceptor.go", ` || !present || rec.Version != m.Version || rec.State.Live() {`, ` || !present || rec.State.Live() {`},
+			{"node/register/purge.go", ` || !present || rec.Version != m.Version || rec.State.Live() {`, ` || !present || rec.State.Live() {`},
 		}},
 	{name: "purge-majority", rule: "R13", effect: "a majority holds the tombstone",
 		caught: search("purge", 300), edits: []edit{
-			{"node/register/replies.go", `!h.config.all(ks.exact)`, `!h.config.quorum(ks.exact)`},
+			{"node/register/purge.go", `!h.config.all(ks.exact)`, `!h.config.quorum(ks.exact)`},
 		}},
 	{name: "purge-before", rule: "R13", effect: "acknowledgements of the version before count",
 		caught: scenario(register, "TestR13AnAcknowledgementBeforeTheDeletionDoesNotPurge", `get k`), edits: []edit{
@@ -62,7 +62,7 @@ var deletionRules = []mutation{
 		}},
 	{name: "purge-joint", rule: "R13", effect: "tombstones are purged in a joint epoch",
 		caught: scenario(register, "TestR13PurgeNeedsAllMembers/not_in_a_joint_epoch", `Should be zero`), edits: []edit{
-			{"node/register/replies.go", `ks.head.State.Live() || h.config.Joint() || !h.config.all`, `ks.head.State.Live() || !h.config.all`},
+			{"node/register/purge.go", `ks.head.State.Live() || h.config.Joint() || !h.config.all`, `ks.head.State.Live() || !h.config.all`},
 		}},
 	{name: "floor-ack", rule: "R14", effect: "below the floor counts as acknowledged",
 		caught: scenario(register, "TestR14BelowFloorIsNoAcknowledgement", `answered already: set k v`), edits: []edit{

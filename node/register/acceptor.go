@@ -244,16 +244,3 @@ func (a *Acceptor) clear(m *Message, reply *Message, w *Write) {
 		w.Kind, reply.Held = WriteClear, m.Version
 	}
 }
-
-// purge drops a tombstone that every member holds, and raises the floor so that
-// no older message brings the key back (R13).
-func (a *Acceptor) purge(m *Message, w *Write) error {
-	rec, present, err := a.store.Get(a.slot, m.Key)
-	if err != nil || !present || rec.Version != m.Version || rec.State.Live() {
-		return err
-	}
-	meta := a.change(w)
-	meta.Floor = record.Max(meta.Floor, m.Version)
-	w.Kind, w.Key = WriteDelete, m.Key
-	return nil
-}

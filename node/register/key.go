@@ -299,21 +299,6 @@ func (h *Home) droppable(ks *keyState) bool {
 	return !ks.known || ks.agreed || ks.head.Version.Ballot != h.ballot || h.holds(ks, ks.head.Version.Seq)
 }
 
-// lingers reports whether a tombstone waits for the acknowledgement of all
-// members, so that it can be purged (R13).
-func (h *Home) lingers(ks *keyState) bool {
-	if h.phase != leading || !ks.known || !ks.present || ks.head.State.Live() ||
-		ks.head.Version.Ballot != h.ballot || h.config.Joint() || h.config.all(ks.exact) {
-		return false
-	}
-	now := h.in.Mono
-	if ks.settled == 0 {
-		ks.settled = now
-		h.missed(ks) // a member that is back before the end of the time would not get it again
-	}
-	return now-ks.settled < h.timing.Linger
-}
-
 // finish answers a waiter with its reply.
 func (h *Home) finish(w waiter) {
 	if w.needRound != 0 {

@@ -137,18 +137,6 @@ func (h *Home) acceptReply(i int, m *Message) {
 	}
 }
 
-// purge tells the members to drop a tombstone that all of them acknowledged,
-// under one final epoch (R13).
-func (h *Home) purge(ks *keyState) {
-	if ks.head.State.Live() || h.config.Joint() || !h.config.all(ks.exact) || h.in.Full {
-		return
-	}
-	h.count(Purged)
-	x := h.out.request(Purge)
-	x.Key, x.Version = ks.key, ks.head.Version
-	h.broadcast(x)
-}
-
 // sendHead sends the full state of the head to one member, if this term wrote it.
 // If it may ask and the state is large, it sends a delta on the version of the head instead.
 func (h *Home) sendHead(ks *keyState, to int, asks bool) {
