@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"sync"
 	"time"
 
@@ -163,7 +164,10 @@ func (n *Node) holding(key []byte) (admin.ReplicaHolding, error) {
 		return h, err
 	}
 	h.Present, h.Tombstone = present, present && !rec.State.Live()
-	h.Version, h.Digest = versionText(rec.Version), digestText(rec.State)
+	h.Version = versionText(rec.Version)
+	if h.Digest, err = digestText(rec.State); err != nil {
+		return h, err
+	}
 	meta := sl.Meta()
 	h.Promised, h.Floor = versionText(record.Version{Ballot: meta.Promised}), versionText(meta.Floor)
 	h.Type, h.Size = rec.State.Type.String(), rec.State.Size()
@@ -183,11 +187,13 @@ func versionText(v record.Version) string {
 }
 
 // digestText identifies a state, for people and tests who compare replicas.
-func digestText(st record.State) string {
+func digestText(st record.State) (string, error) {
 	sum := fnv.New64a()
 	fmt.Fprintf(sum, "%d %d ", st.Type, st.ExpireAt)
-	sum.Write(st.Packed().Value)
-	return fmt.Sprintf("%016x", sum.Sum64())
+	if _, err := io.Copy(sum, st.Reader()); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%016x", sum.Sum64()), nil
 }
 
 // Locate implements admin.Backend: it asks every replica.

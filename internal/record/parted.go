@@ -26,3 +26,21 @@ type Place struct{ Object, Part uint64 }
 // ReadPart reads what a store keeps at a place: what AppendPart has appended, which may be kept, and the places of the parts
 // below. An error is one of the store, or says that the part is damaged.
 type ReadPart func(at Place) (content []byte, below []Place, err error)
+
+// Unreadable is what a method of an Object panics with if its store cannot read what is needed, and the method has no other way to say so: it never
+// returns anything else than the object. Whoever calls such a method for an object that may be partly in a store catches it. It has changed nothing.
+type Unreadable struct{ Err error }
+
+// Error says what could not be read, for whoever does not catch it.
+func (u Unreadable) Error() string { return u.Err.Error() }
+
+// Catch makes an error of a panic with Unreadable. It is deferred.
+func Catch(err *error) {
+	switch cause := recover().(type) {
+	case nil:
+	case Unreadable:
+		*err = cause.Err
+	default:
+		panic(cause)
+	}
+}

@@ -54,7 +54,8 @@ func longestHash(req *command.Request) int {
 // req and its Args are borrowed for the call. st.Value is never changed; the
 // Value of the effect's state is st.Value itself or a new slice without spare
 // capacity; up to record.CopiedValue bytes may be behind the reply in its buffer, see record.Effect. An effect that replaces the state by the zero State deletes the key.
-// A command that is refused (the reply is an error) has no effect.
+// A command that is refused (the reply is an error) has no effect. If st has an object of which a part cannot be read that the command needs, Execute panics with
+// record.Unreadable, and nothing has happened.
 func Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
 	if int(req.Op) >= len(operations) || operations[req.Op].run == nil {
 		return refuse(dst, "ERR operation "+strconv.Itoa(int(req.Op))+

@@ -35,10 +35,11 @@ func encodeExpiry(at int64) []byte {
 // from, and returns the new state. Neither st.Value nor delta is changed or kept,
 // except that a delta that leaves the value alone returns st.Value itself. The
 // result is never longer than MaxValueLen, a hash than MaxHashLen, whatever the delta says. Errors wrap
-// ErrDelta.
+// ErrDelta, or are of the store that has parts of the object, and could not read one.
 func Apply(st record.State, delta []byte) (record.State, error) { return apply(st, delta, new(space)) }
 
-func apply(st record.State, delta []byte, s *space) (record.State, error) {
+func apply(st record.State, delta []byte, s *space) (next record.State, err error) {
+	defer record.Catch(&err)
 	if len(delta) == 0 {
 		return record.State{}, fmt.Errorf("%w: it is empty", ErrDelta)
 	}

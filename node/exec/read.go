@@ -36,14 +36,28 @@ func (e *Executor) read(c *replica.Conn, s *Session, op *protocol.Op, epoch uint
 		c.Round().Result(c, &result)
 		return
 	}
-	e.host.Lend(&op.Req)
-	s.reply, _ = datatype.Execute(s.reply[:0], rec.State, &op.Req, now)
+	if err := e.answer(s, &rec.State, op, now); err != nil {
+		st := e.host.Stripe(op.Slot)
+		if sl, known := st.Slot(op.Slot); known == nil {
+			st.Fail(op.Slot, sl, err)
+		}
+		refuse(c, op, register.StorageFailed)
+		return
+	}
 	s.room -= len(s.reply)
 	result.Status, result.Reply = protocol.StatusValue, s.reply
 	c.Round().Result(c, &result)
 	if cap(s.reply) > replica.MaxKept {
 		s.reply = nil
 	}
+}
+
+// answer executes a read on a state. An error is one of the store, which cannot read all of the state that the command needs.
+func (e *Executor) answer(s *Session, st *record.State, op *protocol.Op, now int64) (err error) {
+	defer record.Catch(&err)
+	e.host.Lend(&op.Req)
+	s.reply, _ = datatype.Execute(s.reply[:0], *st, &op.Req, now)
+	return nil
 }
 
 // readRecord returns what this replica holds of the key, or why it does not say so.

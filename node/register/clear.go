@@ -63,7 +63,7 @@ func (h *Home) advanceClear() {
 			continue
 		}
 		start := len(r.replies)
-		r.replies, _ = h.env.Execute(r.replies, record.State{}, &r.cmd, h.in.Now)
+		r.replies, _, _ = h.env.Execute(r.replies, record.State{}, &r.cmd, h.in.Now) // on no state
 		h.proposeClear(r, start)
 	}
 }

@@ -96,6 +96,8 @@ type process struct {
 	loop     []Message // replies of the own replica, not handled yet
 	ready    Ready
 	slow     bool // run leaves loop alone
+	// unreadable is what executing a command finds of a state.
+	unreadable error
 }
 
 // cluster is one slot with its members. Nothing moves unless a test says so.
@@ -279,11 +281,12 @@ func (p *process) act() {
 	p.ready.Reset()
 }
 
-func (p *process) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
+func (p *process) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect, error) {
 	if req.Op == command.OpClear {
-		return append(dst, "+OK\r\n"...), record.Effect{Kind: record.Replaced}
+		return append(dst, "+OK\r\n"...), record.Effect{Kind: record.Replaced}, nil
 	}
-	return datatype.Execute(dst, st, req, now)
+	dst, effect := datatype.Execute(dst, st, req, now)
+	return dst, effect, p.unreadable
 }
 
 func copyOf(m *Message) Message {

@@ -28,8 +28,8 @@ type Env interface {
 	// StandIn returns the member that leads the slot since this process came back, or should, other than the
 	// one that is excepted; 0 if there is none or it is not known.
 	StandIn(slot, except uint16) uint16
-	// Execute runs a command on a state: see datatype.Execute.
-	Execute(dst []byte, st record.State, cmd *command.Request, now int64) ([]byte, record.Effect)
+	// Execute runs a command on a state: see datatype.Execute. An error is one of the store, which cannot read all of the state that the command needs.
+	Execute(dst []byte, st record.State, cmd *command.Request, now int64) ([]byte, record.Effect, error)
 }
 
 // Timing bounds what a home waits for, in milliseconds.

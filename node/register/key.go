@@ -147,8 +147,13 @@ func (h *Home) evaluate(ks *keyState, r *Request, state record.State) {
 		state, expired = record.State{}, true
 	}
 	start := len(r.replies)
-	var effect record.Effect
-	r.replies, effect = h.env.Execute(r.replies, state, &r.cmd, now)
+	replies, effect, err := h.env.Execute(r.replies, state, &r.cmd, now)
+	if err != nil { // what cannot be read ends the home, as when a record cannot be
+		ks.queue = append(ks.queue, r)
+		h.fail(err)
+		return
+	}
+	r.replies = replies
 	w := waiter{request: r, start: start, end: len(r.replies)}
 	switch {
 	case effect.Kind != record.Unchanged:

@@ -87,8 +87,9 @@ func (p *played) StandIn(_, _ uint16) uint16 {
 	return asks(p, "stand-in ", func() uint16 { return uint16(p.rand.IntN(4)) })
 }
 
-func (p *played) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
-	return datatype.Execute(dst, st, req, now)
+func (p *played) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect, error) {
+	dst, effect := datatype.Execute(dst, st, req, now)
+	return dst, effect, nil
 }
 
 // step lets something happen, and writes down what comes of it.

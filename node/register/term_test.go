@@ -479,6 +479,24 @@ func TestAStoreThatFailsWhenAKeyIsLookedUp(t *testing.T) {
 	})
 }
 
+// TestAStateThatCannotBeRead: a command that needs what the store cannot read has no answer, and had no effect; nor does anything follow it.
+func TestAStateThatCannotBeRead(t *testing.T) {
+	for _, words := range []string{"get k", "set k w", "append k w"} {
+		c := newCluster(t, 3)
+		c.lead(1)
+		c.ask(1, "set k v")
+		c.run()
+		sent := c.ask(1, "append k w")
+		c.process(1).unreadable = errors.New("damaged")
+		a, behind := c.ask(1, words), c.ask(1, "get k")
+		require.ErrorContains(t, c.home(1).Err(), "damaged", words)
+		c.failed(sent, Unknown, StorageFailed, 0)
+		c.failed(a, NotDone, StorageFailed, 0)
+		c.failed(behind, NotDone, StorageFailed, 0)
+		require.False(t, c.home(1).Active())
+	}
+}
+
 func TestMeta(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(1)

@@ -51,22 +51,23 @@ func (s *Stripe) Leaving(member uint16) bool {
 func (s *Stripe) StandIn(slot, except uint16) uint16 { return s.host.node.StandIn(slot, except) }
 
 // Execute implements register.Env.
-func (s *Stripe) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
+func (s *Stripe) Execute(dst []byte, st record.State, req *command.Request, now int64) (reply []byte, effect record.Effect, err error) {
 	switch req.Op {
 	case command.OpClear:
-		return append(dst, resp.OK...), record.Effect{Kind: record.Replaced}
+		return append(dst, resp.OK...), record.Effect{Kind: record.Replaced}, nil
 	case OpExpire:
-		return dst, executeExpire(st)
+		return dst, executeExpire(st), nil
 	case OpRepair:
-		return dst, datatype.WriteAgain(st)
+		return dst, datatype.WriteAgain(st), nil
 	}
+	defer record.Catch(&err)
 	start := len(dst)
 	s.host.Lend(req)
-	dst, effect := datatype.Execute(dst, st, req, now)
+	dst, effect = datatype.Execute(dst, st, req, now)
 	if size := effect.State.Size(); size > req.MaxValue && size > datatype.Longest(effect.State.Type, req) { // that it was given: what a command makes is bounded before it is made
-		return resp.AppendError(dst[:start], datatype.ErrTooLong), record.Effect{}
+		return resp.AppendError(dst[:start], datatype.ErrTooLong), record.Effect{}, nil
 	}
-	return dst, effect
+	return dst, effect, nil
 }
 
 // Lend gives a request what is this node's: its bound, and what random choices are made of.

@@ -58,8 +58,9 @@ func (n *node) StandIn(slot, _ uint16) uint16 {
 }
 
 // Execute runs a command.
-func (n *node) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect) {
-	return execute(dst, st, req, now)
+func (n *node) Execute(dst []byte, st record.State, req *command.Request, now int64) ([]byte, record.Effect, error) {
+	dst, effect := execute(dst, st, req, now)
+	return dst, effect, nil
 }
 
 // copyMessage is what arrives of a message: objects travel as bytes.
