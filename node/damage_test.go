@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/admin"
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/enginetest"
 	"github.com/quolldb/quoll/node/engine/memory"
@@ -222,5 +225,95 @@ func TestAnErrorOfTheStoreEndsTheNode(t *testing.T) {
 			require.Equal(t, admin.Failed, c.nodes["a"].Self().State)
 			require.Zero(t, c.nodes["a"].Self().DamagedSlots)
 		})
+	}
+}
+
+// torn has a hash of which only what is above all its parts can be read.
+type torn struct {
+	*memory.Engine
+	key    string
+	object atomic.Pointer[record.Object] // nil: the key has what the engine has
+}
+
+func (e *torn) Get(slot uint16, key []byte) (record.Record, bool, error) {
+	rec, found, err := e.Engine.Get(slot, key)
+	if o := e.object.Load(); o != nil && string(key) == e.key {
+		rec.State.Value, rec.State.Object = nil, *o
+	}
+	return rec, found, err
+}
+
+// shelf is a record.Source that has parts of an object, and loses some.
+type shelf map[record.Place]shelved
+
+type shelved struct {
+	content []byte
+	below   []record.Place
+}
+
+func (s shelf) keep(p record.Part) record.Place {
+	var kept shelved
+	for i := range p.Parts() {
+		kept.below = append(kept.below, s.keep(p.Part(i)))
+	}
+	kept.content = p.AppendPart(nil)
+	at := record.Place{Object: 1, Part: uint64(len(s) + 1)}
+	s[at] = kept
+	return at
+}
+
+func (s shelf) Read(at record.Place, decode func([]byte, []record.Place) error) error {
+	kept, found := s[at]
+	if !found {
+		return errFlipped
+	}
+	return decode(kept.content, kept.below)
+}
+
+func (shelf) Whole(int) bool { return false }
+func (shelf) Room(int) bool  { return false }
+func (shelf) Kept(int)       {}
+
+// tornHash returns a hash of which nothing but the root can be read.
+func tornHash(t *testing.T) record.Object {
+	req := &command.Request{Op: command.OpHSet, Args: [][]byte{nil, []byte("k")}}
+	for i := range 2000 {
+		req.Args = append(req.Args, fmt.Append(nil, "field", i), []byte("value"))
+	}
+	_, eff := datatype.Execute(nil, record.State{}, req, 1)
+	s := shelf{}
+	root := s.keep(eff.State.Object.(record.Parted).Root())
+	object, err := datatype.Assemble(record.Hash, root, s)
+	require.NoError(t, err)
+	for at := range s {
+		if at != root {
+			delete(s, at)
+		}
+	}
+	return object
+}
+
+// TestAPartThatCannotBeRead of an object is as a record that cannot be, when something needs it: nobody is told that a field is absent.
+func TestAPartThatCannotBeRead(t *testing.T) {
+	for _, kind := range []protocol.OpKind{protocol.Execute, protocol.ReadValue} {
+		for _, words := range []string{"hget h field77", "hgetall h", "hset h field77 v", "hdel h field77"} {
+			if kind == protocol.ReadValue && (strings.HasPrefix(words, "hset") || strings.HasPrefix(words, "hdel")) {
+				continue
+			}
+			e := &torn{Engine: memory.New(), key: "h"}
+			c := newFormed(t, 1, func(o *Options) { o.Engine = e })
+			n, cl := c.nodes["a"], c.dial(c.nodes["a"])
+			require.Equal(t, ":1\r\n", string(cl.do("hset h f v").Reply))
+			require.Equal(t, "+OK\r\n", string(cl.do("set healthy v").Reply))
+			object := tornHash(t)
+			e.object.Store(&object)
+			require.Equal(t, ":2000\r\n", string(cl.one(op(kind, "hlen h")).Reply), "what nobody needs is read")
+			require.EqualValues(t, register.StorageFailed, cl.one(op(kind, words)).Reason, words)
+			require.EqualValues(t, register.StorageFailed, cl.one(op(kind, "hlen h")).Reason)
+			require.Equal(t, "$1\r\nv\r\n", string(cl.do("get healthy").Reply))
+			require.Zero(t, n.replicas.InFlight())
+			require.Equal(t, 1, n.Self().DamagedSlots)
+			require.Equal(t, 1, c.logs.count("the data of a slot is damaged"))
+		}
 	}
 }

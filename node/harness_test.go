@@ -327,7 +327,8 @@ func (cl *client) replicate(m register.Message) {
 	require.NoError(cl.t, cl.link.SendFrames(wire.EndFrame(frame, 0)))
 }
 
-var opsByName = map[string]command.Op{"get": command.OpGet, "set": command.OpSet, "append": command.OpAppend, "del": command.OpDel, "psetex": command.OpPSetEX}
+var opsByName = map[string]command.Op{"get": command.OpGet, "set": command.OpSet, "append": command.OpAppend, "del": command.OpDel, "psetex": command.OpPSetEX,
+	"hset": command.OpHSet, "hget": command.OpHGet, "hgetall": command.OpHGetAll, "hdel": command.OpHDel, "hlen": command.OpHLen}
 
 // op makes an operation of a kind from "get k" and the like.
 func op(kind protocol.OpKind, words string) protocol.Op {

@@ -101,13 +101,14 @@ type State struct {
 
 // Object is a value that a change costs what the change is. For whoever has it, it never changes: a change makes another one, which
 // shares most of its memory, or takes it over. So it may be kept by anybody, and never has to be copied.
-// Only the data type that made it knows what it is; to all others it is what it would be as a Value.
+// Only the data type that made it knows what it is; to all others it is what it would be as a Value. Parts of it may be in a store until they
+// are needed: see Parted and Unreadable.
 type Object interface {
 	// Size is the length in bytes of what AppendTo appends. It takes constant time.
 	Size() int
 	// AppendTo appends the value as it is sent and stored.
 	AppendTo(dst []byte) []byte
-	// Reader reads what AppendTo appends, from its beginning to io.EOF, and takes next to no memory.
+	// Reader reads what AppendTo appends, from its beginning to io.EOF, and takes next to no memory. An error is one of the store that has parts.
 	Reader() io.Reader
 	// Memory is about how many bytes of memory it takes. It takes constant time.
 	Memory() int

@@ -28,8 +28,8 @@ var hashVerbs = verbs{
 	valid: validHash,
 	live:  liveHash,
 	build: func(size int) record.Builder { return hashBuilder{parts.NewBuilder(size)} },
-	assemble: func(root record.Place, read record.ReadPart) (record.Object, error) {
-		return parts.AssembleMap(root, read)
+	assemble: func(root record.Place, from record.Source) (record.Object, error) {
+		return parts.AssembleMap(root, from)
 	},
 	longest: longestHash,
 	delta:   deltaFields, apply: applyFields,

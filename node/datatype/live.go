@@ -24,10 +24,11 @@ func MayLive(t record.Type) bool {
 	return int(t) < len(types) && types[t] != nil && types[t].live != nil
 }
 
-// Assemble returns the object of a type whose root a store keeps at a place. An error is one of read, or says that the parts are no such object.
-func Assemble(t record.Type, root record.Place, read record.ReadPart) (record.Object, error) {
+// Assemble returns the object of a type whose root a store keeps at a place. It may read the rest from there when it is needed: see record.Parted. An error is
+// one of the source, or says that the parts are no such object.
+func Assemble(t record.Type, root record.Place, from record.Source) (record.Object, error) {
 	if v := verbsOf(t); v != nil {
-		return v.assemble(root, read)
+		return v.assemble(root, from)
 	}
 	return nil, fmt.Errorf("datatype: a %s is never in parts", t)
 }

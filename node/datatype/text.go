@@ -25,8 +25,8 @@ const longText = 16 << 10
 var textVerbs = verbs{
 	valid: func([]byte) bool { return true },
 	build: func(size int) record.Builder { return textBuilder{parts.NewRopeBuilder(size)} },
-	assemble: func(root record.Place, read record.ReadPart) (record.Object, error) {
-		return parts.AssembleRope(root, read)
+	assemble: func(root record.Place, from record.Source) (record.Object, error) {
+		return parts.AssembleRope(root, from)
 	},
 	longest: longest,
 	delta:   deltaSplice, apply: applySplice,

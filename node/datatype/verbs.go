@@ -21,7 +21,7 @@ type verbs struct {
 	// build returns a builder of an object that is so many bytes when it is packed.
 	build func(size int) record.Builder
 	// assemble returns the object whose root a store keeps at a place.
-	assemble func(root record.Place, read record.ReadPart) (record.Object, error)
+	assemble func(root record.Place, from record.Source) (record.Object, error)
 	// delta is the tag of the type's deltas, and apply applies what is behind it. Its errors are ErrDelta.
 	delta byte
 	apply func(st record.State, body []byte, s *space) (record.State, error)

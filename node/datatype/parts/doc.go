@@ -8,6 +8,8 @@
 // The order of its items is that of their positions, which are hashes of their keys: it is the same on all
 // nodes, however a Map came to be, and a position says where an iteration goes on in any later Map.
 //
+// Of a Map that comes from a store only the root need be in memory: the other nodes are read when they are needed, see unread.
+//
 // The packed form is what small collections are kept as, beside their keys, and what is sent and stored: how many items there are, then of
 // each the key and the value, each with its length before it. All numbers are uvarints. A part is packed, too.
 package parts

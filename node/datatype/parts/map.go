@@ -8,7 +8,8 @@ import (
 )
 
 // Map is a map from bytes to bytes, and never changes: Set and Remove make another version of it, which shares most of the memory, or takes it over
-// (see run). The zero Map is empty. It may be used by anybody at any time, but what Get returns is borrowed.
+// (see run). The zero Map is empty. It may be used by anybody at any time, but what Get returns is borrowed. Of a map that a store has, parts are
+// read when they are needed (see unread). All methods but Len, Size, Memory, Root and Source may then panic with record.Unreadable, and Reader's Read returns that as an error.
 type Map struct {
 	count, size int // of the items, and of them packed
 	// run is what the version belongs to while it, or one made of it, may be changed in place. All below is guarded by its mutex.
@@ -17,6 +18,8 @@ type Map struct {
 	frozen bool  // root is never changed
 	next   *Map  // the version that took the nodes of this one over
 	undo   undo  // what makes this version of next
+	// origin is nil if all of the map is in memory, and what the version that came from the store had.
+	origin *origin
 }
 
 // newMap returns the map with a root that is never changed.
@@ -28,8 +31,15 @@ func (m *Map) Len() int { return m.count }
 // Size returns the length of the packed form in bytes.
 func (m *Map) Size() int { return UvarintSize(m.count) + m.size }
 
-// Memory returns about how many bytes of memory the map takes: its parts, what the allocator rounds up, and the nodes above them.
-func (m *Map) Memory() int { return m.Size() + m.Size()/4 }
+// Memory returns about how many bytes of memory the map takes: its parts, what the allocator rounds up, and the nodes above them. What its Source has
+// been told of is not among them: what there is more than that came from.
+func (m *Map) Memory() int {
+	size := m.Size()
+	if m.origin != nil {
+		size = max(size-m.origin.size, 0)
+	}
+	return size + size/4
+}
 
 // AppendTo appends the packed form.
 func (m *Map) AppendTo(dst []byte) []byte {
@@ -59,13 +69,13 @@ func (m *Map) Get(key []byte) (value []byte, found bool) {
 
 // At returns the item of a rank, from 0 to Len-1, in the order of the map.
 func (m *Map) At(rank int) (key, value []byte) {
-	n := m.frozenRoot()
+	n := m.frozenRoot().here()
 	for n.kids != nil {
 		i := 0
 		for ; rank >= n.kids[i].node.count; i++ {
 			rank -= n.kids[i].node.count
 		}
-		n = n.kids[i].node
+		n = n.kids[i].node.here()
 	}
 	at := 0
 	for range rank + 1 {

@@ -28,6 +28,7 @@ type node struct {
 	kids        []child // of what is no part
 	run         uint64
 	stored      record.Place
+	unread      *unread // if it is not nil, there are no items or kids here: see unread.here
 }
 
 // child is a node, and a position that none of its items is below, unless it is the first one of its parent.
@@ -64,14 +65,17 @@ func newInner(kids []child) *node {
 
 // most returns how many of these nodes may be below one.
 func most(kids []child) int {
-	if kids[0].node.kids == nil {
+	if kids[0].node.isLeaf() {
 		return pageFanout
 	}
 	return fanout
 }
 
-// page reports whether the node, which is no leaf, is above leaves.
-func (n *node) page() bool { return n.kids[0].node.kids == nil }
+// isLeaf reports whether the node is a part. One that is not read is none: those are read with the page above them.
+func (n *node) isLeaf() bool { return n.kids == nil && n.unread == nil }
+
+// page reports whether the node, which is no leaf and has been read, is above leaves.
+func (n *node) page() bool { return n.kids[0].node.isLeaf() }
 
 // low returns the position of the first item.
 func (n *node) low() uint64 {
@@ -93,8 +97,9 @@ func (n *node) index(pos uint64) int {
 
 // leaf returns the part that a position belongs to.
 func (n *node) leaf(pos uint64) *node {
+	n = n.here()
 	for n.kids != nil {
-		n = n.kids[n.index(pos)].node
+		n = n.kids[n.index(pos)].node.here()
 	}
 	return n
 }
@@ -134,8 +139,9 @@ func (n *node) changed(c *change) *node {
 	return left
 }
 
-// with returns what the node becomes: itself, another node, two, or none.
+// with returns what the node becomes: itself, another node, two, or none. What is on the way to the item has been read: see prepare.
 func (n *node) with(c *change) (left, right *node) {
+	n = n.here()
 	if n.kids == nil {
 		return n.withItem(c)
 	}
@@ -279,7 +285,7 @@ func (c *change) divided(kids []child) (left, right *node) {
 	}
 }
 
-// small reports whether a node should be joined with a neighbour. It is asked with every change, and looks at no other node.
+// small reports whether a node, which has been read, should be joined with a neighbour. It is asked with every change, and looks at no other node.
 func (n *node) small() bool {
 	if n.kids != nil {
 		return len(n.kids) < 2
@@ -287,7 +293,7 @@ func (n *node) small() bool {
 	return n.size < partSize/sparse
 }
 
-// joined joins a child with a neighbour, if both fit into one node.
+// joined joins a child with a neighbour, if both fit into one node, and are in memory.
 func (c *change) joined(kids []child, i int) []child {
 	if i == len(kids)-1 {
 		i--
@@ -295,24 +301,27 @@ func (c *change) joined(kids []child, i int) []child {
 	if i < 0 {
 		return kids
 	}
-	a, b := kids[i], kids[i+1]
+	a, b := kids[i].node.ifHere(), kids[i+1].node.ifHere()
 	var both *node
 	switch {
-	case a.node.kids == nil && a.node.size+b.node.size <= partSize:
-		both = c.leaf(slices.Concat(a.node.packed, b.node.packed), a.node.count+b.node.count)
-	case a.node.kids != nil && len(a.node.kids)+len(b.node.kids) <= most(a.node.kids):
-		all := slices.Concat(a.node.kids, b.node.kids)
-		all[len(a.node.kids)].low = b.low // it is not the first one any more
+	case a == nil || b == nil:
+		return kids
+	case a.kids == nil && a.size+b.size <= partSize:
+		both = c.leaf(slices.Concat(a.packed, b.packed), a.count+b.count)
+	case a.kids != nil && len(a.kids)+len(b.kids) <= most(a.kids):
+		all := slices.Concat(a.kids, b.kids)
+		all[len(a.kids)].low = kids[i+1].low // it is not the first one any more
 		both = c.inner(all)
 	default:
 		return kids
 	}
-	kids[i] = child{a.low, both}
+	kids[i].node = both
 	return slices.Delete(kids, i+1, i+2)
 }
 
 // ascend visits the items from a position on, and reports whether visit did not stop it.
 func (n *node) ascend(pos uint64, visit func(key, value []byte) bool) bool {
+	n = n.passing()
 	if n.kids != nil {
 		for i := n.index(pos); i < len(n.kids); i++ {
 			if !n.kids[i].node.ascend(pos, visit) {
@@ -333,6 +342,7 @@ func (n *node) ascend(pos uint64, visit func(key, value []byte) bool) bool {
 
 // leaves visits the parts.
 func (n *node) leaves(visit func([]byte) bool) bool {
+	n = n.passing()
 	if n.kids == nil {
 		return visit(n.packed)
 	}

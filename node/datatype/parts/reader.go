@@ -3,13 +3,15 @@ package parts
 import (
 	"encoding/binary"
 	"io"
+
+	"github.com/quolldb/quoll/internal/record"
 )
 
 // Reader reads the packed form, from its beginning to io.EOF: what AppendTo appends. It takes no memory that depends on the map.
 func (m *Map) Reader() io.Reader {
 	r := &reader{rest: binary.AppendUvarint(nil, uint64(m.Len()))}
 	if root := m.frozenRoot(); root != nil {
-		r.path = append(r.path, step{node: root})
+		r.path = append(r.path, step{node: &node{kids: []child{{0, root}}}}) // which is read when it is its turn
 	}
 	return r
 }
@@ -28,6 +30,7 @@ type step struct {
 
 // Read implements io.Reader.
 func (r *reader) Read(p []byte) (n int, err error) {
+	defer record.Catch(&err)
 	for n < len(p) {
 		if len(r.rest) == 0 && !r.advance() {
 			break
@@ -51,8 +54,9 @@ func (r *reader) advance() bool {
 			r.path = r.path[:len(r.path)-1]
 			return true
 		case last.next < len(last.node.kids):
+			next := last.node.kids[last.next].node.passing()
 			last.next++
-			r.path = append(r.path, step{node: last.node.kids[last.next-1].node})
+			r.path = append(r.path, step{node: next})
 		default:
 			r.path = r.path[:len(r.path)-1]
 		}

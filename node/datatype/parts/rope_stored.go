@@ -21,16 +21,19 @@ func (s *segment) Stored() *record.Place { return &s.stored }
 // Parts implements record.Part.
 func (s *segment) Parts() int { return len(s.kids) }
 
+// Source implements record.Parted: all of a rope is in memory.
+func (r *Rope) Source() record.Source { return nil }
+
 // Part implements record.Part.
 func (s *segment) Part(i int) record.Part { return s.kids[i] }
 
 // AppendPart implements record.Part.
 func (s *segment) AppendPart(dst []byte) []byte { return buffer.Append(dst, s.bytes) }
 
-// AssembleRope makes the rope whose root a store keeps at a place, and notes in its parts where they are. An error is one of read, or says that
+// AssembleRope makes the rope whose root a store keeps at a place, and notes in its parts where they are. An error is one of the source, or says that
 // what was read is no rope.
-func AssembleRope(root record.Place, read record.ReadPart) (*Rope, error) {
-	s, height, size, err := assembleSegment(root, read, deepest)
+func AssembleRope(root record.Place, from record.Source) (*Rope, error) {
+	s, height, size, err := assembleSegment(root, from, deepest)
 	if err != nil {
 		return nil, err
 	}
@@ -38,8 +41,13 @@ func AssembleRope(root record.Place, read record.ReadPart) (*Rope, error) {
 }
 
 // assembleSegment returns a segment, its height, and how many bytes it has.
-func assembleSegment(at record.Place, read record.ReadPart, levels int) (s *segment, height, size int, err error) {
-	content, below, err := read(at)
+func assembleSegment(at record.Place, from record.Source, levels int) (s *segment, height, size int, err error) {
+	var content []byte
+	var below []record.Place
+	err = from.Read(at, func(c []byte, b []record.Place) error {
+		content, below = c, b
+		return nil
+	})
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -54,7 +62,7 @@ func assembleSegment(at record.Place, read record.ReadPart, levels int) (s *segm
 	}
 	s = &segment{kids: make([]*segment, len(below)), stored: at}
 	for i, at := range below {
-		kid, h, n, err := assembleSegment(at, read, levels-1)
+		kid, h, n, err := assembleSegment(at, from, levels-1)
 		if err != nil {
 			return nil, 0, 0, err
 		}

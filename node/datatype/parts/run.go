@@ -50,12 +50,13 @@ func (m *Map) with(c change) (next *Map, found bool) {
 	if !inPlace {
 		r, root = newRun(), m.freeze()
 	}
+	from := m.prepare(root, &c) // nothing is changed if that fails
 	c.run, c.keep = r.number, inPlace
 	root = root.changed(&c)
 	if c.remove && !c.found {
 		return m, false
 	}
-	next = &Map{count: m.count + c.items, size: m.size + c.bytes, run: r, root: root}
+	next = &Map{count: m.count + c.items, size: m.size + c.bytes, run: r, root: root, origin: from}
 	if inPlace {
 		m.root, m.next, m.undo = nil, next, c.undo
 		r.undone += len(c.undo.item) + undoMemory

@@ -40,6 +40,7 @@ func (n *node) Stored() *record.Place { return &n.stored }
 
 // Parts implements record.Part.
 func (n *node) Parts() int {
+	n = n.here()
 	if n.kids == nil || n.page() {
 		return 0
 	}
@@ -47,10 +48,11 @@ func (n *node) Parts() int {
 }
 
 // Part implements record.Part.
-func (n *node) Part(i int) record.Part { return n.kids[i].node }
+func (n *node) Part(i int) record.Part { return n.here().kids[i].node }
 
 // AppendPart implements record.Part.
 func (n *node) AppendPart(dst []byte) []byte {
+	n = n.here()
 	switch {
 	case n.kids == nil:
 		dst = binary.AppendUvarint(append(dst, kindLeaf), uint64(n.count))
@@ -71,45 +73,73 @@ func (n *node) AppendPart(dst []byte) []byte {
 	return dst
 }
 
-// AssembleMap makes the map whose root a store keeps at a place, and notes in its parts where they are. An error is one of read, or says that what
-// was read is no map.
-func AssembleMap(root record.Place, read record.ReadPart) (*Map, error) {
-	n, err := assemble(root, read, deepest)
+// AssembleMap makes the map whose root a store keeps at a place, and notes in its parts where they are. What is below the root is read when it is needed, unless
+// the map is to be in memory as a whole. An error is one of the source.
+func AssembleMap(root record.Place, from record.Source) (*Map, error) {
+	first := &unread{from: from, at: root, levels: deepest}
+	n, err := first.load(nil)
 	if err != nil {
 		return nil, err
 	}
-	return newMap(n), nil
+	m := newMap(n)
+	switch {
+	case n.isLeaf() || n.page(): // nothing is below it
+	case from.Whole(n.size):
+		err = n.loadBelow()
+	default:
+		m.origin = &origin{from: from, size: n.size}
+		from.Kept(n.memory())
+	}
+	return m, err
 }
 
 // deepest is more levels than a map can have.
 const deepest = 16
 
-func assemble(at record.Place, read record.ReadPart, levels int) (*node, error) {
-	content, below, err := read(at)
-	if err != nil {
-		return nil, err
-	}
-	if len(content) == 0 || levels == 0 {
-		return nil, errPart
-	}
-	var n *node
-	switch d := (decoder{content[1:]}); content[0] {
-	case kindLeaf:
-		if count := d.uvarint(); d.rest != nil {
-			n = newLeaf(d.rest, int(count))
+// load reads the node, but not those below it that are stored on their own. want is what is known of it, nil for the root.
+func (u *unread) load(want *node) (n *node, err error) {
+	err = u.from.Read(u.at, func(content []byte, below []record.Place) error {
+		if len(content) == 0 || u.levels == 0 {
+			return errPart
 		}
-	case kindPage:
-		n = d.page()
-	case kindAbove:
-		if n, err = d.above(below, read, levels-1); err != nil {
-			return nil, err
+		switch d := (decoder{content[1:]}); content[0] {
+		case kindLeaf:
+			if count := d.uvarint(); d.rest != nil && want == nil {
+				n = newLeaf(d.rest, int(count))
+			}
+		case kindPage:
+			n = d.page()
+		case kindAbove:
+			n = d.above(below, u)
 		}
+		switch {
+		case n == nil:
+			return errPart
+		case want != nil && (n.count != want.count || n.size != want.size):
+			return fmt.Errorf("%w: what is below is something else", errPart)
+		}
+		n.stored = u.at
+		return nil
+	})
+	return n, err
+}
+
+// loadBelow reads what is below a node that nobody has yet.
+func (n *node) loadBelow() error {
+	for i, k := range n.kids {
+		if k.node.unread == nil {
+			continue
+		}
+		read, err := k.node.unread.load(k.node)
+		if err == nil {
+			err = read.loadBelow()
+		}
+		if err != nil {
+			return err
+		}
+		n.kids[i].node = read
 	}
-	if n == nil {
-		return nil, errPart
-	}
-	n.stored = at
-	return n, nil
+	return nil
 }
 
 // decoder reads a part. After an error rest is nil.
@@ -143,22 +173,17 @@ func (d *decoder) page() *node {
 	return newInner(kids)
 }
 
-// above reads a node above others, and those.
-func (d *decoder) above(below []record.Place, read record.ReadPart, levels int) (*node, error) {
-	if len(below) == 0 {
-		return nil, errPart
-	}
+// above reads a node above others, which are not read. u is what it was itself.
+func (d *decoder) above(below []record.Place, u *unread) *node {
 	kids := make([]child, len(below))
 	for i, at := range below {
 		low, count, size := d.uvarint(), d.uvarint(), d.uvarint()
-		n, err := assemble(at, read, levels)
-		if err != nil {
-			return nil, err
-		}
-		if d.rest == nil || uint64(n.count) != count || uint64(n.size) != size {
-			return nil, fmt.Errorf("%w: what is below is something else", errPart)
-		}
-		kids[i] = child{low, n}
+		s := &stub{node{count: int(count), size: int(size), stored: at}, unread{from: u.from, at: at, levels: u.levels - 1}}
+		s.node.unread = &s.unread
+		kids[i] = child{low, &s.node}
 	}
-	return newInner(kids), nil
+	if d.rest == nil || len(kids) == 0 {
+		return nil
+	}
+	return newInner(kids)
 }

@@ -2,7 +2,10 @@ package parts
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,15 +15,19 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 )
 
-// shelf is a store of parts.
+// shelf is a store of parts, and a record.Source.
 type shelf struct {
+	whole   int // objects of fewer bytes are read whole
+	room    int // for so many bytes more
+	kept    int
+	reads   int
 	next    uint64
 	content map[record.Place][]byte
 	below   map[record.Place][]record.Place
 }
 
 func newShelf() *shelf {
-	return &shelf{content: map[record.Place][]byte{}, below: map[record.Place][]record.Place{}}
+	return &shelf{whole: math.MaxInt, content: map[record.Place][]byte{}, below: map[record.Place][]record.Place{}}
 }
 
 // keep stores a part and what is below it, as far as it is not there, and returns how many were not.
@@ -40,12 +47,35 @@ func (s *shelf) keep(p record.Part) (added int) {
 	return added + 1
 }
 
-func (s *shelf) read(at record.Place) ([]byte, []record.Place, error) {
+func (s *shelf) Read(at record.Place, decode func([]byte, []record.Place) error) error {
+	s.reads++
 	content, found := s.content[at]
 	if !found {
-		return nil, nil, fmt.Errorf("no part at %v", at)
+		return fmt.Errorf("no part at %v", at)
 	}
-	return content, s.below[at], nil
+	return decode(slices.Clone(content), s.below[at])
+}
+
+// retain removes what is not below a root.
+func (s *shelf) retain(root record.Place) {
+	named := map[record.Place]bool{}
+	var note func(at record.Place)
+	note = func(at record.Place) {
+		named[at] = true
+		for _, b := range s.below[at] {
+			note(b)
+		}
+	}
+	note(root)
+	maps.DeleteFunc(s.content, func(at record.Place, _ []byte) bool { return !named[at] })
+}
+
+func (s *shelf) Whole(size int) bool { return size < s.whole }
+func (s *shelf) Room(n int) bool     { return n <= s.room }
+
+func (s *shelf) Kept(n int) {
+	s.kept += n
+	s.room -= n
 }
 
 // TestStoredMap: a map that is put together from its parts is the map that was stored, and can be changed and stored again.
@@ -68,7 +98,7 @@ func TestStoredMap(t *testing.T) {
 			}
 			s.keep(m.Root())
 			require.Zero(t, s.keep(m.Root()), "what is stored is stored again")
-			other, err := AssembleMap(*m.Root().Stored(), s.read)
+			other, err := AssembleMap(*m.Root().Stored(), s)
 			require.NoError(t, err)
 			require.Equal(t, m.AppendTo(nil), other.AppendTo(nil))
 			require.Equal(t, m.Len(), other.Len())
@@ -104,21 +134,21 @@ func TestADamagedPart(t *testing.T) {
 			continue
 		}
 		delete(s.content, at)
-		_, err := AssembleMap(root, s.read)
+		_, err := AssembleMap(root, s)
 		require.ErrorContains(t, err, "no part")
 		for cut := range min(len(content), 50) {
 			s.content[at] = content[:cut]
-			_, err := AssembleMap(root, s.read)
+			_, err := AssembleMap(root, s)
 			require.ErrorIs(t, err, errPart)
 		}
 		s.content[at] = content
 	}
 	few := s.below[root][:1]
 	s.below[root] = few
-	_, err := AssembleMap(few[0], s.read)
+	_, err := AssembleMap(few[0], s)
 	require.NoError(t, err)
 	s.below[few[0]] = few // for ever
-	_, err = AssembleMap(few[0], s.read)
+	_, err = AssembleMap(few[0], s)
 	require.ErrorIs(t, err, errPart)
 }
 
@@ -137,7 +167,7 @@ func TestStoredRope(t *testing.T) {
 			if added := s.keep(r.Root()); before == len(model) {
 				require.LessOrEqual(t, added, 8, "a change stores much")
 			}
-			other, err := AssembleRope(*r.Root().Stored(), s.read)
+			other, err := AssembleRope(*r.Root().Stored(), s)
 			require.NoError(t, err)
 			require.Equal(t, string(model), string(other.AppendTo(nil)))
 			require.Equal(t, r.height, other.height)
@@ -156,15 +186,15 @@ func TestADamagedRope(t *testing.T) {
 	for at, content := range s.content {
 		below := s.below[at]
 		delete(s.content, at)
-		_, err := AssembleRope(root, s.read)
+		_, err := AssembleRope(root, s)
 		require.ErrorContains(t, err, "no part")
 		s.content[at] = append(content[:len(content):len(content)], make([]byte, ropePart)...)
-		_, err = AssembleRope(root, s.read)
+		_, err = AssembleRope(root, s)
 		require.ErrorIs(t, err, errPart)
 		s.content[at] = content
 		if len(below) > 1 {
 			s.below[at] = append(below[1:len(below):len(below)], below[0], below[0]) // the last one is short
-			_, err = AssembleRope(root, s.read)
+			_, err = AssembleRope(root, s)
 			require.ErrorIs(t, err, errPart)
 		}
 		s.below[at] = below

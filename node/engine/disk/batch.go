@@ -102,7 +102,7 @@ func (b *batch) change(s *slot, name string) (waits bool) {
 		return false
 	}
 	if b.mayWait(ref) {
-		b.waited += memoryOf(ref)
+		b.waited += memoryOf(ref) + sourceIn(ref).memory()
 		return true
 	}
 	ref.Mark(ref.Marks()&^dirty | flushing)
@@ -125,7 +125,7 @@ func (b *batch) change(s *slot, name string) (waits bool) {
 // it. What is not used any more does not keep others out of memory.
 func (b *batch) mayWait(ref table.Ref) bool {
 	opt := &b.engine.opt
-	return b.waits && ref.Marks()&used != 0 && int64(ref.Size()) >= opt.WaitFrom && b.waited+memoryOf(ref) <= opt.Cache/waitMost && ref.Record().State.Object != nil
+	return b.waits && ref.Marks()&used != 0 && int64(ref.Size()) >= opt.WaitFrom && b.waited+memoryOf(ref)+sourceIn(ref).memory() <= opt.Cache/waitMost && ref.Record().State.Object != nil
 }
 
 // waitMost is which part of the cache may be objects that wait.
@@ -180,7 +180,8 @@ func (b *batch) rest(worked time.Duration) {
 const restMost = 200 * time.Millisecond
 
 // toStore writes the items: of objects in parts first the parts, then the records, then what is left to remove.
-func (b *batch) toStore() error {
+func (b *batch) toStore() (err error) {
+	defer record.Catch(&err)
 	e := b.engine
 	w := stream{store: e.store}
 	revisions, err := b.writeParts(&w)
@@ -204,15 +205,13 @@ func (b *batch) toStore() error {
 	}
 	for i := range b.items {
 		if was, is := b.items[i].former.parts.object, b.items[i].away.parts.object; was != is && was != 0 {
-			e.ended = append(e.ended, objectKey(b.items[i].at, was))
+			e.end(objectKey(b.items[i].at, was))
 		}
 	}
 	for _, v := range revisions {
-		if err := v.end(&w); err != nil {
-			return err
-		}
+		e.end(v.end()...)
 	}
-	return nil
+	return e.dropEnded(b.ctx)
 }
 
 // writeParts looks at what the store has of the items, and writes the parts of those that will be in parts.
@@ -288,5 +287,6 @@ func (e *Engine) settle(items []item, failed error) {
 func (e *Engine) drop(s *slot, pos engine.Position, key []byte) {
 	ref, _ := s.table.Find(pos, key)
 	e.grow(-memoryOf(ref))
+	sourceIn(ref).leave()
 	s.table.Remove(pos, key)
 }

@@ -28,7 +28,7 @@ func (s *slot) discount(pos engine.Position, key []byte, rec record.Record) {
 // countAll reads what is left to count of a slot.
 func (e *Engine) countAll(s *slot) error {
 	for s.counted < engine.EndPosition {
-		if err := e.readOn(s); err != nil {
+		if _, err := e.readOn(s); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,8 @@
 // A large object (record.Parted) is in the store in parts, so that a small change writes little, and nothing has its size while it is
 // written. While it is used, it waits in the journal and in memory until the journal has WaitSize, at most in half of Cache: of each part only
 // the last state is written then. So for a field that changes the store is given a share of a page, not a page; and what the journal has is what the next start
-// after a crash repeats: of fields of 72 B in a hash of 10^5, 1.2 million, for 8 µs of the processors each. Files parts.go, revise.go and strays.go; the rules are in node/register/protocol.md, "Parts on disk".
+// after a crash repeats: of fields of 72 B in a hash of 10^5, 1.2 million, for 8 µs of the processors each. One
+// of 1 MiB or more is read when its parts are needed, each alone, and what was read counts as memory of the record. Files parts.go, revise.go, source.go and strays.go; the rules are in node/register/protocol.md, "Parts on disk".
 //
 // # Counting
 //

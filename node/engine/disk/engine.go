@@ -34,7 +34,7 @@ type Engine struct {
 	parted      atomic.Bool  // some values are in parts
 	straysFrom  []byte       // where sweepParts goes on,
 	straysRest  int          // and after how many flushes; the flusher's
-	ended       [][]byte     // objects whose parts nobody needs: the beginnings of their keys; the flusher's
+	ended       [][]byte     // what objects have left, see end; the flusher's
 	garbage     atomic.Int64 // slots with records of former generations
 	failed      atomic.Pointer[error]
 	lagging     atomic.Pointer[error] // why flushing does not work at the moment
@@ -44,6 +44,12 @@ type Engine struct {
 	flushes            sync.Mutex    // one flush at a time, and none during a sweep
 	flushNow, evictNow chan struct{} // of capacity 1
 	clock              clock         // the evictor's
+
+	sources   sources       // of objects that are read when they are needed
+	reads     sync.RWMutex  // held for reading by whoever reads them, guards shut
+	shut      bool          // the store is closed, or about to be
+	doubts    doubts        // what they could not read
+	reportNow chan struct{} // of capacity 1
 
 	unresolved unresolved // while the journal is repeated
 
@@ -327,6 +333,9 @@ func (e *Engine) Close() error {
 	if err == nil {
 		err = e.conclude()
 	}
+	e.reads.Lock()
+	e.shut = true
+	e.reads.Unlock()
 	return errors.Join(err, e.journal.Close(), e.closeStore())
 }
 

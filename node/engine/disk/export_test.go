@@ -5,6 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/engine/table"
 )
 
 // Maintain does what goes on in the background, now: it writes back, removes what was cleared,
@@ -128,3 +131,21 @@ func (w countedWriter) Set(key, value []byte) error {
 
 // Forgotten reports whether the journal has forgotten everything.
 func (e *Engine) Forgotten() bool { return e.journal.Checkpointed() == e.journal.Last() }
+
+// Evict takes out of memory what the store has of a slot.
+func (e *Engine) Evict(number uint16) {
+	s := &e.slots[number]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var keys []string
+	s.table.Ascend(0, func(ref table.Ref) bool {
+		if ref.Marks()&pinned == 0 {
+			keys = append(keys, ref.Key())
+		}
+		return true
+	})
+	for _, key := range keys {
+		e.drop(s, engine.PositionOf(view(key)), view(key))
+	}
+	s.whole = false
+}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,11 +17,12 @@ import (
 
 // fakeStore is a Store in memory that keeps everything that was written, in order: a crash leaves a prefix of that.
 type fakeStore struct {
-	mu   sync.Mutex
-	data map[string][]byte
-	log  []op
-	full bool // after room more writes
-	room int
+	mu    sync.Mutex
+	data  map[string][]byte
+	log   []op
+	reads atomic.Int64
+	full  bool // after room more writes
+	room  int
 }
 
 // after returns the store as a crash leaves it after the first n writes.
@@ -102,6 +104,7 @@ func (s *fakeStore) Drop(from, to []byte) (bool, error) {
 func (s *fakeStore) Get(key []byte) ([]byte, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.reads.Add(1)
 	value, found := s.data[string(key)]
 	return bytes.Clone(value), found, nil
 }
@@ -162,11 +165,12 @@ func (it *fakeIterator) Value() ([]byte, error) {
 	return value, err
 }
 
-// openFake opens an engine on a fake store, with hashes as nodes have them, all in parts that may be. Nothing is flushed by itself.
+// openFake opens an engine on a fake store, with hashes as nodes have them, all in parts that may be, and not read before they are needed but for short ones. Nothing is
+// flushed by itself.
 func openFake(t require.TestingT, dir string, store *fakeStore) *Engine {
 	e, err := Open(Options{
 		Dir: dir, Journal: dir + "/journal", SegmentSize: 256 << 10, FlushSize: 1 << 40, FlushInterval: time.Hour, CollectInterval: time.Hour,
-		PartsFrom: 1, WaitFrom: 1 << 40, Apply: datatype.Apply, Live: datatype.Live, Assemble: datatype.Assemble, Logger: slog.New(slog.DiscardHandler),
+		PartsFrom: 1, LazyFrom: 6000, WaitFrom: 1 << 40, Apply: datatype.Apply, Live: datatype.Live, Assemble: datatype.Assemble, Logger: slog.New(slog.DiscardHandler),
 	}, Kind{
 		Name: "fake", ApartFrom: 2000, Least: func(*Options) int64 { return 0 }, Floor: func(*Options) int64 { return 0 },
 		Open: func(Options, func(error)) (Store, error) { return store, nil },

@@ -30,7 +30,8 @@ func Open(opt Options, kind Kind) (*Engine, error) {
 	if err := opt.setDefaults(); err != nil {
 		return nil, err
 	}
-	e := &Engine{opt: opt, kind: kind, log: opt.Logger, arena: arena.New(), flushNow: make(chan struct{}, 1), evictNow: make(chan struct{}, 1)}
+	e := &Engine{opt: opt, kind: kind, log: opt.Logger, arena: arena.New(), flushNow: make(chan struct{}, 1), evictNow: make(chan struct{}, 1),
+		reportNow: make(chan struct{}, 1)}
 	e.space.usage.Store(&engine.Usage{})
 	runtime.AddCleanup(e, (*arena.Arena).Release, e.arena)
 	for i := range e.slots {
@@ -139,7 +140,7 @@ func (e *Engine) checkFormat() (found bool, err error) {
 func (e *Engine) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	e.cancel = cancel
-	for _, run := range []func(context.Context){e.flusher, e.evictor, e.readSlots, e.watch, e.collector} {
+	for _, run := range []func(context.Context){e.flusher, e.evictor, e.readSlots, e.reporter, e.watch, e.collector} {
 		e.wait.Go(func() { run(ctx) })
 	}
 }

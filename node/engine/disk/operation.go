@@ -34,9 +34,13 @@ const opHead = 3 + 10
 
 // journalPut makes a record durable with the next commit.
 func (e *Engine) journalPut(s *slot, key []byte, rec record.Record) error {
+	value, err := packed(rec.State)
+	if err != nil {
+		return err
+	}
 	var head, tail [opHead + recordOverhead]byte
 	before := binary.AppendUvarint(opBegin(head[:0], opPut, s.number), uint64(len(key)))
-	return e.append(before, key, appendHead(tail[:0], rec), rec.State.Packed().Value)
+	return e.append(before, key, appendHead(tail[:0], rec), value)
 }
 
 // journalChange is journalPut with a delta in place of the value.

@@ -34,6 +34,9 @@ type Options struct {
 	WaitFrom, WaitSize int64
 	// PartsFrom is the size from which on an object is in the store in parts: 16 KiB.
 	PartsFrom int64
+	// LazyFrom is the size from which on an object in parts is read when its parts are needed, and not as a whole: 1 MiB. A smaller one may become part
+	// of a message, which cannot fail.
+	LazyFrom int64
 	// FlushInterval is how long any other change waits at most until it is written to the store: 10 s.
 	FlushInterval time.Duration
 	// CollectInterval is how often it is looked for space that can be given back: 10 s. CollectRest is the
@@ -45,7 +48,7 @@ type Options struct {
 	// Live makes of a state whose value is bytes, which are borrowed, what it is in memory, and reports whether that is something else.
 	Live func(st record.State) (record.State, bool)
 	// Assemble makes an object of a type, which is a record.Parted, of its parts in the store. Without it no object is there in parts.
-	Assemble func(t record.Type, root record.Place, read record.ReadPart) (record.Object, error)
+	Assemble func(t record.Type, root record.Place, from record.Source) (record.Object, error)
 	Logger   *slog.Logger
 }
 
@@ -67,6 +70,7 @@ func (o *Options) setDefaults() error {
 	setDefault(&o.WaitFrom, 4<<10)
 	setDefault(&o.WaitSize, 2*o.FlushSize)
 	setDefault(&o.PartsFrom, 16<<10)
+	setDefault(&o.LazyFrom, mib)
 	// One compaction may write all tables of the first levels anew before it removes them.
 	setDefault(&o.Reserve, min(max(total/16, 8*o.MemTable), gib))
 	setDefault(&o.FlushInterval, 10*time.Second)

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -42,8 +43,11 @@ func partKey(at []byte, p record.Place) []byte {
 
 // partIn returns the numbers in the store's key of a part.
 func partIn(key []byte) record.Place {
-	return record.Place{Object: binary.BigEndian.Uint64(key[partPlace:]), Part: binary.BigEndian.Uint64(key[partObject:])}
+	return record.Place{Object: objectIn(key), Part: binary.BigEndian.Uint64(key[partObject:])}
 }
+
+// objectIn returns the number of the object in the store's key of a part, or the beginning of one.
+func objectIn(key []byte) uint64 { return binary.BigEndian.Uint64(key[partPlace:]) }
 
 // head is what a record says of its value if that is in parts.
 type head struct {
@@ -125,17 +129,16 @@ func readPart(r Reader, at []byte, p record.Place) (b below, content []byte, err
 	return b, d.rest, nil
 }
 
-// assemble returns the object of a type that is in parts, the record being at a key.
+// assemble returns the object of a type that is in parts, the record being at a key of a slot's generation. It may read the rest later.
 func (e *Engine) assemble(r Reader, at []byte, t record.Type, h head) (record.Object, error) {
 	if e.opt.Assemble == nil {
 		return nil, fmt.Errorf("%w: an object in parts, which nobody here can put together", engine.ErrCorrupt)
 	}
-	return e.opt.Assemble(t, record.Place{Object: h.object, Part: h.root}, func(p record.Place) ([]byte, []record.Place, error) {
-		b, content, err := readPart(r, at, p)
-		places := make([]record.Place, len(b.parts))
-		for i, number := range b.parts {
-			places[i] = record.Place{Object: p.Object, Part: number}
-		}
-		return content, places, err
-	})
+	q := &source{engine: e, slot: binary.BigEndian.Uint16(at), generation: binary.BigEndian.Uint32(at[generationAt:]), at: bytes.Clone(at), object: h.object, first: r}
+	object, err := e.opt.Assemble(t, record.Place{Object: h.object, Part: h.root}, q)
+	q.first = nil
+	if err == nil && sourceOf(record.State{Object: object}) != nil {
+		e.sources.add(q)
+	}
+	return object, err
 }

@@ -3,10 +3,12 @@ package disk
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -32,10 +34,18 @@ type hashes struct {
 	engine *Engine
 	random *rand.Rand
 	seq    uint64
-	model  map[string]record.Record
+	model  map[string]record.Record // with values as bytes
 	// flushed is what the model was at the last flush, former are states of before.
 	flushed map[string]record.Record
-	former  []record.State
+	former  []former
+	// crowded: there is no room in memory, so that nothing stays there which the store has, and no part that was only come by.
+	crowded bool
+}
+
+// former is a state of before, and its value.
+type former struct {
+	state record.State
+	value string
 }
 
 func newHashes(t require.TestingT, dir string, seed uint64) *hashes {
@@ -68,6 +78,14 @@ func (h *hashes) run(op command.Op, args ...string) {
 	h.model[string(key)] = rec
 }
 
+// pack makes bytes of what the model has: an object may be read from the store when it is looked at.
+func (h *hashes) pack() {
+	for key, rec := range h.model {
+		rec.State = rec.State.Packed()
+		h.model[key] = rec
+	}
+}
+
 func (h *hashes) next(st record.State) record.Record {
 	h.seq++
 	st.Value = slices.Clone(st.Value)
@@ -95,13 +113,67 @@ func (h *hashes) change(key string, most int) {
 			h.run(command.OpHSet, key, field, h.value())
 		}
 	}
-	h.former = append(h.former, h.model[key].State)
+	h.keepFormer(key)
+}
+
+// keepFormer keeps what a key has, which may be read from the store when it is looked at.
+func (h *hashes) keepFormer(key string) {
+	rec, _, err := h.engine.Get(partsSlot, []byte(key))
+	require.NoError(h.t, err)
+	h.pack()
+	h.former = append(h.former, former{rec.State.Keep(), string(h.model[key].State.Value)})
+}
+
+// checkFormer requires that what keys had before is still what it was.
+func (h *hashes) checkFormer() {
+	for _, was := range h.former {
+		require.Equal(h.t, was.value, string(was.state.Packed().Value), "a former version has changed")
+	}
+}
+
+// dropFormer forgets what keys had before, and waits until the collector has taken it.
+func (h *hashes) dropFormer() {
+	h.former = nil
+	h.collect()
+}
+
+// collect waits until the collector has taken what nobody has.
+func (h *hashes) collect() {
+	h.pack()
+	for range 2 {
+		runtime.GC()
+	}
+}
+
+// crowd says whether there is room in memory.
+func (h *hashes) crowd(crowded bool) {
+	if h.crowded = crowded; crowded {
+		h.engine.memory.Add(h.engine.opt.Cache)
+	}
+}
+
+// look compares what some fields of a hash are with what they should be.
+func (h *hashes) look(key string) {
+	rec, _, err := h.engine.Get(partsSlot, []byte(key))
+	require.NoError(h.t, err)
+	for range 5 {
+		req := &command.Request{Op: command.OpHGet, Args: [][]byte{nil, []byte(key), fmt.Append(nil, "field", h.random.IntN(1500))}}
+		got, _ := datatype.Execute(nil, rec.State, req, 1)
+		want, _ := datatype.Execute(nil, h.model[key].State, req, 1)
+		require.Equal(h.t, string(want), string(got))
+	}
+}
+
+// evict takes out of memory what the store has.
+func (h *hashes) evict() {
+	h.pack()
+	h.engine.Evict(partsSlot)
 }
 
 // putFormer gives a key what some key had before.
 func (h *hashes) putFormer(key string) {
 	if len(h.former) > 0 {
-		h.put(key, h.former[h.random.IntN(len(h.former))])
+		h.put(key, h.former[h.random.IntN(len(h.former))].state)
 	}
 }
 
@@ -114,6 +186,7 @@ func (h *hashes) put(key string, st record.State) {
 // flush writes what has changed to the store, and looks at what a crash would have left after each write: every record as it was
 // at the flush before, or as it is now.
 func (h *hashes) flush() {
+	h.pack()
 	before := h.store.writes()
 	require.NoError(h.t, h.engine.FlushOnly())
 	left := h.store.after(before)
@@ -128,6 +201,7 @@ func (h *hashes) flush() {
 
 // flushUntil is flush with a store that is full after some writes. What it has taken until then stays, and the rest is tried again later.
 func (h *hashes) flushUntil(writes int) {
+	h.pack()
 	h.store.setFull(true, writes)
 	err := h.engine.FlushOnly()
 	h.store.setFull(false, 0)
@@ -148,7 +222,7 @@ func requireModel(t require.TestingT, store *fakeStore, one, other map[string]re
 			want = other[key]
 		}
 		require.Equal(t, want.Version, rec.Version)
-		require.Equal(t, string(want.State.Packed().Value), string(rec.State.Packed().Value), "a crash leaves a mixture of two versions")
+		require.Equal(t, string(want.State.Value), string(rec.State.Value), "a crash leaves a mixture of two versions")
 	}
 	for key := range one {
 		if _, both := other[key]; both {
@@ -159,12 +233,13 @@ func requireModel(t require.TestingT, store *fakeStore, one, other map[string]re
 
 // stored returns the records of a store, as an engine would read them.
 func stored(t require.TestingT, store *fakeStore) map[string]record.Record {
-	e := &Engine{store: store, opt: Options{Assemble: datatype.Assemble}}
+	e := &Engine{store: store, opt: Options{Assemble: datatype.Assemble, LazyFrom: 1 << 40}}
 	all := map[string]record.Record{}
 	for _, at := range store.keys(appendGeneration(nil, partsSlot, 0)) {
 		value, _, _ := store.Get([]byte(at))
 		key, rec, err := e.readRecord(store, []byte(at), value)
 		require.NoError(t, err, "a crash leaves a record that cannot be read")
+		rec.State = rec.State.Packed()
 		all[string(key)] = rec
 	}
 	return all
@@ -178,6 +253,7 @@ func (h *hashes) crash(writes int) {
 	h.close()
 	h.store, h.dir = h.store.after(writes), dir
 	h.engine = openFake(h.t, dir, h.store)
+	h.crowd(h.crowded)
 	h.check()
 	h.former = nil
 	h.flushed = stored(h.t, h.store)
@@ -204,25 +280,31 @@ func (h *hashes) close() {
 
 // check requires that the engine has what it should.
 func (h *hashes) check() {
+	h.pack()
 	for key, want := range h.model {
 		got, found, err := h.engine.Get(partsSlot, []byte(key))
 		require.NoError(h.t, err)
 		require.True(h.t, found)
 		require.Equal(h.t, want.Version, got.Version)
-		require.Equal(h.t, string(want.State.Packed().Value), string(got.State.Packed().Value))
+		require.Equal(h.t, string(want.State.Value), string(got.State.Packed().Value))
 	}
 }
 
 // sweep sweeps all there is, and requires that no part is left that no record has.
 func (h *hashes) sweep() {
-	for first := true; first || h.engine.straysFrom != nil; first = false {
-		h.engine.straysRest = 0
-		require.NoError(h.t, h.engine.sweepParts(context.Background()))
-	}
+	h.sweepStrays()
+	h.requireNamed()
+}
+
+// requireNamed requires that no part is left that no record has.
+func (h *hashes) requireNamed() {
 	named := map[string]bool{}
-	for key, rec := range stored(h.t, h.store) {
-		if object, ok := rec.State.Object.(record.Parted); ok {
-			notePlaces(named, appendKey(nil, partsSlot, 0, engine.PositionOf([]byte(key)), []byte(key)), object.Root())
+	for key := range h.model {
+		at := appendKey(nil, partsSlot, h.engine.slots[partsSlot].generation, engine.PositionOf([]byte(key)), []byte(key))
+		away, err := elsewhereIn(h.store, at)
+		require.NoError(h.t, err)
+		if away.parts.object != 0 {
+			h.notePlaces(named, at, record.Place{Object: away.parts.object, Part: away.parts.root})
 		}
 	}
 	for _, key := range h.store.keys(partsPrefix) {
@@ -230,10 +312,20 @@ func (h *hashes) sweep() {
 	}
 }
 
-func notePlaces(named map[string]bool, at []byte, p record.Part) {
-	named[string(partKey(at, *p.Stored()))] = true
-	for i := range p.Parts() {
-		notePlaces(named, at, p.Part(i))
+// sweepStrays looks at all parts.
+func (h *hashes) sweepStrays() {
+	for first := true; first || h.engine.straysFrom != nil; first = false {
+		h.engine.straysRest = 0
+		require.NoError(h.t, h.engine.sweepParts(context.Background()))
+	}
+}
+
+func (h *hashes) notePlaces(named map[string]bool, at []byte, p record.Place) {
+	named[string(partKey(at, p))] = true
+	b, _, err := readPart(h.store, at, p)
+	require.NoError(h.t, err)
+	for _, number := range b.parts {
+		h.notePlaces(named, at, record.Place{Object: p.Object, Part: number})
 	}
 }
 
@@ -245,6 +337,7 @@ func TestACrashAtEveryWrite(t *testing.T) {
 		require.NoError(t, err)
 		defer os.RemoveAll(dir)
 		h := newHashes(t, dir, rapid.Uint64().Draw(t, "seed"))
+		h.crowd(rapid.Bool().Draw(t, "crowded"))
 		keys := rapid.SampledFrom([]string{"a", "b", "c"})
 		t.Repeat(map[string]func(*rapid.T){
 			"fill":   func(t *rapid.T) { h.fill(keys.Draw(t, "key"), rapid.IntRange(1, 1500).Draw(t, "fields")) },
@@ -269,16 +362,25 @@ func TestACrashAtEveryWrite(t *testing.T) {
 				delete(h.model, key)
 			},
 			"flush": func(*rapid.T) { h.flush() },
+			"look":  func(t *rapid.T) { h.look(keys.Draw(t, "key")) },
+			"evict": func(*rapid.T) { h.evict() },
+			"keep":  func(t *rapid.T) { h.keepFormer(keys.Draw(t, "key")) },
+			"drop":  func(*rapid.T) { h.dropFormer() },
 			"full":  func(t *rapid.T) { h.flushUntil(rapid.IntRange(0, 60).Draw(t, "writes")) },
-			"sweep": func(*rapid.T) { h.sweep() },
+			"sweep": func(*rapid.T) {
+				require.NoError(t, h.engine.sweepParts(context.Background()))
+				h.checkFormer()
+			},
 			"crash": func(t *rapid.T) {
 				before := h.store.writes()
 				h.flush()
 				h.crash(rapid.IntRange(before, h.store.writes()).Draw(t, "writes"))
 			},
-			"": func(*rapid.T) { h.check() },
+			"check": func(*rapid.T) { h.check() },
 		})
+		h.checkFormer()
 		h.flush()
+		h.dropFormer()
 		h.sweep()
 		h.close()
 	})
@@ -294,7 +396,8 @@ func TestEveryCrashLeavesOneVersion(t *testing.T) {
 		h.change("a", 50)
 		h.change("b", 5)
 		h.flush()
-		was := h.model["a"].State // in the store, as its parts say
+		h.keepFormer("a") // in the store, as its parts say
+		was := h.former[len(h.former)-1].state
 		h.change("a", 50)
 		h.flush()
 		h.put("a", was)
@@ -358,7 +461,10 @@ func TestAPartThatCannotBeRead(t *testing.T) {
 				dir := t.TempDir()
 				h.copyJournal(dir)
 				e := openFake(t, dir, damaged)
-				_, _, err := e.Get(partsSlot, []byte("a"))
+				rec, _, err := e.Get(partsSlot, []byte("a"))
+				if err == nil {
+					_, err = io.Copy(io.Discard, rec.State.Reader())
+				}
 				require.ErrorIs(t, err, engine.ErrCorrupt, "a part that cannot be read is taken for a value")
 				left := len(damaged.keys(partsPrefix))
 				require.NoError(t, e.sweepParts(context.Background()))
@@ -367,6 +473,7 @@ func TestAPartThatCannotBeRead(t *testing.T) {
 			}
 			h.store.spoil(parts[len(parts)-1], change)
 			h.run(command.OpHSet, "a", "field7", "new")
+			h.pack()
 			require.NoError(t, h.engine.FlushOnly())
 			requireModel(t, h.store, h.model, h.model)
 			h.sweep()
@@ -408,6 +515,7 @@ func TestASmallChangeOfALongString(t *testing.T) {
 	before := h.store.writes()
 	h.run(command.OpSetRange, "a", "5000000", "0123456789")
 	h.flushed = map[string]record.Record{}
+	h.pack()
 	require.NoError(t, h.engine.FlushOnly())
 	size := 0
 	for _, o := range h.store.log[before:] {

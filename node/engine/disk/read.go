@@ -20,24 +20,43 @@ func (e *Engine) readSlots(ctx context.Context) {
 		s := &e.slots[i]
 		for done := false; !done && ctx.Err() == nil; {
 			s.mu.Lock()
-			err := e.readOn(s)
+			large, err := e.readOn(s)
 			done = s.reached == engine.EndPosition || err != nil
 			s.mu.Unlock()
 			if err != nil {
 				e.damage.add(s.number, err)
+			}
+			e.examine(ctx, large)
+		}
+	}
+}
+
+// examineStep is how many bytes examine reads at a time.
+const examineStep = 64 << 10
+
+// examine reads what the pass has left of large objects: nobody waits for it, and the source reports what cannot be read.
+func (e *Engine) examine(ctx context.Context, objects []record.Object) {
+	if len(objects) == 0 {
+		return
+	}
+	buf := make([]byte, examineStep)
+	for _, o := range objects {
+		for r := o.Reader(); ctx.Err() == nil; {
+			if _, err := r.Read(buf); err != nil {
+				break
 			}
 		}
 	}
 }
 
 // readOn moves the pass on in a slot: by readStep records, and some more if they have the
-// same position.
-func (e *Engine) readOn(s *slot) error {
+// same position. It returns the objects that it met and has not read all of.
+func (e *Engine) readOn(s *slot) (large []record.Object, err error) {
 	counting := s.counted < engine.EndPosition
 	s.loading = s.loading || s.reached == 0
 	if s.reached == engine.EndPosition || s.whole && !counting {
 		s.reached = engine.EndPosition
-		return nil
+		return nil, nil
 	}
 	stats, leaves, next := s.counters.Load(), s.counters.Leaves(), engine.EndPosition
 	room := e.opt.Cache - e.memory.Load()
@@ -46,7 +65,7 @@ func (e *Engine) readOn(s *slot) error {
 		pos engine.Position
 		survivor
 	}
-	err := e.scanFrom(s, s.reached, func(pos engine.Position, key []byte, rec record.Record, cached bool) bool {
+	err = e.scanFrom(s, s.reached, func(pos engine.Position, key []byte, rec record.Record, cached bool) bool {
 		if n >= readStep && pos != last {
 			next = pos
 			return false
@@ -57,7 +76,14 @@ func (e *Engine) readOn(s *slot) error {
 		s.newest = record.Max(s.newest, rec.Version)
 		s.expiry = engine.Earlier(s.expiry, rec.State)
 		if !cached {
-			room -= entryOverhead + int64(len(key)+rec.State.Size())
+			q := sourceOf(rec.State)
+			if q == nil {
+				room -= int64(rec.State.Size())
+			} else {
+				room -= q.memory()
+				large = append(large, rec.State.Object)
+			}
+			room -= entryOverhead + int64(len(key))
 			if s.loading = s.loading && room > 0; s.loading {
 				met = append(met, struct {
 					pos engine.Position
@@ -68,7 +94,7 @@ func (e *Engine) readOn(s *slot) error {
 		return counting || s.loading
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, m := range met {
 		e.keep(s, m.pos, m.key, m.rec, true)
@@ -79,7 +105,54 @@ func (e *Engine) readOn(s *slot) error {
 	}
 	s.reached = next
 	s.whole = s.whole || s.loading && next == engine.EndPosition
-	return nil
+	return large, nil
+}
+
+// doubt is what a slot of some generation had that could not be read, when it was needed.
+type doubt struct {
+	slot       uint16
+	generation uint32
+	err        error
+}
+
+// doubts are those that nobody has been told of. Who adds one may have locked anything.
+type doubts struct {
+	mu   sync.Mutex
+	list []doubt
+}
+
+func (d *doubts) add(one doubt) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.list = append(d.list, one)
+}
+
+func (d *doubts) take() []doubt {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := d.list
+	d.list = nil
+	return list
+}
+
+// reporter reports what could not be read when it was needed, unless what the slot held then is no more, until ctx ends.
+func (e *Engine) reporter(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.reportNow:
+		}
+		for _, d := range e.doubts.take() {
+			s := &e.slots[d.slot]
+			s.mu.Lock()
+			current := s.generation == d.generation
+			s.mu.Unlock()
+			if current {
+				e.damage.add(d.slot, d.err)
+			}
+		}
+	}
 }
 
 // damage is what the background pass found out of slots that cannot be read, until somebody wants to know.

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/quolldb/quoll/internal/record"
@@ -19,7 +20,9 @@ func (u unresolved) note(s *slot, key []byte, reason error) {
 	if u[s] == nil {
 		u[s] = map[string]error{}
 	}
-	u[s][string(key)] = reason
+	if u[s][string(key)] == nil { // else what follows cannot be repeated for the first reason
+		u[s][string(key)] = reason
+	}
 }
 
 // settle notes that it does not matter any more what happened to a key.
@@ -50,6 +53,10 @@ func (e *Engine) replayChange(s *slot, key []byte, rec record.Record, base recor
 		return nil
 	}
 	st, err := e.opt.Apply(held.State, delta)
+	if errors.Is(err, engine.ErrCorrupt) { // a part of it
+		e.unresolved.note(s, key, err)
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("%w: journal: a change of a record in slot %d: %w", engine.ErrCorrupt, s.number, err)
 	}

@@ -11,10 +11,11 @@ type revision struct {
 	object record.Parted
 	head   head // the new one; next is the number of the next part
 	first  uint64
-	// kept are parts that the object says it has in the store, and whether the head there has them. stale are those that it has not.
-	kept, stale map[uint64]bool
-	obsolete    []uint64
-	written     []numbered
+	// kept are parts that the object says it has in the store, and whether the head there has them; deep says of these whether they have parts below. stale are those
+	// that it has not.
+	kept, deep, stale map[uint64]bool
+	obsolete          []uint64
+	written           []numbered
 }
 
 // numbered is a part that has been written under a number.
@@ -25,7 +26,7 @@ type numbered struct {
 
 // revise finds out what is to be done for an object, the record being at a key. Former is the head that the store has, if any.
 func revise(r Reader, at []byte, object record.Parted, former head) *revision {
-	v := &revision{at: at, object: object, head: former, stale: map[uint64]bool{}}
+	v := &revision{at: at, object: object, head: former, stale: map[uint64]bool{}, deep: map[uint64]bool{}}
 	if former.object == 0 {
 		v.head = head{object: newNumber(), next: 1}
 	}
@@ -70,7 +71,7 @@ func (v *revision) claim(p record.Part) {
 // those below it, which are written again then; the sweep finds them.
 func (v *revision) compare(r Reader, number uint64, deep bool) {
 	if _, claimed := v.kept[number]; claimed {
-		v.kept[number] = true
+		v.kept[number], v.deep[number] = true, deep
 		return
 	}
 	v.obsolete = append(v.obsolete, number)
@@ -86,47 +87,43 @@ func (v *revision) compare(r Reader, number uint64, deep bool) {
 	}
 }
 
-// writeParts writes what the store does not have of a part and what is below it, that first, and returns the part's number.
-func (v *revision) writeParts(w *stream, p record.Part) (number uint64, err error) {
+// writeParts writes what the store does not have of a part and what is below it, that first. It returns the part's number, and whether there is something below. Of a
+// part that the store has nothing else is asked, since that may not be in memory.
+func (v *revision) writeParts(w *stream, p record.Part) (number uint64, deep bool, err error) {
 	if number := v.claims(p); number != 0 {
-		return number, nil
+		return number, v.deep[number], nil
 	}
 	b := below{parts: make([]uint64, p.Parts())}
 	for i := range b.parts {
-		part := p.Part(i)
-		b.deep = b.deep || part.Parts() > 0
-		if b.parts[i], err = v.writeParts(w, part); err != nil {
-			return 0, err
+		if b.parts[i], deep, err = v.writeParts(w, p.Part(i)); err != nil {
+			return 0, false, err
 		}
+		b.deep = b.deep || deep
 	}
 	number = v.head.next
 	v.head.next++
 	v.written = append(v.written, numbered{p, number})
 	key := partKey(v.at, record.Place{Object: v.head.object, Part: number})
-	return number, w.set(key, encodePart(key, b, p))
+	return number, len(b.parts) > 0, w.set(key, encodePart(key, b, p))
 }
 
 // begin writes the parts that the store does not have. The head is to be written next.
 func (v *revision) begin(w *stream) (err error) {
-	root := v.object.Root()
-	if v.head.root, err = v.writeParts(w, root); err != nil {
+	if v.head.root, v.head.deep, err = v.writeParts(w, v.object.Root()); err != nil {
 		return err
 	}
-	v.head.deep = root.Parts() > 0
 	return w.flush()
 }
 
-// end follows the head: the parts note where they are, and what is obsolete is removed.
-func (v *revision) end(w *stream) error {
+// end follows the head: the parts note where they are. It returns the keys of what is obsolete.
+func (v *revision) end() (obsolete [][]byte) {
 	for _, n := range v.written {
 		*n.part.Stored() = record.Place{Object: v.head.object, Part: n.number}
 	}
 	for _, number := range v.obsolete {
-		if err := w.remove(partKey(v.at, record.Place{Object: v.head.object, Part: number})); err != nil {
-			return err
-		}
+		obsolete = append(obsolete, partKey(v.at, record.Place{Object: v.head.object, Part: number}))
 	}
-	return w.flush()
+	return obsolete
 }
 
 // stream writes to the store in order, in calls of a bounded size.

@@ -2,6 +2,7 @@ package disk
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"sync"
 
@@ -65,6 +66,7 @@ const pinned = dirty | flushing
 // entryOverhead is the memory that an entry takes besides key and value.
 const entryOverhead = 96
 
+// memoryOf returns the memory of an entry without what its source has read: see source.Kept.
 func memoryOf(ref table.Ref) int64 { return entryOverhead + int64(ref.Memory()) }
 
 // entry returns the entry of a key, from the store if it has to be. Without a record there
@@ -92,6 +94,7 @@ func (e *Engine) keep(s *slot, pos engine.Position, key []byte, rec record.Recor
 	inParts := rec.State.Object != nil
 	rec.State = e.live(rec.State)
 	ref.Set(rec)
+	sourceOf(rec.State).enter()
 	switch {
 	case !found:
 		ref.Mark(used | gone)
@@ -129,8 +132,14 @@ func (s *slot) lend(value []byte) []byte {
 
 // put replaces the record of a key.
 func (e *Engine) put(s *slot, key []byte, rec record.Record) error {
-	if _, err := e.entry(s, engine.PositionOf(key), key); err != nil {
+	ref, err := e.entry(s, engine.PositionOf(key), key)
+	if err != nil {
 		return err
+	}
+	if q := sourceOf(rec.State); q != nil && q != sourceIn(ref) {
+		if rec.State, err = e.own(rec.State); err != nil {
+			return err
+		}
 	}
 	if err := e.journalPut(s, key, rec); err != nil {
 		return err
@@ -141,8 +150,16 @@ func (e *Engine) put(s *slot, key []byte, rec record.Record) error {
 
 // putChange is put of what a delta makes of the record of version base.
 func (e *Engine) putChange(s *slot, key []byte, rec record.Record, base record.Version, delta []byte) error {
-	if _, err := e.entry(s, engine.PositionOf(key), key); err != nil {
+	ref, err := e.entry(s, engine.PositionOf(key), key)
+	if err != nil {
 		return err
+	}
+	if q := sourceOf(rec.State); q != nil && q != sourceIn(ref) { // the home has a version from before the record left memory
+		held, err := e.opt.Apply(ref.Record().State, delta)
+		if err != nil {
+			return err
+		}
+		rec.State.Value, rec.State.Object = held.Value, held.Object // type and expiry are the record's
 	}
 	if err := e.journalChange(s, key, rec, base, delta); err != nil {
 		return err
@@ -179,6 +196,27 @@ func (e *Engine) patch(s *slot, key []byte, version, base record.Version, delta 
 	return nil
 }
 
+// sourceIn returns the source of the object that an entry has, nil if there is none.
+func sourceIn(ref table.Ref) *source {
+	if ref == (table.Ref{}) {
+		return nil
+	}
+	return sourceOf(ref.Record().State)
+}
+
+// own returns a state that is all in memory.
+func (e *Engine) own(st record.State) (record.State, error) {
+	packed, err := packed(st)
+	st.Value, st.Object = packed, nil
+	return e.live(st), err
+}
+
+// packed returns the value of a state as bytes.
+func packed(st record.State) (value []byte, err error) {
+	defer record.Catch(&err)
+	return st.Packed().Value, nil
+}
+
 // live returns a state that was read as it is in memory.
 func (e *Engine) live(st record.State) record.State {
 	if e.opt.Live != nil {
@@ -191,13 +229,18 @@ func (e *Engine) live(st record.State) record.State {
 func (e *Engine) set(s *slot, key []byte, rec record.Record) table.Ref {
 	pos := engine.PositionOf(key)
 	ref, found := s.table.Upsert(pos, key)
+	next := sourceOf(rec.State)
 	if found {
 		old := ref.Record()
 		if ref.Marks()&gone == 0 {
 			s.discount(pos, key, old)
 		}
 		e.grow(-memoryOf(ref))
+		if was := sourceOf(old.State); was != next {
+			was.leave()
+		}
 	}
+	next.enter()
 	ref.Set(rec)
 	e.grow(memoryOf(ref))
 	s.count(pos, key, rec)
@@ -228,6 +271,7 @@ func (e *Engine) bury(s *slot, key []byte) {
 			s.discount(pos, key, old)
 		}
 		e.grow(-memoryOf(ref))
+		sourceOf(old.State).leave()
 	}
 	ref.Set(record.Record{})
 	e.grow(memoryOf(ref))
@@ -259,14 +303,17 @@ func (e *Engine) survivors(s *slot, meta record.SlotMeta) (list []survivor, err 
 	if s.counted == engine.EndPosition && !meta.Cleared.Less(s.newest) {
 		return nil, nil
 	}
+	var failed error
 	err = e.scan(s, 0, func(_ engine.Position, key []byte, rec record.Record) bool {
 		if meta.Cleared.Less(rec.Version) {
-			rec.State = rec.State.Keep()
+			if rec.State = rec.State.Keep(); sourceOf(rec.State) != nil { // what the store has of it goes
+				rec.State, failed = e.own(rec.State)
+			}
 			list = append(list, survivor{bytes.Clone(key), rec})
 		}
-		return true
+		return failed == nil
 	})
-	return list, err
+	return list, cmp.Or(err, failed)
 }
 
 // journalClear makes a clear durable. What survives it is journalled before: when the clear is
@@ -287,7 +334,7 @@ func (e *Engine) clear(s *slot, meta record.SlotMeta, survivors []survivor) {
 		s.generation++
 		e.litter(s)
 	}
-	e.grow(-s.memory())
+	e.grow(-s.leave())
 	s.table.Clear()
 	s.changed, s.whole = nil, true
 	s.counters.Replace(engine.SlotStats{}, engine.Leaves{})
@@ -307,11 +354,12 @@ func (e *Engine) litter(s *slot) {
 	}
 }
 
-// memory sums up what the slot's entries take.
-func (s *slot) memory() int64 {
+// leave says that all entries leave the table, and returns what memory they take.
+func (s *slot) leave() int64 {
 	total := int64(0)
 	s.table.Ascend(0, func(ref table.Ref) bool {
 		total += memoryOf(ref)
+		sourceIn(ref).leave()
 		return true
 	})
 	return total

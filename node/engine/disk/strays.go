@@ -2,6 +2,7 @@ package disk
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 
 	"github.com/quolldb/quoll/internal/record"
@@ -28,13 +29,12 @@ func (e *Engine) firstParts() error {
 	return nil
 }
 
-// sweepParts removes the parts of objects that are no more, and goes on with looking for others that no head names: a crash may leave some, and a store
+// sweepParts removes what is left of objects and is known, and goes on with looking for others that no head names: a crash may leave some, and a store
 // may bring some back. No part may be written meanwhile: it would be taken for one of those.
 func (e *Engine) sweepParts(ctx context.Context) error {
-	for ; len(e.ended) > 0 && ctx.Err() == nil; e.ended = e.ended[1:] {
-		if err := e.dropAll(ctx, e.ended[0]); err != nil {
-			return err
-		}
+	e.sources.prune()
+	if err := e.dropEnded(ctx); err != nil {
+		return err
 	}
 	if !e.parted.Load() {
 		return nil
@@ -50,6 +50,33 @@ func (e *Engine) sweepParts(ctx context.Context) error {
 		}
 	}
 	return w.flush()
+}
+
+// endedMost bounds what is known to be left of objects. Of more the sweep finds out.
+const endedMost = 1 << 17
+
+// end notes what nobody needs of objects once it is not held: the keys of parts, and what those of an object begin with.
+func (e *Engine) end(keys ...[]byte) {
+	e.ended = append(e.ended, keys[:min(len(keys), endedMost-len(e.ended))]...)
+}
+
+// dropEnded removes what objects have left that nobody holds: parts, and as long as there is time, whole objects.
+func (e *Engine) dropEnded(ctx context.Context) (err error) {
+	w := stream{store: e.store}
+	left := e.ended[:0]
+	for _, key := range e.ended {
+		switch {
+		case err != nil || e.sources.held(objectIn(key)) || len(key) < partKeyLen && ctx.Err() != nil:
+			left = append(left, key)
+		case len(key) == partKeyLen:
+			err = w.remove(key)
+		default:
+			err = e.dropAll(ctx, key)
+		}
+	}
+	clear(e.ended[len(left):])
+	e.ended = left
+	return cmp.Or(err, w.flush())
 }
 
 // dropAll removes the keys with a prefix, which is not all 0xff.
@@ -87,7 +114,7 @@ func (e *Engine) findStrays() (strays [][]byte) {
 				return err
 			}
 			for _, key := range keys {
-				if c.stray(partIn(key)) {
+				if p := partIn(key); c.stray(p) && !e.sources.held(p.Object) {
 					strays = append(strays, key)
 				}
 			}

@@ -25,7 +25,7 @@ func (e *Engine) sweepSlot(ctx context.Context, s *slot) error {
 		// Not what only the journal has left behind: that may yet be lost.
 		generation, garbage := s.settled, s.garbage
 		s.mu.Unlock()
-		if !garbage {
+		if !garbage || e.sources.heldBefore(s.number, generation) {
 			return nil
 		}
 		all, err := e.sweepBefore(s.number, generation)

@@ -31,8 +31,12 @@ func Live(st record.State) (record.State, bool) {
 }
 
 // Assemble makes an object of its parts. Engines that keep objects in parts are opened with it.
-func Assemble(t record.Type, root record.Place, read record.ReadPart) (record.Object, error) {
-	_, below, err := read(root)
+func Assemble(t record.Type, root record.Place, from record.Source) (record.Object, error) {
+	var below []record.Place
+	err := from.Read(root, func(_ []byte, parts []record.Place) error {
+		below = parts
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -41,11 +45,13 @@ func Assemble(t record.Type, root record.Place, read record.ReadPart) (record.Ob
 	}
 	o := &object{stored: root}
 	for _, at := range below {
-		content, _, err := read(at)
+		err := from.Read(at, func(content []byte, _ []record.Place) error {
+			o.chunks, o.size = append(o.chunks, &chunk{content, at}), o.size+len(content)
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		o.chunks, o.size = append(o.chunks, &chunk{content, at}), o.size+len(content)
 	}
 	return o, nil
 }
@@ -93,6 +99,7 @@ func (o *object) AppendTo(dst []byte) []byte {
 func (o *object) Reader() io.Reader { return bytes.NewReader(o.AppendTo(nil)) }
 
 func (o *object) Root() record.Part            { return o }
+func (o *object) Source() record.Source        { return nil }
 func (o *object) Parts() int                   { return len(o.chunks) }
 func (o *object) Part(i int) record.Part       { return o.chunks[i] }
 func (o *object) AppendPart(dst []byte) []byte { return dst }
