@@ -42,7 +42,7 @@
 //
 // What is not: clients are served by a goroutine each, not by epoll, and sockets are not. A node's engine is, by the seed, the one in memory, which outlives the node, as
 // a disk does for which writing takes no time, or the one on disk (engine/disk with its journal) on a volume in memory: over a map in the place of Badger or Pebble, or over Pebble itself, whose files are on a second volume, which tears
-// writes and forgets what was not synced as the first one does. Disks that are full or fail are for the map only: when Pebble cannot write, its goroutines wait until
+// writes and forgets what was not synced as the first one does. Objects are there in parts. Disks that are full or fail are for the map only: when Pebble cannot write, its goroutines wait until
 // the process ends (engine/pebble), and no process ends here: a world with such a one ended with "blocked goroutines remain".
 // Badger has no such seam: it maps its files into memory. What a node keeps beside that, its identity and what it noted that others missed (datadir, hint files), is in memory.
 //

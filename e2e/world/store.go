@@ -80,7 +80,7 @@ func (s *diskStore) open(opt *node.Options) error {
 	e, err := s.openEngine(disk.Options{Dir: "store", Journal: "journal", System: s.volume, MustExist: s.engine != nil,
 		Cache: 64 << 10, SegmentSize: 128 << 10, MemTable: 64 << 10, FlushSize: 64 << 10, Reserve: 1 << 20,
 		FlushInterval: time.Second, CollectInterval: time.Second, CollectRest: time.Second,
-		Apply: datatype.Apply, Live: datatype.Live, Logger: opt.Logger})
+		Apply: datatype.Apply, Live: datatype.Live, Assemble: datatype.Assemble, PartsFrom: 1, Logger: opt.Logger})
 	if err != nil {
 		return err
 	}
