@@ -24,6 +24,8 @@ func FuzzApply(f *testing.F) {
 	f.Add([]byte("0123456789"), int64(7), true, encodeSplice(10, 30, 25, []byte("ab")))
 	f.Add([]byte("0123456789"), int64(7), true, encodeExpiry(5))
 	f.Add([]byte(""), int64(0), false, []byte{deltaSplice, 0, 0, 0})
+	f.Add([]byte("0123456789"), int64(7), true, record.Patch{At: 8, Bytes: []byte("ab")}.Append(nil))
+	f.Add([]byte("0123456789"), int64(7), true, record.Patch{At: 9, Bytes: []byte("ab")}.Append(nil))
 	f.Add([]byte("x"), int64(0), true, encodeSplice(1, MaxValueLen+1, 0, nil))
 	f.Add([]byte("x"), int64(0), true, binary.AppendUvarint([]byte{deltaSplice, 1}, math.MaxUint64))
 	f.Fuzz(func(t *testing.T, value []byte, at int64, live bool, delta []byte) {
@@ -44,13 +46,17 @@ func FuzzApply(f *testing.F) {
 		}
 		require.True(t, live)
 		want := st
-		if delta[0] == deltaSplice {
+		switch delta[0] {
+		case deltaSplice:
 			want.Value = spliceSlowly(value, delta[1:])
 			require.Equal(t, len(next.Value), cap(next.Value), "nothing to spare")
 			inParts, err := Apply(record.State{Type: st.Type, ExpireAt: at, Object: parts.NewRope(value)}, delta)
 			require.NoError(t, err)
 			require.True(t, sameState(want, inParts))
-		} else {
+		case deltaPatch:
+			at, size := binary.Uvarint(delta[1:])
+			want.Value = []byte(before[:at] + string(delta[1+size:]) + before[int(at)+len(delta)-1-size:])
+		default:
 			deadline, _ := binary.Uvarint(delta[1:])
 			want.ExpireAt = int64(deadline)
 		}
