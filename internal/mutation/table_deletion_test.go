@@ -35,7 +35,7 @@ var deletionRules = []mutation{
 	{name: "floor-unraised", rule: "R13", effect: "a purge does not raise the floor",
 		caught: scenario(register, "TestR13APurgedKeyStaysAway/at_once", `get k`), edits: []edit{
 			{"node/register/purge.go", `	meta.Floor = record.Max(meta.Floor, m.Version)
-`, `	_ = meta
+`, `	_ = record.Max(meta.Floor, m.Version)
 `},
 		}},
 	{name: "floor-volatile", rule: "R13", effect: "the floor is not written",
@@ -46,7 +46,7 @@ var deletionRules = []mutation{
 		}},
 	{name: "floor-sinks", rule: "R13", effect: "the floor is that of the last purge, not the highest",
 		caught: scenario(register, "TestR13APurgedKeyStaysAway/after_the_purge_of_an_older_tombstone", `get k`), edits: []edit{
-			{"node/register/purge.go", `meta.Floor = record.Max(meta.Floor, m.Version)`, `meta.Floor = m.Version`},
+			{"node/register/purge.go", `meta.Floor = record.Max(meta.Floor, m.Version)`, `meta.Floor = record.Max(record.Version{}, m.Version)`},
 		}},
 	{name: "purge-any", rule: "R13", effect: "a purge drops whatever record there is",
 		caught: scenario(register, "TestR13PurgeDropsExactlyTheTombstone/a_newer_tombstone", `(?s)expected: true.*actual  : false`), edits: []edit{

@@ -117,7 +117,7 @@ var epochRules = []mutation{
 			{"node/replica/view.go", `return ok && known.Generation == m.Generation`, `return ok && known.Name == m.Name`},
 		}},
 	{name: "ring-late", rule: "R19", effect: "a node votes before it has saved the ring that it votes in",
-		caught: scenario(node, "TestTheRingIsSavedBeforeTheFirstVote", `Expected nil, but got: &node.view`), edits: []edit{
+		caught: scenario(node, "TestTheRingIsSavedBeforeTheFirstVote", `Expected nil, but got: &replica.View`), edits: []edit{
 			{"node/membership/formation.go", `	if id := m.opt.Identity; id != nil {
 		if err := id.SaveRing`, `	enter()
 	if id := m.opt.Identity; id != nil {

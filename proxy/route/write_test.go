@@ -228,7 +228,7 @@ func TestConnectionLostWithAWriteInFlight(t *testing.T) {
 func TestSilentHomeWithAWriteInFlight(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
-	c := f.suspicious(2500 * time.Millisecond)
+	c := f.suspicious(2000 * time.Millisecond)
 	key, other := f.keys(2, 2)[0], f.keys(2, 2)[1]
 	arrived := make(chan *request, 10)
 	f.play(func(r *request) {
@@ -245,9 +245,9 @@ func TestSilentHomeWithAWriteInFlight(t *testing.T) {
 	<-arrived
 	f.nodes[1].freeze()
 	require.Equal(t, []string{"$-1\r\n"}, texts(<-read))
-	require.Less(t, time.Since(began), 2400*time.Millisecond, "at the suspicion")
+	require.Less(t, time.Since(began), 1900*time.Millisecond, "at the suspicion")
 	require.Equal(t, []string{unknownOutcome}, texts(<-write))
-	require.GreaterOrEqual(t, time.Since(began), 2500*time.Millisecond, "not before the time-out")
+	require.GreaterOrEqual(t, time.Since(began), 2000*time.Millisecond, "not before the time-out")
 
 	f.forget() // another member takes over what comes now, at once
 	began = time.Now()
