@@ -27,7 +27,8 @@ func (n *Node) lookAtClock() {
 	}
 	others := make([]int64, 0, len(n.peers.All))
 	for _, p := range n.peers.All {
-		if system, known := p.Clock(mono); known {
+		// What one that has ended said last may be what was wrong with it: together with another wrong clock it would be a majority.
+		if system, known := p.Clock(mono); known && p.Alive() {
 			others = append(others, system)
 		}
 	}
