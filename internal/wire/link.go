@@ -173,6 +173,9 @@ func (l *Link) Working() bool {
 // Silence returns for how long nothing had been heard of the peer when it was pinged last, without the time in which this process did not run.
 func (l *Link) Silence() time.Duration { return time.Duration(l.silence.Load()) }
 
+// Quiet reports whether nothing has been heard of the peer for some pings: it may be about to become suspect.
+func (l *Link) Quiet() bool { return l.Silence() >= 2*l.cfg.PingInterval }
+
 // Queued returns how many bytes wait to be written to the peer, or are being written.
 func (l *Link) Queued() int {
 	if s := l.current.Load(); s != nil {

@@ -40,7 +40,7 @@ const patience = 8
 // the member that it is not to be sent on to: it pointed elsewhere, or does not answer this proxy.
 func (c *Coordinator) home(view *ringView, st *opState) (id, except uint16, err *ReplyError) {
 	replicas := view.table.Replicas(st.slot)
-	if view.reachable(replicas) < quorum.Majority(len(replicas)) {
+	if !view.majority(replicas) {
 		return 0, 0, ErrNoMajority
 	}
 	if hint := st.hint; hint != 0 {
@@ -86,15 +86,15 @@ func (st *opState) insist(except uint16) uint16 {
 	return except
 }
 
-// reachable counts the replicas that may answer in time.
-func (v *ringView) reachable(replicas []uint16) int {
+// majority reports whether a majority of the replicas may answer in time.
+func (v *ringView) majority(replicas []uint16) bool {
 	n := 0
 	for _, id := range replicas {
 		if !v.node(id).silent() {
 			n++
 		}
 	}
-	return n
+	return n >= quorum.Majority(len(replicas))
 }
 
 // replicaBit returns the bit of a member in a set of a slot's replicas, 0 for a stranger.

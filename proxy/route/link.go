@@ -26,9 +26,6 @@ type nodeLink struct {
 	pace        wire.Pace
 }
 
-// pingInterval is how often nodes are asked whether they are there.
-const pingInterval = 100 * time.Millisecond
-
 var errNotVoting = errors.New("proxy: the node does not vote")
 
 // newLink starts a link to a node.
@@ -46,7 +43,6 @@ func (c *Coordinator) newLink(id uint16, address string, cluster *ring.Cluster) 
 		OnState: l.state,
 		OnPong:  c.compare,
 
-		PingInterval: pingInterval,
 		SuspectAfter: c.cfg.suspectAfter,
 	})
 	l.caller = protocol.NewCaller(l.link)
@@ -154,7 +150,7 @@ func (l *nodeLink) silent() bool {
 
 // mayWake reports whether nothing has been heard of the node for some pings, but not for so long that it is silent.
 func (l *nodeLink) mayWake() bool {
-	return (!l.up.Load() || l.link.Silence() >= 2*pingInterval) && !l.silent()
+	return (!l.up.Load() || l.link.Quiet()) && !l.silent()
 }
 
 func (l *nodeLink) frame(typ wire.FrameType, body []byte, _ time.Duration) {

@@ -3,8 +3,6 @@ package route
 import (
 	"slices"
 	"time"
-
-	"github.com/quolldb/quoll/proxy/quorum"
 )
 
 // allow sets the time that the operations have from now on.
@@ -83,8 +81,7 @@ func (s *batchState) mayWake(view *ringView, st *opState) bool {
 		return view.waitsFor(st, (*nodeLink).mayWake)
 	}
 	replicas := view.table.Replicas(st.slot)
-	return view.reachable(replicas) >= quorum.Majority(len(replicas)) &&
-		slices.ContainsFunc(replicas, func(id uint16) bool { return view.node(id).mayWake() })
+	return view.majority(replicas) && slices.ContainsFunc(replicas, func(id uint16) bool { return view.node(id).mayWake() })
 }
 
 // waitsFor reports whether an operation that a home has depends on such a node: the home, and as long as that answers any other
