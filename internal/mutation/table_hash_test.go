@@ -60,7 +60,7 @@ var hashRules = []mutation{
 			{"node/engine/disk/slot.go", `	if err := e.journalChange(s, key, next, base, delta); err != nil {
 		return err
 	}
-	pos :=`, `	pos :=`},
+	s.discount(`, `	s.discount(`},
 			{"node/engine/disk/slot.go", `	s.count(pos, key, next)
 	e.change(s, ref, ref.Marks()|used)
 `, `	s.count(pos, key, next)

@@ -107,10 +107,13 @@ func (e *Engine) keep(s *slot, pos engine.Position, key []byte, rec record.Recor
 	return ref
 }
 
+// absent reports whether an entry that was asked for has no record.
+func absent(ref table.Ref) bool { return ref == (table.Ref{}) || ref.Marks()&gone != 0 }
+
 // get returns the record of a key.
 func (e *Engine) get(s *slot, key []byte) (record.Record, bool, error) {
 	ref, err := e.entry(s, engine.PositionOf(key), key)
-	if err != nil || ref == (table.Ref{}) || ref.Marks()&gone != 0 {
+	if err != nil || absent(ref) {
 		return record.Record{}, false, err
 	}
 	return ref.Record(), true, nil
@@ -171,9 +174,14 @@ func (e *Engine) putChange(s *slot, key []byte, rec record.Record, base record.V
 
 // patch is putChange of a patch of the record of version base. It overwrites the bytes in the table.
 func (e *Engine) patch(s *slot, key []byte, version, base record.Version, delta []byte) error {
-	old, _, err := e.get(s, key)
+	pos := engine.PositionOf(key)
+	ref, err := e.entry(s, pos, key)
 	if err != nil {
 		return err
+	}
+	var old record.Record // of which there is no patch
+	if !absent(ref) {
+		old = ref.Record()
 	}
 	p, ok := record.PatchOf(old.State, delta)
 	if !ok {
@@ -186,8 +194,6 @@ func (e *Engine) patch(s *slot, key []byte, version, base record.Version, delta 
 	if err := e.journalChange(s, key, next, base, delta); err != nil {
 		return err
 	}
-	pos := engine.PositionOf(key)
-	ref, _ := s.table.Find(pos, key)
 	s.discount(pos, key, old)
 	ref.Patch(version, p)
 	s.count(pos, key, next)
@@ -251,7 +257,7 @@ func (e *Engine) set(s *slot, key []byte, rec record.Record) table.Ref {
 // remove removes the record of a key, if there is one.
 func (e *Engine) remove(s *slot, key []byte) error {
 	ref, err := e.entry(s, engine.PositionOf(key), key)
-	if err != nil || ref == (table.Ref{}) || ref.Marks()&gone != 0 {
+	if err != nil || absent(ref) {
 		return err
 	}
 	if err := e.journalDelete(s, key); err != nil {
