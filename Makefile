@@ -21,7 +21,7 @@ ROUNDS = 3
 OUT = bin/bench-compare
 
 .DEFAULT_GOAL := build
-.PHONY: help build image release up down logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-hash bench-disk bench-repair libraries cover clean
+.PHONY: replan help build image release up down logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-hash bench-disk bench-repair libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -87,6 +87,9 @@ fuzz: | bin ## run every fuzz target for FUZZTIME (30s)
 
 sim: ## check SEEDS (20000) simulated histories of the protocol under faults (SEED=n: those from seed n on)
 	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) $(if $(SEED),-seed $(SEED)) -timeout 0 -v
+
+replan: ## plan 1,000 random sequences of ring changes, and compare what moves with the least possible (SEED=n: from seed n on)
+	go test ./ring -run 'TestReplan$$' -replan.sequences 1000 $(if $(SEED),-replan.seed $(SEED)) -timeout 0 -v
 
 world: ## let SEEDS (20000) clusters live under virtual time, on networks and disks that misbehave (SEED=n: those from seed n on; ONLY=schedule; SHRINK=1: make what fails of seed n smaller)
 	@go test -c -tags worldlocks,small -ldflags=-checklinkname=0 -o bin/world.test ./e2e/world

@@ -48,7 +48,7 @@ func (e exchange) other(gain bool) int {
 	return e.to
 }
 
-func newBalancer(shares []float64) *balancer {
+func newBalancer(shares []float64, tolerance float64) *balancer {
 	b := &balancer{load: make([]int, len(shares))}
 	for _, share := range shares {
 		slack := tolerance * share

@@ -89,7 +89,7 @@ func (p *planner) chooseReplicas(slot int) {
 }
 
 func (p *planner) balanceReplicas() {
-	b := newBalancer(p.replica)
+	b := newBalancer(p.replica, tolerance)
 	for _, chosen := range p.slots {
 		for _, i := range chosen {
 			b.load[i]++
@@ -131,7 +131,7 @@ func (p *planner) chooseHome(slot int) {
 }
 
 func (p *planner) balanceHomes() {
-	b := newBalancer(p.home)
+	b := newBalancer(p.home, tolerance)
 	for _, chosen := range p.slots {
 		b.load[chosen[0]]++
 	}

@@ -100,7 +100,7 @@ func checkShares(t require.TestingT, c Cluster, table *Table) {
 	members := c.sorted()
 	layout := newLayout(members, c.Replicas)
 	replica, home := layout.shares(members)
-	replicaBounds, homeBounds := newBalancer(replica), newBalancer(home)
+	replicaBounds, homeBounds := newBalancer(replica, tolerance), newBalancer(home, tolerance)
 	for i, m := range members {
 		require.GreaterOrEqual(t, table.ReplicaSlots(m.ID), replicaBounds.low[i])
 		require.LessOrEqual(t, table.ReplicaSlots(m.ID), replicaBounds.high[i])
