@@ -1,0 +1,58 @@
+// Package consensus is the small Raft group that decides which ring the cluster has: one log of changes of the ring, the same on all of its voters.
+//
+// It decides rings and never commands. With all of it down every command goes on, and only the ring stands still. Up to five nodes vote, chosen by the ring
+// (Choose), one in each rack where that is possible. Every node has a Group, also one that does not vote: it may propose, and may become a voter.
+//
+// The algorithm is go.etcd.io/raft/v3, which only decides, as this project's own protocol does: it has no goroutine, clock or socket. What is around it:
+//
+//	group.go      Group: the goroutine, and what others call
+//	core.go       what it calls: a Group without goroutine and clock, so that a test is a sequence of events
+//	work.go       the library's wishes: store, then send, then apply
+//	propose.go    proposals of this node, and those that the leader takes
+//	recent.go     what was applied lately, so that nothing is applied twice
+//	voters.go     who votes, and how the leader changes that; choose.go who should
+//	message.go    what nodes say to each other; pieces.go what is too long for one message
+//	storage.go    what is stored; file.go one file of it; filesystem.go where that is
+//
+// # What is promised
+//
+// Machines on all voters apply the same entries in the same order. A proposal for which Propose returns a Result was applied exactly once, one that
+// ended with ErrUnknown at most once, and one with another error never. A leader asks who votes before it does anything (PreVote), and stops when it hears no majority (CheckQuorum).
+//
+// Proposals go to the leader, wherever they are made: a node asks the voters that it knows of who leads, sends what it proposes, and sends it again when no answer
+// comes. Each has a number that is never used again. Outcomes are kept for a window of 1,024 entries, in the replicated state, and no proposal
+// is applied more than as many entries after its proposer learned how long the log was. So the copy of a proposal finds its outcome, or comes too late.
+//
+// # Identities
+//
+// A voter is one life of a node's storage: its ID is the node's generation. A node that lost its storage would forget what it promised, so it must never come back
+// under the same ID: it takes a new generation, the ring learns it, and the leader puts the new ID in the place of the old one. A node in memory is a new one after each restart.
+// An existing node whose log is gone is told so by Open (ErrLost).
+//
+// The leader replaces voters that have left the ring at once, and those that were silent for Config.ReplaceAfter, if another node is there. The new
+// voter first receives the log as a learner, then takes the old one's place in one change, which needs a majority of those before and of those
+// after. So losing a minority for ever needs no operator. Losing a majority for ever does, and that is for whoever forms rings.
+//
+// # Storage
+//
+// Everything is in memory, and in one file: frames with checksums, appended and synced before anything is sent that rests on them. When the file is
+// long a snapshot begins the next one, which is renamed into its place. A power cut may tear the last frame, which is cut off: nobody was told of it. Damage before
+// that is an error (ErrDamaged), and the node has to take a new generation. Damage of the last frame alone, of a disk and not of a power cut, looks like a torn one and goes unnoticed; so does a file
+// that lost whole frames at its end.
+//
+// # How it will be wired
+//
+// Package node starts a Group with the node's generation as ID, when the node has a ring, and closes it before the engine.
+//
+//   - Machine: ring's pure machine behind a lock. Restore and Apply publish the new document to the node (replica tables, gossip's version and digest). The machine is in
+//     its initial state when Start is called. After a restart it may be behind what the node has saved of the ring: the newer one counts.
+//   - Transport: a frame of the peer protocol with the message as it is, over node/peer's links; whoever reads that frame calls Receive. A link that is down loses messages.
+//     MaxMessage is well below the limit of frames.
+//   - Candidates: the members of the newest ring that the node knows, alive if their link is up.
+//   - Storage: Create once for each new generation, in the same step as the identity is made, Open from then on, in the data directory; Memory for memory nodes. If Err wraps
+//     ErrStorage the store has failed; a disk that was full is another Start.
+//   - Forming: membership's commit names Choose of its members, and the formed ring; every one of them starts with that as Initial. One that comes late gets it from the others.
+//   - Hellos carry Voters; whoever hears newer ones calls Hear. A voter that was replaced while it was away learns so, and is quiet.
+//   - Lead runs the moves of slots: it proposes their steps, and ends with its context.
+//   - Reading is local: what the machine has, or on nodes that do not vote the document that the others spread.
+package consensus
