@@ -169,22 +169,18 @@ func (c *core) receive(now time.Time, message []byte) error {
 	c.now = now
 	d := &decoder{b: message}
 	h := d.header()
-	if d.err != nil || h.to != c.cfg.ID || h.from == h.to {
+	if h.to != c.cfg.ID || h.from == 0 || h.from == h.to { // meant for a former life, or malformed
 		return nil
 	}
 	c.hears(h.from)
-	if h.kind == kindPiece {
-		whole := c.assemblies.add(h.from, d)
-		if whole == nil {
-			return nil
-		}
-		d = &decoder{b: whole}
-		outer := h
-		if h = d.header(); d.err != nil || h.from != outer.from || h.to != outer.to {
-			return nil
+	if h.kind != kindPiece {
+		c.handle(h, d)
+	} else if whole := c.assemblies.add(h.from, d); whole != nil {
+		d := &decoder{b: whole}
+		if inner := d.header(); inner.from == h.from && inner.to == h.to {
+			c.handle(inner, d)
 		}
 	}
-	c.handle(h, d)
 	return c.work()
 }
 

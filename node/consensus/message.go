@@ -81,7 +81,7 @@ type envelope struct {
 }
 
 func (e envelope) encode() []byte {
-	b := binary.AppendUvarint(e.request.append(nil), e.until)
+	b := binary.AppendUvarint(e.append(nil), e.until) // what names the request comes first
 	return append(b, e.entry...)
 }
 
