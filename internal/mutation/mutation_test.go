@@ -71,6 +71,8 @@ const (
 	parts       = "node/datatype/parts"
 	disk        = "node/engine/disk"
 	transfer    = "node/transfer"
+	replicate   = "node/replicate"
+	peers       = "node/peer"
 	records     = "internal/record"
 )
 

@@ -233,6 +233,10 @@ var additions = []mutation{
 		caught: scenario(register, "TestAHomeThatBecomesFullWithoutKnowing", `no term is taken`), edits: []edit{
 			{"node/register/home.go", ` && h.hasWork() && !h.in.Full {`, ` && h.hasWork() {`},
 		}},
+	{name: "full-forever", rule: "A full store", effect: "a peer that was full once is taken for full until this process ends",
+		caught: scenario(peers, "TestWhatAPeerSaysIsBelievedForAWhile/full", `Should be false`), edits: []edit{
+			{"node/peer/said.go", `return until != 0 && until > p.mono()`, `return until != 0`},
+		}},
 	{name: "crowded-grows", rule: "A store without room for more data", effect: "a node whose memory is full leads writes that make its data grow",
 		caught: scenario(node, "TestAHomeWhoseMemoryIsFull", `no result|1 MiB have no room for them`), edits: []edit{
 			{"node/replica/quorum.go", `if grows && h.Space.Crowded() {`, `if false {`},

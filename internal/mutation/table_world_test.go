@@ -61,6 +61,11 @@ var worldRules = []mutation{
 		caught: worlds("partitions", 20), edits: []edit{
 			{"proxy/quorum/quorum.go", `return n/2 + 1`, `return max(1, n/2)`},
 		}},
+	{name: "answer-sender", rule: "Counting votes", effect: "what another node answers counts for nobody",
+		caught: scenario(replicate, "TestAnAnswerIsItsSenders/from_b", `expected: true`), edits: []edit{
+			{"node/replicate/replies.go", `		m.From = r.from
+`, ``},
+		}},
 	{name: "world-repair", rule: "Replicas become equal", effect: "a repair writes nothing",
 		caught: worlds("chaos", 6), edits: []edit{
 			{"node/replica/env.go", `return dst, datatype.WriteAgain(st)`, `return dst, record.Effect{}`},
