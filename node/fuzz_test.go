@@ -35,14 +35,14 @@ func messages() (list []register.Message) {
 // that it is the node itself. No frame makes it panic or stop voting; each is answered in
 // a form that decodes, or its connection is closed; others notice nothing.
 func FuzzFrames(f *testing.F) {
-	batch := protocol.AppendEpoch(nil, 1)
+	batch := protocol.AppendVersion(nil, 1)
 	for _, words := range []string{"set k v", "append k v", "get k", "psetex k 10 v", "del k"} {
 		for kind := range protocol.OpKind(3) {
 			o := op(kind, words)
 			batch = protocol.AppendOp(batch, &o)
 		}
 	}
-	slot := protocol.AppendEpoch(nil, 1)
+	slot := protocol.AppendVersion(nil, 1)
 	for number := uint16(0); number < 65535-4097; number += 4096 {
 		slot = protocol.AppendOp(slot, &protocol.Op{Kind: protocol.Execute, Slot: number, Req: command.Request{Op: command.OpClear, Args: [][]byte{nil}}})
 	}
@@ -142,7 +142,7 @@ func (s *stranger) send(typ wire.FrameType, body []byte) {
 // settle waits until the node has dealt with all that was sent.
 func (s *stranger) settle() {
 	barrier := protocol.Op{ID: barrierID, Kind: protocol.ReadVersion, Req: command.Request{Args: [][]byte{nil, []byte("k")}}}
-	s.send(protocol.FrameBatch, protocol.AppendOp(protocol.AppendEpoch(nil, 1<<40), &barrier))
+	s.send(protocol.FrameBatch, protocol.AppendOp(protocol.AppendVersion(nil, 1<<40), &barrier))
 	select {
 	case <-s.settled:
 	case <-time.After(patience):

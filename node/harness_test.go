@@ -271,7 +271,7 @@ func (cl *client) reconnected() {
 // send sends operations in one frame; each result comes on its channel.
 func (cl *client) send(ops ...protocol.Op) []chan protocol.Result {
 	cl.t.Helper()
-	frame := protocol.AppendEpoch(wire.BeginFrame(nil, protocol.FrameBatch), cl.epoch)
+	frame := protocol.AppendVersion(wire.BeginFrame(nil, protocol.FrameBatch), cl.epoch)
 	var channels []chan protocol.Result
 	cl.mu.Lock()
 	for i := range ops {

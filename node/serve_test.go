@@ -176,7 +176,7 @@ func TestRepliesOfTwoTypesAreTwoFrames(t *testing.T) {
 	read.ID = 7
 	result := make(chan protocol.Result, 1)
 	cl.results[read.ID] = result
-	frames = protocol.AppendOp(protocol.AppendEpoch(wire.BeginFrame(frames, protocol.FrameBatch), 1), &read)
+	frames = protocol.AppendOp(protocol.AppendVersion(wire.BeginFrame(frames, protocol.FrameBatch), 1), &read)
 	require.NoError(t, cl.link.SendFrames(wire.EndFrame(frames, start)))
 	require.Equal(t, protocol.StatusVersion, cl.wait(result).Status)
 	require.Equal(t, register.Confirm, (<-cl.replies).Kind)
@@ -188,7 +188,7 @@ func TestWhatCameBeforeABrokenFrameIsDone(t *testing.T) {
 	c := newFormed(t, 1, nil)
 	n, cl := c.nodes["a"], c.dial(c.nodes["a"])
 	write := op(protocol.Execute, "set k v")
-	frames := protocol.AppendOp(protocol.AppendEpoch(wire.BeginFrame(nil, protocol.FrameBatch), cl.epoch), &write)
+	frames := protocol.AppendOp(protocol.AppendVersion(wire.BeginFrame(nil, protocol.FrameBatch), cl.epoch), &write)
 	start := len(wire.EndFrame(frames, 0))
 	frames = wire.EndFrame(append(wire.BeginFrame(frames, protocol.FrameBatch), "nonsense"...), start)
 	frames[len(frames)-1]++ // its checksum is wrong

@@ -48,7 +48,7 @@ func TestATableSaysWhatItWasTold(t *testing.T) {
 }
 
 func TestTablesDifferInTheirDigests(t *testing.T) {
-	make := func(change func(a *Assignment)) uint64 {
+	digest := func(change func(a *Assignment)) uint64 {
 		slots := slices.Repeat([]Assignment{{Epoch: 1, Replicas: []uint16{1, 2, 3}}}, Slots)
 		change(&slots[7])
 		table, err := NewTable(5, slots)
@@ -56,16 +56,16 @@ func TestTablesDifferInTheirDigests(t *testing.T) {
 		return table.Digest()
 	}
 	digests := []uint64{
-		make(func(*Assignment) {}),
-		make(func(a *Assignment) { a.Epoch = 2 }),
-		make(func(a *Assignment) { a.Replicas = []uint16{2, 1, 3} }),
-		make(func(a *Assignment) { a.Replicas = []uint16{1, 2} }),
-		make(func(a *Assignment) { a.Next = []uint16{1, 2, 3} }),
-		make(func(a *Assignment) { a.Next = []uint16{1, 2, 4} }),
+		digest(func(*Assignment) {}),
+		digest(func(a *Assignment) { a.Epoch = 2 }),
+		digest(func(a *Assignment) { a.Replicas = []uint16{2, 1, 3} }),
+		digest(func(a *Assignment) { a.Replicas = []uint16{1, 2} }),
+		digest(func(a *Assignment) { a.Next = []uint16{1, 2, 3} }),
+		digest(func(a *Assignment) { a.Next = []uint16{1, 2, 4} }),
 	}
 	slices.Sort(digests)
 	require.Len(t, slices.Compact(digests), 6)
-	require.Equal(t, make(func(*Assignment) {}), make(func(a *Assignment) { a.Replicas = slices.Clone(a.Replicas) }))
+	require.Equal(t, digest(func(*Assignment) {}), digest(func(a *Assignment) { a.Replicas = slices.Clone(a.Replicas) }))
 }
 
 func TestImpossibleAssignments(t *testing.T) {

@@ -2,6 +2,22 @@ package mutation
 
 // additions: what the product adds.
 var additions = []mutation{
+	{name: "slot-epoch-unchecked", rule: "Epochs of slots", effect: "a node executes what a proxy asks that does not know who holds the slot now",
+		caught: scenario(node, "TestASlotChangesItsHomeAlone", `the proxy does not know who holds the slot`), edits: []edit{
+			{"node/exec/batch.go", `!v.Knows(version, op.Slot)`, `version > v.Table.Version()`},
+		}},
+	{name: "slot-version-unchecked", rule: "Epochs of slots", effect: "a node executes what a proxy asks that knows a later version of the ring",
+		caught: scenario(node, "TestASlotChangesItsHomeAlone", `the node does not know that version`), edits: []edit{
+			{"node/exec/refuse.go", `case version > v.Table.Version():`, `case version == 0:`},
+		}},
+	{name: "slot-unlearned", rule: "Epochs of slots", effect: "a home does not hear that its slot has another epoch",
+		caught: scenario(node, "TestAStaleHomeIsRefused", `Condition never satisfied`), edits: []edit{
+			{"node/replica/learn.go", `	s.step(number, sl, register.Learned)`, `	_ = register.Learned`},
+		}},
+	{name: "slot-kept-open", rule: "Epochs of slots", effect: "who does not hold a slot any more answers for it",
+		caught: scenario(node, "TestASlotThatIsNotHeldAnyMore", `Not equal`), edits: []edit{
+			{"node/replica/learn.go", `if !v.Table.Contains(number, v.Self) {`, `if false {`},
+		}},
 	{name: "clear-unpromised", rule: "Slot-wide clear", effect: "a clear does not promise",
 		caught: scenario(register, "TestClear", `an acceptance is a promise`), edits: []edit{
 			{"node/register/acceptor.go", `		a.promise(m.Ballot, w)

@@ -65,11 +65,12 @@ var names = func() (names [256][]byte) {
 	return names
 }()
 
-// AppendEpoch appends the ring epoch that begins the body of a batch frame.
-func AppendEpoch(dst []byte, epoch uint64) []byte { return wire.AppendUvarint(dst, epoch) }
+// AppendVersion appends the version of the ring that begins the body of a batch frame: the proxy knows who holds the slots of its operations
+// as of that version, and the node knows it too, as far as the proxy has heard. The node executes an operation if the slot has not changed since.
+func AppendVersion(dst []byte, version uint64) []byte { return wire.AppendUvarint(dst, version) }
 
 // AppendOp appends an operation to a batch frame. The body of a batch frame is the
-// sender's ring epoch (AppendEpoch), then operations.
+// sender's version of the ring (AppendVersion), then operations.
 func AppendOp(dst []byte, op *Op) []byte {
 	flags := byte(op.Kind)
 	if op.Except != 0 {

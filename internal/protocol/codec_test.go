@@ -41,7 +41,7 @@ func TestOpsComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(ops, 0, 5).Draw(t, "ops")
 		epoch := rapid.Uint64().Draw(t, "epoch")
-		body := AppendEpoch(nil, epoch)
+		body := AppendVersion(nil, epoch)
 		for i := range want {
 			body = AppendOp(body, &want[i])
 		}

@@ -8,13 +8,14 @@ import (
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/replica"
+	"github.com/quolldb/quoll/ring"
 )
 
 // Batch executes a frame of operations of a proxy, in groups, in a round of the connection. An error means that the frame makes no sense.
 func (e *Executor) Batch(c *replica.Conn, s *Session, body []byte, age time.Duration) error {
 	d := wire.NewDecoder(body)
-	epoch := d.Uvarint()
-	if refusal := e.refusal(epoch, age); refusal != register.ReasonNone {
+	version := d.Uvarint()
+	if refusal := e.refusal(version, age); refusal != register.ReasonNone {
 		return refuseAll(c, &d, refusal)
 	}
 	c.Begin(e.host)
@@ -28,12 +29,12 @@ func (e *Executor) Batch(c *replica.Conn, s *Session, body []byte, age time.Dura
 			break
 		}
 		if s.group.Add(op.Slot, op.Key(), useOf(op.Kind), op.Kind == protocol.Execute) || !d.More() {
-			e.executeGroup(c, s, epoch)
+			e.executeGroup(c, s, version)
 			c.Goes()
 		}
 	}
 	if s.group.Len() > 0 { // the frame ended in the middle of an operation
-		e.executeGroup(c, s, epoch)
+		e.executeGroup(c, s, version)
 	}
 	return d.Err()
 }
@@ -49,8 +50,9 @@ func useOf(kind protocol.OpKind) engine.Use {
 	return engine.UseValue
 }
 
-// executeGroup executes the operations that have been gathered.
-func (e *Executor) executeGroup(c *replica.Conn, s *Session, epoch uint64) {
+// executeGroup executes the operations that have been gathered, of a proxy that knows a version of the ring.
+func (e *Executor) executeGroup(c *replica.Conn, s *Session, version uint64) {
+	v := e.host.View()
 	s.room = c.Room()
 	e.host.LockGroup(&s.group, c.Round())
 	defer e.host.UnlockGroup(&s.group)
@@ -58,10 +60,14 @@ func (e *Executor) executeGroup(c *replica.Conn, s *Session, epoch uint64) {
 	e.host.PrefetchKeys(&s.group)
 	for i := range s.group.Len() {
 		op := &s.ops[i]
-		if op.Kind == protocol.Execute {
+		switch {
+		case op.Slot < ring.Slots && !v.Knows(version, op.Slot):
+			e.opt.Metrics.RefusedEpoch.Inc()
+			refuse(c, op, register.EpochChanged)
+		case op.Kind == protocol.Execute:
 			e.execute(c, s, i)
-		} else {
-			e.read(c, s, op, epoch)
+		default:
+			e.read(c, s, op, v)
 		}
 		// The arguments are views of the frame: they would keep a large one alive.
 		if clear(op.Req.Args); cap(op.Req.Args) > keptArgs {

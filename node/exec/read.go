@@ -12,8 +12,8 @@ import (
 
 // read answers a quorum read with what this replica holds. The slot's stripe is
 // locked.
-func (e *Executor) read(c *replica.Conn, s *Session, op *protocol.Op, epoch uint64) {
-	rec, reason := e.readRecord(op, epoch)
+func (e *Executor) read(c *replica.Conn, s *Session, op *protocol.Op, v *replica.View) {
+	rec, reason := e.readRecord(op, v)
 	if reason != register.ReasonNone {
 		refuse(c, op, reason)
 		return
@@ -60,8 +60,8 @@ func (e *Executor) answer(s *Session, st *record.State, op *protocol.Op, now int
 	return nil
 }
 
-// readRecord returns what this replica holds of the key, or why it does not say so.
-func (e *Executor) readRecord(op *protocol.Op, epoch uint64) (record.Record, register.Reason) {
+// readRecord returns what this replica holds of the key, or why it does not say so. The proxy knows who holds the slot in v.
+func (e *Executor) readRecord(op *protocol.Op, v *replica.View) (record.Record, register.Reason) {
 	st := e.host.Stripe(op.Slot)
 	sl, err := st.Slot(op.Slot)
 	if errors.Is(err, replica.ErrNotReplica) {
@@ -70,7 +70,7 @@ func (e *Executor) readRecord(op *protocol.Op, epoch uint64) (record.Record, reg
 	if err != nil {
 		return record.Record{}, register.StorageFailed
 	}
-	current, err := st.Adopt(sl, epoch)
+	current, err := st.Adopt(sl, v.Table.Epoch(op.Slot))
 	if err == nil && !current {
 		return record.Record{}, register.EpochChanged
 	}

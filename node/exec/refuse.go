@@ -9,14 +9,15 @@ import (
 	"github.com/quolldb/quoll/node/replica"
 )
 
-// refusal says why no operation of a frame is executed.
-func (e *Executor) refusal(epoch uint64, age time.Duration) register.Reason {
+// refusal says why no operation of a frame is executed. The proxy knows a version of the ring: if that is above the one that this node
+// knows, nobody can say which slots have changed since.
+func (e *Executor) refusal(version uint64, age time.Duration) register.Reason {
 	v := e.host.View()
 	switch {
 	case v == nil || e.host.Failed():
 		e.opt.Metrics.RefusedNoVote.Inc()
 		return register.NotVoting
-	case epoch != v.Cluster.Epoch:
+	case version > v.Table.Version():
 		e.opt.Metrics.RefusedEpoch.Inc()
 		return register.EpochChanged
 	case e.overdue(age): // the process was stopped; nobody waits for these any more

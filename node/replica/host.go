@@ -97,7 +97,7 @@ func (anyNumber) Uint64() uint64 { return rand.Uint64() }
 
 var unpredictable = rand.New(anyNumber{})
 
-// Enter lets the node vote in a ring.
+// Enter lets the node vote in a ring. Learn tells it of later versions.
 func (h *Host) Enter(v *View) { h.view.Store(v) }
 
 // View is the ring that the node votes in, nil until there is one.

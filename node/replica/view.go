@@ -1,8 +1,8 @@
 package replica
 
 import (
+	"encoding/binary"
 	"iter"
-	"slices"
 	"sync"
 
 	"github.com/quolldb/quoll/node/register"
@@ -17,7 +17,7 @@ type View struct {
 	Self    uint16
 
 	mu      sync.Mutex
-	configs []*register.Config // slots with the same replicas share one
+	configs map[string]*register.Config // slots with the same assignment share one
 }
 
 // NewView plans the ring for a member, which is this node.
@@ -27,21 +27,37 @@ func NewView(cluster ring.Cluster, name string) (*View, error) {
 		return nil, err
 	}
 	self, _ := cluster.ByName(name)
-	return &View{Cluster: cluster, Table: table, Self: self.ID}, nil
+	return ViewOf(cluster, table, self.ID), nil
+}
+
+// ViewOf returns the View of a member, which is this node, on a ring with such a table.
+func ViewOf(cluster ring.Cluster, table *ring.Table, self uint16) *View {
+	return &View{Cluster: cluster, Table: table, Self: self, configs: make(map[string]*register.Config)}
+}
+
+// Knows reports whether somebody who knows a version of the ring, no higher than this one, knows who holds the slot.
+func (v *View) Knows(version uint64, slot uint16) bool {
+	return version == v.Table.Version() || v.Table.Epoch(slot) <= version
 }
 
 // config returns the replica set of a slot.
 func (v *View) config(slot uint16) *register.Config {
-	replicas := v.Table.Replicas(slot)
+	a := v.Table.Assignment(slot)
+	key := binary.AppendUvarint(make([]byte, 0, 64), a.Epoch)
+	for _, id := range a.Replicas {
+		key = binary.BigEndian.AppendUint16(key, id)
+	}
+	key = append(key, 0, 0) // no member's ID
+	for _, id := range a.Next {
+		key = binary.BigEndian.AppendUint16(key, id)
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, c := range v.configs {
-		if slices.Equal(c.Members(), replicas) {
-			return c
-		}
+	c := v.configs[string(key)]
+	if c == nil {
+		c = register.NewConfig(a.Epoch, a.Replicas, a.Next)
+		v.configs[string(key)] = c
 	}
-	c := register.NewConfig(v.Cluster.Epoch, replicas, nil)
-	v.configs = append(v.configs, c)
 	return c
 }
 

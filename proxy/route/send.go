@@ -38,7 +38,7 @@ func (s *batchState) frame(id uint16, epoch uint64) *nodeFrame {
 		f.buf = wire.EndFrame(f.buf, f.start)
 	}
 	f.start = len(f.buf)
-	f.buf = protocol.AppendEpoch(wire.BeginFrame(f.buf, protocol.FrameBatch), epoch)
+	f.buf = protocol.AppendVersion(wire.BeginFrame(f.buf, protocol.FrameBatch), epoch)
 	return f
 }
 

@@ -1,0 +1,118 @@
+package node
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/replica"
+	"github.com/quolldb/quoll/ring"
+)
+
+// changed returns the ring of a node with other assignments of some slots, in the next version.
+func changed(t testing.TB, n *Node, change map[uint16]ring.Assignment) *replica.View {
+	t.Helper()
+	v := n.replicas.View()
+	slots := make([]ring.Assignment, ring.Slots)
+	for slot := range slots {
+		slots[slot] = v.Table.Assignment(uint16(slot))
+	}
+	version := v.Table.Version() + 1
+	for slot, a := range change {
+		a.Epoch = version
+		slots[slot] = a
+	}
+	table, err := ring.NewTable(version, slots)
+	require.NoError(t, err)
+	return replica.ViewOf(v.Cluster, table, v.Self)
+}
+
+// TestASlotChangesItsHomeAlone: a home whose slot has another epoch gives it up, and all others go on.
+func TestASlotChangesItsHomeAlone(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	a, b := c.nodes["a"], c.nodes["b"]
+	key := c.keyOf(a)
+	slot := ring.SlotOf([]byte(key))
+	elsewhere := "else-0"
+	for i := 1; ring.SlotOf([]byte(elsewhere)) == slot || a.replicas.View().Table.Replicas(ring.SlotOf([]byte(elsewhere)))[0] != a.self.ID; i++ {
+		elsewhere = "else-" + string(rune('0'+i))
+	}
+	atA := c.dial(a)
+	require.Equal(t, "+OK\r\n", string(atA.one(op(protocol.Execute, "set "+key+" v")).Reply))
+	require.Equal(t, "+OK\r\n", string(atA.one(op(protocol.Execute, "set "+elsewhere+" v")).Reply))
+	next := slices.Clone(a.replicas.View().Table.Replicas(slot))
+	i := slices.Index(next, b.self.ID)
+	next[0], next[i] = next[i], next[0]
+	for _, n := range c.nodes {
+		require.True(t, n.replicas.Learn(changed(t, n, map[uint16]ring.Assignment{slot: {Replicas: next}})))
+		require.False(t, n.replicas.Learn(n.replicas.View()), "it is known")
+	}
+
+	r := atA.one(op(protocol.Execute, "get "+key))
+	require.Equal(t, register.EpochChanged, r.Reason, "the proxy does not know who holds the slot")
+	require.Equal(t, register.EpochChanged, atA.one(op(protocol.ReadVersion, "get "+key)).Reason)
+	require.Equal(t, "$1\r\nv\r\n", string(atA.one(op(protocol.Execute, "get "+elsewhere)).Reply), "it knows who holds this one")
+	atB := c.dial(b)
+	atB.epoch, atA.epoch = 2, 2
+	require.Equal(t, "$1\r\nv\r\n", string(atB.do("get "+key).Reply))
+	c.eventually(func() bool { // a may have had a term for the read before, and finds out that it is over
+		r = atA.one(op(protocol.Execute, "get "+key))
+		return r.Reason == register.OtherHome && r.Hint == b.self.ID
+	})
+	atB.epoch = 3
+	require.Equal(t, register.EpochChanged, atB.one(op(protocol.Execute, "get "+key)).Reason, "the node does not know that version")
+}
+
+// TestAStaleHomeIsRefused: one that has not heard of a new epoch gets nothing done, and what it was asked for is done by others.
+func TestAStaleHomeIsRefused(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	a := c.nodes["a"]
+	key := c.keyOf(a)
+	slot := ring.SlotOf([]byte(key))
+	atA := c.dial(a)
+	require.Equal(t, "+OK\r\n", string(atA.one(op(protocol.Execute, "set "+key+" v")).Reply))
+	next := slices.Clone(a.replicas.View().Table.Replicas(slot))
+	next[0], next[1] = next[1], next[0]
+	var home *Node
+	for _, n := range c.nodes {
+		if n != a {
+			n.replicas.Learn(changed(t, n, map[uint16]ring.Assignment{slot: {Replicas: next}}))
+		}
+		if n.self.ID == next[0] {
+			home = n
+		}
+	}
+	atHome := c.dial(home)
+	atHome.epoch = 2
+	require.Equal(t, "+OK\r\n", string(atHome.do("set "+key+" w").Reply), "a is asked, and adopts the epoch")
+	r := atA.one(op(protocol.Execute, "get "+key))
+	require.NotEqual(t, protocol.StatusDone, r.Status)
+	require.NotEqual(t, "$1\r\nv\r\n", string(r.Reply))
+	c.eventually(func() bool { // it was asked in the new epoch
+		stripe := a.replicas.Lock(slot, nil)
+		defer stripe.Unlock()
+		sl, err := stripe.Slot(slot)
+		return err == nil && sl.Meta().Epoch == 2
+	})
+	a.replicas.Learn(changed(t, a, map[uint16]ring.Assignment{slot: {Replicas: next}}))
+	atA.epoch = 2
+	c.eventually(func() bool { return string(atA.do("get "+key).Reply) == "$1\r\nw\r\n" })
+}
+
+// TestASlotThatIsNotHeldAnyMore: who is no member of a slot any more says nothing of it.
+func TestASlotThatIsNotHeldAnyMore(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	a := c.nodes["a"]
+	key := c.keyOf(a)
+	slot := ring.SlotOf([]byte(key))
+	atA := c.dial(a)
+	require.Equal(t, "+OK\r\n", string(atA.one(op(protocol.Execute, "set "+key+" v")).Reply))
+	a.replicas.Learn(changed(t, a, map[uint16]ring.Assignment{slot: {Replicas: a.replicas.View().Table.Replicas(slot)[1:]}}))
+	atA.epoch = 2
+	for _, kind := range []protocol.OpKind{protocol.Execute, protocol.ReadValue, protocol.ReadVersion} {
+		require.Equal(t, register.NotMember, atA.one(op(kind, "get "+key)).Reason)
+	}
+}
