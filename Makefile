@@ -19,6 +19,8 @@ HASHES = 100000
 SECONDS = 10
 ROUNDS = 3
 OUT = bin/bench-compare
+# The end-to-end tests whose processes the race detector looks at: commands, scans, faults, backups, the end of processes.
+RACED = TestGoRedis|TestScanWhileKeysAreWritten|TestHScanWhileHomesDie|TestOneNodeIsKilledUnderLoad|TestTwoOfThreeNodesHangAndGoOn|TestBackupsOfSeveralNodes|TestInterruptStopsEverythingInOrder|TestClientsThatDoNotWait
 
 .DEFAULT_GOAL := build
 .PHONY: replan help build image release up down logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-hash bench-disk bench-repair libraries cover clean
@@ -63,13 +65,17 @@ cluster: build ## run three nodes and a proxy as processes of their own
 test: ## run the tests that take no longer than three minutes
 	go test -pgo=off -short ./...
 
-# Those that load clusters have the machine to themselves: beside others they would measure these.
+# The tests that take longest come first, or they would be alone in the end: those of a package's engines run one after the other. Those that load clusters have the machine
+# to themselves: beside others they would measure these. SKIP: names of tests that are not run.
 test-all: ## run all tests
-	$(GOTEST) -pgo=off -timeout 30m $$(go list ./... | grep -v quoll/e2e)
-	$(GOTEST) -pgo=off -timeout 30m -p 1 ./e2e/...
+	$(GOTEST) -pgo=off -timeout 30m ./node/engine/disk ./node $$(go list ./... | grep -v quoll/e2e)
+	$(GOTEST) -pgo=off -timeout 30m -p 1 $(if $(SKIP),-skip '$(SKIP)') ./e2e/...
 
-race: ## run all tests under the race detector, the end-to-end tests reduced
-	go test -race -short ./...
+# The processes of the end-to-end tests are under the race detector, too; only some of these tests are run.
+race: ## run all tests under the race detector, of the end-to-end tests some
+	$(GOTEST) -race -pgo=off -short -timeout 30m ./node/engine/disk ./e2e/world $$(go list ./... | grep -v 'quoll/e2e$$')
+	go build -race -pgo=off -o bin/quoll-race ./cmd/quoll
+	E2E_BINARY=$(CURDIR)/bin/quoll-race $(GOTEST) -race -pgo=off -short -timeout 30m -run '^($(RACED))$$' ./e2e
 
 lint: $(GOLANGCI) ## check style and find mistakes
 	$(GOLANGCI) run ./...
