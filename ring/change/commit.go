@@ -1,0 +1,170 @@
+package change
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/quolldb/quoll/ring"
+)
+
+// maxID bounds the length of a plan's ID.
+const maxID = 32
+
+// Propose works out what the staged changes mean: the commit that makes a plan of
+// them. The planner runs here, once, and its result is part of the entry. So all who
+// apply it agree, whatever version they are of. The same document gives the same ID
+// as long as the planner is the same; what is proposed is refused if the slots, or
+// what is staged, have changed meanwhile. Committing it is up to the caller, who
+// may look at it first: Preview and Check.
+func Propose(d Document) (*Commit, error) {
+	switch {
+	case d.Plan != nil:
+		return nil, fmt.Errorf("%w (%s)", ErrRunning, d.Plan.ID)
+	case len(d.Staged) == 0:
+		return nil, ErrNothingStaged
+	}
+	cluster, places, err := d.Target()
+	if err != nil {
+		return nil, err
+	}
+	present := make([][]uint16, len(d.Slots))
+	for slot, a := range d.Slots {
+		present[slot] = a.Replicas
+		for old, by := range places {
+			present[slot] = substitute(present[slot], old, by)
+		}
+	}
+	target, err := ring.Replan(present, cluster)
+	if err != nil {
+		return nil, err
+	}
+	var moves []Move
+	for slot, to := range target {
+		if from := d.Slots[slot].Replicas; !slices.Equal(from, to) {
+			moves = append(moves, Move{uint16(slot), from, to})
+		}
+	}
+	c := &Commit{Moves: encodeMoves(moves)}
+	c.ID = d.planID(c.Moves)
+	return c, nil
+}
+
+// Commit makes the staged changes the plan under way. Propose makes one.
+type Commit struct {
+	ID string `json:"id"`
+	// Moves says which slots move, as a document encodes it.
+	Moves []byte `json:"moves"`
+}
+
+// planID is a digest of what is staged and what it means.
+func (d Document) planID(moves []byte) string {
+	w := &writer{}
+	w.staged(d.Staged)
+	return fmt.Sprintf("%08x", uint32(hash(append(w.b, moves...))))
+}
+
+func encodeMoves(moves []Move) []byte {
+	w := &writer{lists: make(map[[ring.MaxReplicas]uint16]uint64)}
+	w.moves(moves)
+	return w.b
+}
+
+// Decode returns the moves, ordered by slot.
+func (c *Commit) Decode() ([]Move, error) {
+	r := &reader{b: c.Moves}
+	moves := r.moves()
+	if r.bad || len(r.b) > 0 {
+		return nil, fmt.Errorf("%w: the moves of plan %s", ErrEncoding, c.ID)
+	}
+	return moves, nil
+}
+
+func (c *Commit) apply(e *edit) error {
+	moves, err := c.Decode()
+	switch {
+	case err != nil:
+		return err
+	case e.Plan != nil:
+		return fmt.Errorf("%w (%s)", ErrRunning, e.Plan.ID)
+	case len(e.Staged) == 0:
+		return ErrNothingStaged
+	case c.ID != e.planID(c.Moves):
+		return fmt.Errorf("%s: %w", c.ID, ErrOtherPlan)
+	}
+	cluster, _, err := e.Target()
+	if err != nil {
+		return err
+	}
+	if err := e.checkMoves(moves, cluster); err != nil {
+		return err
+	}
+	p := &Plan{ID: c.ID, Since: e.Version, At: e.now, By: e.by, Changes: e.Staged, Undo: e.undo(), Moves: moves, MovesAt: e.Version}
+	e.Members, e.Replicas = e.staged()
+	e.ownMembers, e.MembersAt = true, e.Version
+	e.Plan = p
+	e.stage(nil)
+	e.note("commits plan %s: %s", p.ID, describe(p.Changes))
+	return nil
+}
+
+// checkMoves makes sure that after the moves every slot is held as the target says,
+// whoever planned them.
+func (d Document) checkMoves(moves []Move, c ring.Cluster) error {
+	members := make(map[uint16]bool, len(c.Members))
+	for _, m := range c.Members {
+		members[m.ID] = true
+	}
+	for slot, a := range d.Slots {
+		to := a.Replicas
+		if len(moves) > 0 && int(moves[0].Slot) == slot {
+			if !slices.Equal(moves[0].From, a.Replicas) {
+				return fmt.Errorf("slot %d: %w", slot, ErrOtherPlan)
+			}
+			to, moves = moves[0].To, moves[1:]
+		}
+		if len(to) != c.Replicas {
+			return fmt.Errorf("%w: slot %d would be held by %v", ErrImpossible, slot, to)
+		}
+		for i, id := range to {
+			if !members[id] || slices.Contains(to[:i], id) {
+				return fmt.Errorf("%w: slot %d would be held by %v", ErrImpossible, slot, to)
+			}
+		}
+	}
+	if len(moves) > 0 {
+		return fmt.Errorf("%w: the moves are not in order", ErrImpossible)
+	}
+	return nil
+}
+
+// undo returns the changes that give back the weights, racks and replicas.
+func (d Document) undo() []Staged {
+	var undo []Staged
+	lives, replicas := d.staged()
+	for i, l := range d.Members {
+		if l.State == Lost {
+			continue
+		}
+		if lives[i].Weight != l.Weight {
+			undo = append(undo, Staged{Kind: SetWeight, Name: l.Name, Number: l.Weight})
+		}
+		if lives[i].Rack != l.Rack {
+			undo = append(undo, Staged{Kind: SetRack, Name: l.Name, By: l.Rack})
+		}
+	}
+	if replicas != d.Replicas {
+		undo = append(undo, Staged{Kind: SetReplicas, Number: d.Replicas})
+	}
+	return undo
+}
+
+func describe(staged []Staged) string {
+	text := ""
+	for i, s := range staged {
+		if i > 0 {
+			text += ", "
+		}
+		text += s.String()
+	}
+	return text
+}

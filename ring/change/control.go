@@ -1,0 +1,66 @@
+package change
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Abort turns a plan around: its goal is from now on the ring before it. The plan is
+// over when every slot is there.
+type Abort struct {
+	Plan string `json:"plan"`
+}
+
+func (a *Abort) apply(e *edit) error {
+	switch {
+	case e.Plan == nil:
+		return ErrNoPlan
+	case a.Plan != e.Plan.ID:
+		return fmt.Errorf("%s: %w", a.Plan, ErrOtherPlan)
+	case len(e.Plan.Changes) == 0:
+		return ErrRejoining
+	case e.Plan.LossAccepted:
+		return ErrLossAccepted
+	case e.Plan.Aborting:
+		return fmt.Errorf("plan %s is being aborted: %w", a.Plan, ErrNothing)
+	}
+	e.plan().Aborting = true
+	e.giveUp(func(p Progress) bool { return !slices.Equal(e.Slots[p.Slot].Next, e.Goal(p.Slot)) })
+	e.note("aborts plan %s", a.Plan)
+	return nil
+}
+
+// Pause lets no slot begin to move, or, if Off is set, lets them again. Slots that
+// are joint go on.
+type Pause struct {
+	Off bool `json:"off,omitempty"`
+}
+
+func (p *Pause) apply(e *edit) error {
+	if e.Paused != p.Off {
+		return ErrNothing
+	}
+	if e.Paused = !p.Off; e.Paused {
+		e.note("pauses the ring")
+	} else {
+		e.note("resumes the ring")
+	}
+	return nil
+}
+
+// Rate sets how many bytes a second each node copies, 0 for the default.
+type Rate struct {
+	Bytes int64 `json:"bytes"`
+}
+
+func (r *Rate) apply(e *edit) error {
+	switch {
+	case r.Bytes < 0:
+		return fmt.Errorf("%w: a rate of %d", ErrImpossible, r.Bytes)
+	case r.Bytes == e.Rate:
+		return ErrNothing
+	}
+	e.Rate = r.Bytes
+	e.note("sets the rate to %d bytes a second", r.Bytes)
+	return nil
+}

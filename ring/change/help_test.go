@@ -1,0 +1,132 @@
+package change
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/ring"
+)
+
+// Each case of a random history works with 16,384 slots, so fewer than rapid's 100
+// unless the command line says otherwise (-rapid.checks).
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "8"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+func cluster(n, replicas int) ring.Cluster {
+	c := ring.Cluster{Name: "test", Epoch: 1, Replicas: replicas}
+	for i := range n {
+		c.Members = append(c.Members, member(i+1))
+	}
+	return c
+}
+
+func member(n int) ring.Member {
+	return ring.Member{ID: uint16(n), Name: fmt.Sprintf("n%d", n), Peer: fmt.Sprintf("10.0.0.1:%d", 1000+n), Weight: 1, Generation: uint64(n)}
+}
+
+func first(t require.TestingT, n, replicas int) Document {
+	d, err := FromCluster(cluster(n, replicas))
+	require.NoError(t, err)
+	require.NoError(t, d.Validate())
+	return d
+}
+
+// do applies entries of which none is refused.
+func do(t require.TestingT, d Document, entries ...Entry) Document {
+	for _, e := range entries {
+		next, err := Apply(d, e, 1000)
+		require.NoError(t, err, "%+v", e)
+		require.NoError(t, next.Validate(), "%+v", e)
+		require.Equal(t, d.Version+1, next.Version)
+		d = next
+	}
+	return d
+}
+
+func join(n int) Entry { return Entry{Join: &Join{member(n)}} }
+
+func stage(s Staged) Entry { return Entry{By: "ops", Stage: &s} }
+
+func commit(t require.TestingT, d Document) Document {
+	c, err := Propose(d)
+	require.NoError(t, err)
+	return do(t, d, Entry{By: "ops", Commit: c})
+}
+
+func begin(d Document, slots ...uint16) Entry {
+	return Entry{Begin: &Begin{Plan: d.Plan.ID, Slots: slots}}
+}
+
+// complete lets all collectors of the slots report.
+func complete(t require.TestingT, d Document, slots ...uint16) Document {
+	for _, slot := range slots {
+		i, joint := d.progress(slot)
+		require.True(t, joint)
+		for _, id := range slices.Clone(d.Joint[i].Waiting) {
+			d = do(t, d, Entry{Complete: &Complete{Member: id, Slots: []SlotEpoch{{slot, d.Slots[slot].Epoch}}}})
+		}
+	}
+	return d
+}
+
+// collect is complete for all joint slots at once.
+func collectAll(t require.TestingT, d Document) Document {
+	by := make(map[uint16][]SlotEpoch)
+	for _, p := range d.Joint {
+		for _, id := range p.Waiting {
+			by[id] = append(by[id], SlotEpoch{p.Slot, d.Slots[p.Slot].Epoch})
+		}
+	}
+	for id := range uint16(100) {
+		if len(by[id]) > 0 {
+			d = do(t, d, Entry{Complete: &Complete{Member: id, Slots: by[id]}})
+		}
+	}
+	return d
+}
+
+// carryOut moves everything that there is to move.
+func carryOut(t require.TestingT, d Document) Document {
+	for d.Plan != nil {
+		if wave := NextWave(d, Limits{Joint: 5000, Alive: Alive}); len(wave) > 0 {
+			d = do(t, d, begin(d, wave...))
+		}
+		require.NotEmpty(t, d.Joint, "nothing can go on")
+		d = collectAll(t, d)
+	}
+	return d
+}
+
+func replicasOf(d Document) [][]uint16 {
+	var all [][]uint16
+	for _, a := range d.Slots {
+		all = append(all, a.Replicas)
+	}
+	return all
+}
+
+// holds counts the slots that a member holds.
+func holds(d Document, name string) int {
+	l, _ := d.ByName(name)
+	n := 0
+	for _, a := range d.Slots {
+		if slices.Contains(a.Replicas, l.ID) {
+			n++
+		}
+	}
+	return n
+}
+
+func stateOf(d Document, name string) State {
+	l, _ := d.ByName(name)
+	return l.State
+}

@@ -1,0 +1,120 @@
+package change
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWavesAreBounded(t *testing.T) {
+	d := do(t, first(t, 8, 3), join(9), join(10), stage(Staged{Kind: JoinMember, Name: "n9"}), stage(Staged{Kind: JoinMember, Name: "n10"}))
+	d = commit(t, d)
+	for _, l := range []Limits{{Joint: 7}, {PerTarget: 3}, {PerSource: 2}, {Joint: 20, PerSource: 4, PerTarget: 9}} {
+		l.Alive = Alive
+		d := d
+		for range 4 {
+			d = do(t, d, begin(d, NextWave(d, l)...))
+			require.Empty(t, NextWave(d, l), "the limits are used")
+			gives, takes := map[uint16]int{}, map[uint16]int{}
+			for _, p := range d.Joint {
+				for _, c := range Sources(d.Slots[p.Slot].Replicas, d.Slots[p.Slot].Next, Alive) {
+					gives[c.From]++
+					takes[c.To]++
+				}
+			}
+			if l.Joint > 0 {
+				require.LessOrEqual(t, len(d.Joint), l.Joint)
+			}
+			for _, n := range gives {
+				require.True(t, l.PerSource == 0 || n <= l.PerSource)
+			}
+			for _, n := range takes {
+				require.True(t, l.PerTarget == 0 || n <= l.PerTarget)
+			}
+			d = complete(t, d, d.Joint[0].Slot)
+		}
+	}
+}
+
+// A slot that can't go on holds up nothing but itself.
+func TestAStuckWaveHoldsUpOnlyItself(t *testing.T) {
+	d := do(t, first(t, 8, 3), join(9), join(10), stage(Staged{Kind: JoinMember, Name: "n9"}), stage(Staged{Kind: JoinMember, Name: "n10"}))
+	d = commit(t, d)
+	wave := NextWave(d, Limits{Joint: 30, Alive: Alive})
+	d = do(t, d, begin(d, wave...))
+	without9 := func(id uint16) bool { return id != 9 }
+	stuck := 0
+	for _, slot := range wave {
+		for _, id := range d.Slots[slot].Next {
+			if id == 9 {
+				stuck++
+			}
+		}
+	}
+	require.NotZero(t, stuck)
+	next := NextWave(d, Limits{Joint: 30, Alive: without9})
+	require.Len(t, next, stuck, "others take the place of those that are stuck")
+	for _, slot := range next {
+		require.NotContains(t, d.Goal(slot), uint16(9))
+	}
+}
+
+func TestReadiness(t *testing.T) {
+	d := first(t, 7, 3)
+	for name, c := range map[string]struct {
+		from, to []uint16
+		dead     []uint16
+		want     readiness
+	}{
+		"all live":                              {[]uint16{1, 2, 3}, []uint16{4, 2, 3}, nil, ready},
+		"who leaves is dead":                    {[]uint16{1, 2, 3}, []uint16{4, 2, 3}, []uint16{1}, ready},
+		"who stays is dead":                     {[]uint16{1, 2, 3}, []uint16{4, 2, 3}, []uint16{3}, possible},
+		"who joins is dead":                     {[]uint16{1, 2, 3}, []uint16{4, 2, 3}, []uint16{4}, stuck},
+		"a majority of the old is dead":         {[]uint16{1, 2, 3}, []uint16{4, 5, 3}, []uint16{1, 2}, stuck},
+		"it shrinks, and who stays is dead":     {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 3}, []uint16{1}, stuck},
+		"it shrinks, and who leaves is dead":    {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 3}, []uint16{5}, ready},
+		"it grows, and who stays is dead":       {[]uint16{1, 2, 3}, []uint16{1, 2, 3, 4, 5}, []uint16{1}, possible},
+		"another home, and the old one is dead": {[]uint16{1, 2, 3}, []uint16{2, 1, 3}, []uint16{1}, possible},
+	} {
+		alive := func(id uint16) bool {
+			for _, dead := range c.dead {
+				if id == dead {
+					return false
+				}
+			}
+			return true
+		}
+		w := &wave{d: d, limits: Limits{Alive: alive}}
+		require.Equal(t, c.want, w.readiness(c.from, c.to), name)
+	}
+}
+
+func TestPreview(t *testing.T) {
+	d := do(t, first(t, 4, 3), join(5), stage(Staged{Kind: JoinMember, Name: "n5"}))
+	c, err := Propose(d)
+	require.NoError(t, err)
+	moves, err := c.Decode()
+	require.NoError(t, err)
+	p := NewPreview(d, moves, func(uint16) int64 { return 10 }, 100)
+	require.Equal(t, len(moves), p.Slots)
+	require.EqualValues(t, 10*p.Copies, p.Bytes)
+	slots, sent := 0, int64(0)
+	for _, tr := range p.Transfers {
+		require.EqualValues(t, 5, tr.To)
+		slots += tr.Slots
+	}
+	require.Equal(t, p.Copies, slots)
+	require.Len(t, p.Shares, 5)
+	for _, s := range p.Shares[:4] {
+		require.Less(t, s.After, s.Before)
+		sent += s.BytesSent
+	}
+	require.Equal(t, p.Bytes, sent)
+	n5 := p.Shares[4]
+	require.Zero(t, n5.Before)
+	require.Equal(t, p.Copies, n5.After)
+	require.Equal(t, (n5.BytesReceived+99)/100, p.Seconds)
+	require.Equal(t, Survival{Members: 1, Racks: 0}, p.Before)
+	d = carryOut(t, do(t, d, Entry{Commit: c}))
+	require.Equal(t, n5.After, holds(d, "n5"))
+}
