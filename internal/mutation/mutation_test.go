@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -64,6 +65,7 @@ const (
 	node        = "node"
 	execution   = "node/exec"
 	membership  = "node/membership"
+	consensus   = "node/consensus"
 	proxyRoute  = "proxy/route"
 	proxyQuorum = "proxy/quorum"
 	memory      = "node/engine/memory"
@@ -87,7 +89,7 @@ func (tr trial) String() string {
 }
 
 // everything returns all mutations: those of the protocol's rules, and those of rules outside of it.
-func everything() []mutation { return append(table(), worldRules...) }
+func everything() []mutation { return slices.Concat(table(), worldRules, consensusRules) }
 
 // table returns the mutations of the protocol's rules, in their order.
 func table() []mutation {

@@ -200,6 +200,92 @@ func TestASnapshotForWhoIsFarBehind(t *testing.T) {
 	s.requireRight()
 }
 
+// TestALostSnapshotThatIsNeededToDecide: the leader and one more know everything, a majority needs one of two that need a snapshot.
+func TestALostSnapshotThatIsNeededToDecide(t *testing.T) {
+	s := newSim(t, 1, "", "", "", "", "")
+	s.elect()
+	behind := s.nodes[3:]
+	s.isolate(behind...)
+	s.run(3 * time.Second)
+	for i := range 60 {
+		s.decide(s.elect(), fmt.Sprintf("%d %s", i, strings.Repeat(".", 300)))
+	}
+	s.run(time.Second)
+	s.nodes[2].stop()
+	s.run(5 * time.Second)
+	require.Nil(t, s.leader())
+	s.heal()
+	lost := 0
+	s.dropped = func(h header) bool {
+		if h.kind == kindPiece {
+			lost++
+		}
+		return h.kind == kindPiece && lost < 100
+	}
+	require.True(t, s.until(40*time.Second, func() bool { return s.leader() != nil }), "nobody decides")
+	require.Greater(t, lost, 100)
+	s.decide(s.leader(), "one")
+	s.requireRight()
+}
+
+// TestOutcomesOutliveSnapshots: what was applied is known after a restart from a snapshot.
+func TestOutcomesOutliveSnapshots(t *testing.T) {
+	s := newSim(t, 1, "", "", "", "")
+	leader := s.elect()
+	s.dropped = func(h header) bool { return h.kind == kindResult }
+	s.nodes[3].propose("one")
+	for i := range 50 {
+		s.decide(leader, fmt.Sprint("more ", i))
+	}
+	for _, n := range s.nodes[:3] {
+		n.stop()
+	}
+	for _, n := range s.nodes[:3] {
+		require.NotZero(t, n.core.snapshotAt)
+		n.start()
+	}
+	s.dropped = nil
+	require.True(t, s.until(10*time.Second, func() bool { _, done := s.outcomes["one"]; return done }))
+	require.NoError(t, s.outcomes["one"])
+	s.requireRight()
+}
+
+// TestAVoterLearnsFirst: a new node that cannot be reached does not take the place of one that leaves.
+func TestAVoterLearnsFirst(t *testing.T) {
+	s := three(t)
+	leader := s.elect()
+	unreachable := s.join("n4", "")
+	s.isolate(unreachable)
+	s.leave(s.others(leader)[0])
+	s.run(30 * time.Second)
+	require.Equal(t, []uint64{unreachable.id}, leader.core.conf.Learners)
+	require.NotContains(t, leader.core.conf.Voters, unreachable.id, "it votes and has nothing")
+	s.decide(leader, "one")
+	s.heal()
+	require.True(t, s.until(30*time.Second, s.settled))
+	require.True(t, unreachable.has("one"))
+	s.requireRight()
+}
+
+func TestMessagesForAFormerLife(t *testing.T) {
+	s := three(t)
+	n := s.elect()
+	s.run(time.Second)
+	ask := func(from, to uint64) (answers int) {
+		s.inspect = func(_ *simNode, h header, _ []byte) {
+			if h.kind == kindTold {
+				answers++
+			}
+		}
+		require.NoError(t, n.core.receive(s.now, header{kindAsk, from, to}.append(nil)))
+		return answers
+	}
+	require.Equal(t, 1, ask(9, n.id))
+	require.Zero(t, ask(9, n.id+100), "what is meant for another life of the node was taken")
+	require.Zero(t, ask(n.id, n.id))
+	require.NoError(t, n.core.receive(s.now, []byte{1, 2, 3}))
+}
+
 func TestALostStorageIsAnotherNode(t *testing.T) {
 	s := three(t)
 	s.decide(s.elect(), "one")

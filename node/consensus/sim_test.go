@@ -159,9 +159,22 @@ func (n *simNode) start() {
 	require.NoError(n.s.t, err)
 	n.core, err = newCore(cfg, n.s.now)
 	require.NoError(n.s.t, err)
-	n.core.lead = func(leading bool) { n.leads = leading }
+	n.core.lead = n.isTold
 	n.up, n.leads, n.ended = true, false, nil
 	n.s.after(time.Duration(n.s.random.IntN(int(cfg.Tick))), func() { n.ticks(n.core) })
+}
+
+// isTold is told who leads: the one who does knows all that was acknowledged.
+func (n *simNode) isTold(leading bool) {
+	n.leads = leading
+	if !leading {
+		return
+	}
+	for text, err := range n.s.outcomes {
+		if err == nil && !n.has(text) {
+			n.s.fail("%s (%d) leads, and does not know %q, which is acknowledged", n.name, n.id, text)
+		}
+	}
 }
 
 func (n *simNode) ticks(life *core) {
