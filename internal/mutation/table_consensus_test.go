@@ -97,7 +97,7 @@ var consensusRules = []mutation{
 		}},
 	{name: "consensus-impatient", rule: "Voters are replaced", effect: "a voter that is silent for a moment is replaced",
 		caught: scenario(consensus, "TestADeadVoterIsReplaced", `it may come back`), edits: []edit{
-			{"node/consensus/voters.go", `< c.cfg.ReplaceAfter`, `< c.cfg.election()`},
+			{"node/consensus/voters.go", `c.silence(candidate.ID) < c.cfg.ReplaceAfter`, `c.active(candidate.ID)`},
 		}},
 	{name: "consensus-resign", rule: "Voters are replaced", effect: "a leader that leaves the ring does not hand over",
 		caught: scenario(consensus, "TestALeaderThatLeavesHandsOver", `Should be true|did not hand over`), edits: []edit{

@@ -60,7 +60,8 @@ type Config struct {
 	// Initial is what a first voter begins with while its storage is empty, nil on all other nodes.
 	Initial *Initial
 	// Lead, unless nil, is called in a goroutine of its own when this node has become the leader and has applied whatever was decided
-	// before. ctx ends when it no longer leads. There is one call at a time, and Close waits for it.
+	// before. ctx ends when it no longer leads. There is one call at a time, and Close waits for it. A leader that is cut off finds out
+	// after a while only, so for a moment there may be two: what they propose is decided by one of them.
 	Lead func(ctx context.Context)
 	// Logger gets little: changes of the voters, and a group that has no leader.
 	Logger *slog.Logger

@@ -33,6 +33,7 @@ type core struct {
 	recent       recent
 	snapshotAt   uint64 // the index of the stored snapshot
 	leading      bool   // and all that was decided before is applied
+	ledSince     time.Time
 	lastHeard    map[uint64]time.Time
 	waiting      map[request]uint64 // who is told what becomes of a proposal, on the leader
 	pieceNumber  uint64

@@ -52,6 +52,8 @@
 //   - Storage: Create once for each new generation, in the same step as the identity is made, Open from then on, in the data directory; Memory for memory nodes. If Err wraps
 //     ErrStorage the store has failed; a disk that was full is another Start.
 //   - Forming: membership's commit names Choose of its members, and the formed ring; every one of them starts with that as Initial. One that comes late gets it from the others.
+//     A data directory that was formed by code without a group has the ring of epoch 1: it calls Create once, and the Initial that follows from that ring is the same everywhere.
+//     Forming again, when a majority is lost for ever, needs generations that no group has seen.
 //   - Hellos carry Voters; whoever hears newer ones calls Hear. A voter that was replaced while it was away learns so, and is quiet.
 //   - Lead runs the moves of slots: it proposes their steps, and ends with its context.
 //   - Reading is local: what the machine has, or on nodes that do not vote the document that the others spread.

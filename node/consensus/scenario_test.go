@@ -93,6 +93,9 @@ func TestNodesThatDoNotVotePropose(t *testing.T) {
 	s.decide(outside, "one")
 	require.Empty(t, outside.log)
 	require.Equal(t, []uint64{1, 2, 3}, outside.core.voters().IDs)
+	long := strings.Repeat("long ", 4000)
+	s.decide(outside, long)
+	require.True(t, s.until(time.Second, func() bool { return s.nodes[0].has(long) && s.nodes[1].has(long) }))
 	outside.propose("refuse")
 	s.run(time.Second)
 	require.ErrorIs(t, s.outcomes["refuse"], ErrRefused)
@@ -393,6 +396,25 @@ func TestNoChangeThatTheRestCannotBear(t *testing.T) {
 	}
 	require.True(t, s.until(time.Minute, s.settled))
 	require.Len(t, s.leader().core.conf.Voters, 3)
+	s.requireRight()
+}
+
+// TestNoChangeByALeaderThatKnowsNobody: the same, but the leader has died with another one, and the new one has yet to hear who is there.
+func TestNoChangeByALeaderThatKnowsNobody(t *testing.T) {
+	s := newSim(t, 1, "", "", "", "", "")
+	leader := s.elect()
+	s.decide(leader, "one")
+	away := []*simNode{leader, s.others(leader)[0]}
+	for _, n := range away {
+		n.stop()
+	}
+	s.leave(s.others(leader)[1])
+	s.run(20 * time.Second)
+	s.decide(s.elect(), "two")
+	for _, n := range away {
+		n.start()
+	}
+	require.True(t, s.until(time.Minute, s.settled))
 	s.requireRight()
 }
 

@@ -54,7 +54,7 @@ func (c *core) tend() {
 	}
 	for i, candidate := range candidates {
 		if slices.Contains(c.conf.Voters, candidate.ID) {
-			candidates[i].Alive = candidate.ID == c.cfg.ID || c.now.Sub(c.lastHeard[candidate.ID]) < c.cfg.ReplaceAfter
+			candidates[i].Alive = candidate.ID == c.cfg.ID || c.silence(candidate.ID) < c.cfg.ReplaceAfter
 		}
 	}
 	wanted := Choose(c.conf.Voters, candidates)
@@ -127,9 +127,18 @@ func (c *core) canGoOn(voters []uint64) bool {
 	return there > len(voters)/2
 }
 
-// active reports whether a node was heard lately.
+// silence is for how long the leader has not heard a node. Before it led it did not listen.
+func (c *core) silence(id uint64) time.Duration {
+	heard := c.lastHeard[id]
+	if heard.Before(c.ledSince) {
+		heard = c.ledSince
+	}
+	return c.now.Sub(heard)
+}
+
+// active reports whether a node was heard lately: within less than it takes to elect this leader, so the one before it is not, if it has died.
 func (c *core) active(id uint64) bool {
-	return id == c.cfg.ID || c.now.Sub(c.lastHeard[id]) < c.cfg.election()
+	return id == c.cfg.ID || c.now.Sub(c.lastHeard[id]) < c.cfg.election()/2
 }
 
 // resign hands leading over to a voter that stays, if there is one that can.

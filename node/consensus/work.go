@@ -135,11 +135,6 @@ func (c *core) applyConf(e *pb.Entry) error {
 	c.conf = c.node.ApplyConfChange(change)
 	c.changing = false
 	c.confIndex, c.confAsked = e.GetIndex(), time.Time{}
-	for _, id := range c.members() {
-		if _, known := c.lastHeard[id]; !known { // its silence counts from now
-			c.lastHeard[id] = c.now
-		}
-	}
 	c.log.Info("the Raft group changes", "voters", c.names(c.conf.Voters), "leaving", c.names(c.conf.VotersOutgoing),
 		"catching_up", c.names(c.conf.Learners))
 	return nil
@@ -158,11 +153,7 @@ func (c *core) follow() {
 	}
 	c.leading, c.confAsked = leading, time.Time{}
 	clear(c.waiting) // whoever waits asks again
-	if leading {
-		for _, id := range c.members() { // who was silent to others may talk to this node
-			c.lastHeard[id] = c.now
-		}
-	}
+	c.ledSince = c.now
 	c.log.Debug("the Raft group's leader is another one", "leading", leading, "term", status.GetTerm())
 	c.lead(leading)
 }
