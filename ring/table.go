@@ -26,7 +26,8 @@ type Table struct {
 	replicas []uint16
 	sizes    []uint8
 	epochs   []uint64
-	next     map[uint16][]uint16 // of joint slots
+	next     map[uint16][]uint16 // of joint slots,
+	members  map[uint16][]uint16 // and all their members, old and new
 	counts   map[uint16]slotCount
 	digest   uint64
 }
@@ -47,16 +48,27 @@ func NewTable(version uint64, slots []Assignment) (*Table, error) {
 		stride = max(stride, len(a.Replicas))
 	}
 	t := &Table{version: version, stride: stride, replicas: make([]uint16, Slots*stride), sizes: make([]uint8, Slots), epochs: make([]uint64, Slots),
-		next: make(map[uint16][]uint16)}
+		next: make(map[uint16][]uint16), members: make(map[uint16][]uint16)}
 	for number, a := range slots {
 		copy(t.replicas[number*stride:], a.Replicas)
 		t.sizes[number], t.epochs[number] = uint8(len(a.Replicas)), a.Epoch
 		if a.Next != nil {
-			t.next[uint16(number)] = slices.Clone(a.Next)
+			t.next[uint16(number)], t.members[uint16(number)] = slices.Clone(a.Next), a.members()
 		}
 	}
 	t.finish()
 	return t, nil
+}
+
+// members returns the replicas, and behind them those that are only to be replicas.
+func (a Assignment) members() []uint16 {
+	all := slices.Clone(a.Replicas)
+	for _, id := range a.Next {
+		if !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return all
 }
 
 // check returns what is wrong with an assignment, as the rest of a sentence.
@@ -151,6 +163,15 @@ func (t *Table) Next(slot uint16) []uint16 {
 	return t.next[slot]
 }
 
+// Members returns the IDs of all that hold the slot, or are about to: Replicas, and behind them those of Next that are no replicas yet. The slice belongs
+// to the table.
+func (t *Table) Members(slot uint16) []uint16 {
+	if t.Next(slot) == nil {
+		return t.Replicas(slot)
+	}
+	return t.members[slot]
+}
+
 // Joint is how many slots are on their way to other members.
 func (t *Table) Joint() int { return len(t.next) }
 
@@ -160,9 +181,7 @@ func (t *Table) Assignment(slot uint16) Assignment {
 }
 
 // Contains reports whether the member holds the slot, or is about to.
-func (t *Table) Contains(slot, id uint16) bool {
-	return slices.Contains(t.Replicas(slot), id) || slices.Contains(t.Next(slot), id)
-}
+func (t *Table) Contains(slot, id uint16) bool { return slices.Contains(t.Members(slot), id) }
 
 // HomeSlots returns of how many slots the member is the preferred home.
 func (t *Table) HomeSlots(id uint16) int { return t.counts[id].home }

@@ -28,9 +28,11 @@ func TestATableSaysWhatItWasTold(t *testing.T) {
 		for number, a := range slots {
 			require.Equal(t, a, table.Assignment(uint16(number)))
 			for id := range uint16(21) {
+				require.Equal(t, table.Contains(uint16(number), id), slices.Contains(table.Members(uint16(number)), id))
 				held := slices.Contains(a.Replicas, id) || slices.Contains(a.Next, id)
 				require.Equal(t, held, table.Contains(uint16(number), id))
 			}
+			require.Equal(t, a.Replicas, table.Members(uint16(number))[:len(a.Replicas)])
 			if a.Next != nil {
 				joint++
 			}

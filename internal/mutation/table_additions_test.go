@@ -14,6 +14,14 @@ var additions = []mutation{
 		caught: scenario(node, "TestAStaleHomeIsRefused", `Condition never satisfied`), edits: []edit{
 			{"node/replica/learn.go", `	s.step(number, sl, register.Learned)`, `	_ = register.Learned`},
 		}},
+	{name: "proxy-asks-behind", rule: "Epochs of slots", effect: "a proxy asks a node that has not heard who holds the slot now",
+		caught: scenario(proxyRoute, "TestWhoIsBehindIsNotAskedOfWhatHasChanged", `should not contain`), edits: []edit{
+			{"proxy/route/link.go", `return version >= view.table.Version() || view.table.Epoch(slot) <= version`, `return version > 0`},
+		}},
+	{name: "proxy-joint-majority", rule: "Epochs of slots", effect: "a joint slot is read from a majority of its old members",
+		caught: scenario(proxyRoute, "TestAJointSlotIsReadAtItsHome", `1:execute`), edits: []edit{
+			{"proxy/route/read.go", `if view.table.Next(st.slot) != nil {`, `if false {`},
+		}},
 	{name: "slot-kept-open", rule: "Epochs of slots", effect: "who does not hold a slot any more answers for it",
 		caught: scenario(node, "TestASlotThatIsNotHeldAnyMore", `Not equal`), edits: []edit{
 			{"node/replica/learn.go", `if !v.Table.Contains(number, v.Self) {`, `if false {`},

@@ -108,7 +108,7 @@ var doubtRules = []mutation{
 		}},
 	{name: "proxy-order", rule: "R11", effect: "what was turned away does not wait for what was sent before it",
 		caught: scenario(proxyRoute, "TestTurnedAwayWaitsForTheOneBefore", `should have 5 item|actual  : \[\]string\{"1 k\d+ 2"`), edits: []edit{
-			{"proxy/route/chain.go", `	case c.out > 0 && c.round != s.round:
+			{"proxy/route/chain.go", `	case c.out > 0 && c.round != s.round, c.held == s.round:
 		s.blocked++
 		return false
 `, ""},

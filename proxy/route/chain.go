@@ -22,6 +22,7 @@ type chain struct {
 	round  uint32 // sent in this round,
 	home   uint16 // to this member,
 	except uint16 // see opState
+	held   uint32 // the round in which one was held back
 	passed int32  // the last operation that was executed, or may have been, -1 for none
 }
 
@@ -106,7 +107,7 @@ func (s *batchState) turn(st *opState) bool {
 	case c.passed > st.index:
 		s.fail(st, errOvertaken)
 		return false
-	case c.out > 0 && c.round != s.round:
+	case c.out > 0 && c.round != s.round, c.held == s.round:
 		s.blocked++
 		return false
 	}

@@ -65,6 +65,9 @@ func (c *Coordinator) slotCounts(ctx context.Context, view *ringView) ([]*slotCo
 // agreedCount returns the number of live records of a slot if a majority of its
 // replicas holds the same ones.
 func agreedCount(view *ringView, slot uint16, counts []*slotCount) (int64, bool) {
+	if view.table.Next(slot) != nil { // that would need two
+		return 0, false
+	}
 	replicas := view.table.Replicas(slot)
 	for i, l := range view.nodes {
 		if counts[i] == nil || !slices.Contains(replicas, l.id) {

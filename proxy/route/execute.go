@@ -15,6 +15,7 @@ func (c *Coordinator) Execute(b *Batch) {
 	s.mu.Lock()
 	b.begin()
 	view := c.ring.Load()
+	s.view = view
 	ready := view != nil && len(b.Ops) <= maxOpsRun
 	if !ready {
 		s.failAll(ErrNotReady)
@@ -28,7 +29,7 @@ func (c *Coordinator) Execute(b *Batch) {
 	s.begun = time.Now()
 	s.lost = c.pauses.total(s.begun)
 	s.allow(s.begun, c.cfg.OperationTimeout)
-	c.rounds(view, b)
+	c.rounds(b)
 	s.timer.Stop()
 	c.batches.remove(b)
 	s.mu.Lock()
@@ -44,9 +45,10 @@ func (s *batchState) failAll(err *ReplyError) {
 
 // rounds returns when every operation has its outcome. Nothing is sent again in the
 // last tenth of the time: a write whose answer did not come in time would end as unknown.
-func (c *Coordinator) rounds(view *ringView, b *Batch) {
+func (c *Coordinator) rounds(b *Batch) {
 	s := &b.state
 	for {
+		view := c.ring.Load()
 		if time.Now().Before(s.last) {
 			s.mu.Lock()
 			c.send(view, b)

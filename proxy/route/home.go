@@ -20,6 +20,10 @@ func (c *Coordinator) sendToHome(view *ringView, b *Batch, i int32) {
 			return
 		}
 	}
+	if !view.node(home).knows(view, st.slot) {
+		s.hold(st)
+		return
+	}
 	if chain != nil {
 		chain.out, chain.round, chain.home, chain.except = chain.out+1, s.round, home, except
 	}
@@ -39,8 +43,8 @@ const patience = 8
 // else the one that led the slot last, else the first in the ring's order that answers. except is
 // the member that it is not to be sent on to: it pointed elsewhere, or does not answer this proxy.
 func (c *Coordinator) home(view *ringView, st *opState) (id, except uint16, err *ReplyError) {
-	replicas := view.table.Replicas(st.slot)
-	if !view.majority(replicas) {
+	members := view.table.Members(st.slot)
+	if !view.majority(st.slot) {
 		return 0, 0, ErrNoMajority
 	}
 	if hint := st.hint; hint != 0 {
@@ -53,15 +57,15 @@ func (c *Coordinator) home(view *ringView, st *opState) (id, except uint16, err 
 	}
 	last := uint16(view.homes[st.slot].Load())
 	if last == 0 {
-		last = replicas[0]
+		last = members[0]
 	}
 	able := func(id uint16) bool {
-		return view.node(id).up.Load() && id != st.unable && st.full&replicaBit(replicas, id) == 0
+		return view.node(id).up.Load() && id != st.unable && st.full&memberBit(members, id) == 0
 	}
 	if able(last) {
 		return last, st.insist(except), nil
 	}
-	for _, id := range replicas {
+	for _, id := range members {
 		if able(id) {
 			view.homes[st.slot].Store(uint32(id))
 			return id, st.insist(last), nil
@@ -70,7 +74,7 @@ func (c *Coordinator) home(view *ringView, st *opState) (id, except uint16, err 
 	if st.full != 0 {
 		return 0, 0, ErrStorageFull
 	}
-	for _, id := range replicas { // nobody is well: try one that is slow
+	for _, id := range members { // nobody is well: try one that is slow
 		if !view.node(id).down.Load() {
 			return id, protocol.AllOthers, nil
 		}
@@ -86,8 +90,13 @@ func (st *opState) insist(except uint16) uint16 {
 	return except
 }
 
-// majority reports whether a majority of the replicas may answer in time.
-func (v *ringView) majority(replicas []uint16) bool {
+// majority reports whether a majority of a slot's replicas may answer in time, and of those that it moves to (R16).
+func (v *ringView) majority(slot uint16) bool {
+	next := v.table.Next(slot)
+	return v.most(v.table.Replicas(slot)) && (next == nil || v.most(next))
+}
+
+func (v *ringView) most(replicas []uint16) bool {
 	n := 0
 	for _, id := range replicas {
 		if !v.node(id).silent() {
@@ -97,9 +106,9 @@ func (v *ringView) majority(replicas []uint16) bool {
 	return n >= quorum.Majority(len(replicas))
 }
 
-// replicaBit returns the bit of a member in a set of a slot's replicas, 0 for a stranger.
-func replicaBit(replicas []uint16, member uint16) uint8 {
-	for i, id := range replicas {
+// memberBit returns the bit of a member in a set of a slot's members, 0 for a stranger.
+func memberBit(members []uint16, member uint16) uint16 {
+	for i, id := range members {
 		if id == member {
 			return 1 << i
 		}

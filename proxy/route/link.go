@@ -18,9 +18,11 @@ type nodeLink struct {
 	coordinator *Coordinator
 	id          uint16 // 0 for a seed
 	address     string
+	generation  uint64
 	ring        *ring.Cluster // that the node must be part of; nil for a seed
 	link        *wire.Link
 	caller      *protocol.Caller
+	version     atomic.Uint64 // of the ring, that the node knows at least
 	up          atomic.Bool
 	down        atomic.Bool // nothing can be sent
 	pace        wire.Pace
@@ -31,6 +33,11 @@ var errNotVoting = errors.New("proxy: the node does not vote")
 // newLink starts a link to a node.
 func (c *Coordinator) newLink(id uint16, address string, cluster *ring.Cluster) *nodeLink {
 	l := &nodeLink{coordinator: c, id: id, address: address, ring: cluster}
+	if cluster != nil {
+		m, _ := cluster.Member(id)
+		l.generation = m.Generation
+		l.version.Store(cluster.Epoch)
+	}
 	l.down.Store(true)
 	l.link = wire.NewLink(wire.LinkConfig{
 		Options: wire.Options{Secret: c.cfg.Secret, Logger: c.log, Random: c.cfg.Random},
@@ -121,6 +128,12 @@ func (l *nodeLink) state(s wire.State) {
 	if (s == wire.Suspect || s == wire.Down) && l.id != 0 { // one that leaves answers first
 		l.coordinator.lost(l.id, s == wire.Down)
 	}
+}
+
+// knows reports whether the node knows who holds a slot as this proxy does, as far as this proxy has heard.
+func (l *nodeLink) knows(view *ringView, slot uint16) bool {
+	version := l.version.Load()
+	return version >= view.table.Version() || view.table.Epoch(slot) <= version
 }
 
 // condition says how well a node can be asked for its vote; the lowest ones are asked first.

@@ -57,7 +57,7 @@ func (c *Coordinator) merge(view *ringView, pages []*protocol.ScanPage, next pro
 		all = all[n:]
 		switch need := quorum.Majority(len(view.table.Replicas(k.Place.Slot()))); {
 		case !k.live:
-		case k.doubt || k.votes < need:
+		case k.doubt || k.votes < need || view.table.Next(k.Place.Slot()) != nil: // a joint slot would need two majorities
 			doubtful = append(doubtful, k.ScanEntry)
 		default:
 			entries = append(entries, ScanEntry{Key: k.Key, Type: k.Type})

@@ -33,7 +33,7 @@ type opState struct {
 	hint    uint16 // the member to ask, 0 for the coordinator's choice,
 	hinter  uint16 // and who said so
 	unable  uint16 // the member that cannot execute it, 0 for none
-	full    uint8  // bit i: replica i of the slot has no room for it
+	full    uint16 // bit i: member i of the slot has no room for it
 	index   int32  // in the batch
 	part    int32  // that it belongs to
 	before  int32  // the operation on the same key before this one, -1 for none
@@ -72,6 +72,14 @@ func (s *batchState) close(st *opState) {
 
 // mayWrite reports whether the operation, sent to a home, may have an effect.
 func (st *opState) mayWrite() bool { return st.err == ErrUnknownOutcome }
+
+// changed forgets what operations that are to be sent have learned by another view of the ring.
+func (s *batchState) changed(view *ringView) {
+	s.view = view
+	for i := range s.ops {
+		s.ops[i].full = 0
+	}
+}
 
 // target returns which of the targets that have not answered a member is, -1 for none.
 func (st *opState) target(id uint16) int {

@@ -7,14 +7,23 @@ import (
 )
 
 // sendRead asks a majority of the replicas: the home, which has the newest state,
-// for the reply, the others for their version; with each further try another majority.
+// for the reply, the others for their version; with each further try another majority. A joint slot, which would need two, is read at its home.
 func (c *Coordinator) sendRead(view *ringView, b *Batch, i int32) {
 	s := &b.state
 	st := &s.ops[i]
+	if view.table.Next(st.slot) != nil {
+		st.viaHome = true
+		c.sendToHome(view, b, i)
+		return
+	}
 	replicas := view.table.Replicas(st.slot)
 	need := quorum.Majority(len(replicas))
-	n := 0
+	n, behind := 0, false
 	add := func(id uint16) {
+		if !view.node(id).knows(view, st.slot) {
+			behind = true
+			return
+		}
 		for _, have := range st.targets[:n] {
 			if have == id {
 				return
@@ -39,6 +48,10 @@ func (c *Coordinator) sendRead(view *ringView, b *Batch, i int32) {
 				add(id)
 			}
 		}
+	}
+	if n < need && behind {
+		s.hold(st)
+		return
 	}
 	if n < need {
 		s.fail(st, ErrNoMajority)

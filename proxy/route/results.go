@@ -84,7 +84,7 @@ func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protoco
 			st.unable = from
 		}
 		if r.Reason == answer.StorageFull {
-			st.full |= replicaBit(c.ring.Load().table.Replicas(st.slot), from)
+			st.full |= memberBit(s.view.table.Members(st.slot), from)
 		}
 		s.again(st)
 	default: // a late vote, or nonsense: a read can be sent again, a write not (R11)

@@ -13,6 +13,16 @@ func (s *batchState) again(st *opState) {
 	s.ready++
 }
 
+// hold keeps an operation back for a moment, and what is behind it on the same key: whom it is to be sent to has not heard yet who holds its slot.
+func (s *batchState) hold(st *opState) {
+	if chain := s.chainOf(st); chain != nil {
+		chain.held = s.round
+	}
+	if st.delays < 255 {
+		st.delays++
+	}
+}
+
 // later is again for who was refused because too much waits where it was sent: that says nothing about who leads
 // the slot.
 func (s *batchState) later(st *opState) {

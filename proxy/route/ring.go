@@ -1,6 +1,7 @@
 package route
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,7 +16,7 @@ type ringView struct {
 	table   *ring.Table
 	known   time.Time   // since when
 	nodes   []*nodeLink // in the order of cluster.Members
-	byID    []*nodeLink
+	byID    []*nodeLink // of former members too: what they had is answered by nobody, and their links are closed
 
 	// homes are the members that led the slots last, 0 for the preferred one. They are
 	// hints: any replica may lead.
@@ -69,20 +70,53 @@ func (c *Coordinator) adopt(cluster ring.Cluster) bool {
 		c.log.Error("the nodes' ring cannot be planned", "err", err)
 		return false
 	}
-	view := &ringView{cluster: cluster, digest: cluster.Digest(), table: table, known: time.Now()}
-	for _, m := range cluster.Members {
-		for int(m.ID) >= len(view.byID) {
-			view.byID = append(view.byID, nil)
-		}
-		l := c.newLink(m.ID, m.Peer, &cluster)
-		view.nodes, view.byID[m.ID] = append(view.nodes, l), l
-	}
-	c.ring.Store(view)
+	c.ring.Store(c.newView(cluster, table, nil))
 	if old != nil {
 		closeLinks(old.nodes)
 	}
 	c.log.Info("the ring is known", "epoch", cluster.Epoch, "nodes", len(cluster.Members), "replicas", cluster.Replicas)
 	return true
+}
+
+// learn makes a later version of the ring effective. What is under way goes on with it. It reports false if the version is no news.
+func (c *Coordinator) learn(cluster ring.Cluster, table *ring.Table) bool {
+	old := c.ring.Load()
+	if old == nil || table.Version() <= old.table.Version() {
+		return false
+	}
+	view := c.newView(cluster, table, old)
+	for slot := range view.homes {
+		if view.table.Epoch(uint16(slot)) == old.table.Epoch(uint16(slot)) {
+			view.homes[slot].Store(old.homes[slot].Load())
+		}
+	}
+	c.ring.Store(view)
+	for _, l := range old.nodes {
+		if !slices.Contains(view.nodes, l) {
+			l.link.Close()
+		}
+	}
+	c.log.Debug("the ring has changed", "version", table.Version())
+	return true
+}
+
+// newView returns a view of a ring. The links to members that have not changed are those of the view before, if there is one.
+func (c *Coordinator) newView(cluster ring.Cluster, table *ring.Table, before *ringView) *ringView {
+	view := &ringView{cluster: cluster, digest: cluster.Digest(), table: table, known: time.Now()}
+	if before != nil {
+		view.known, view.byID = before.known, slices.Clone(before.byID)
+	}
+	for _, m := range cluster.Members {
+		for int(m.ID) >= len(view.byID) {
+			view.byID = append(view.byID, nil)
+		}
+		l := view.byID[m.ID]
+		if l == nil || l.address != m.Peer || l.generation != m.Generation {
+			l = c.newLink(m.ID, m.Peer, &cluster)
+		}
+		view.nodes, view.byID[m.ID] = append(view.nodes, l), l
+	}
+	return view
 }
 
 func (v *ringView) anyUp() bool {

@@ -22,8 +22,9 @@ const fullFrame = 1 << 20
 // manyOps is for how many operations a frame is begun in borrowed memory.
 const manyOps = 32
 
-// frame returns the frame for a member, begun if necessary.
-func (s *batchState) frame(id uint16, epoch uint64) *nodeFrame {
+// frame returns the frame for a member, begun if necessary. It names the version of the ring that the member and this proxy know both, as far as this
+// proxy has heard when it begins. What is added later may be of a newer one: then the member refuses it.
+func (s *batchState) frame(view *ringView, id uint16) *nodeFrame {
 	for int(id) >= len(s.frames) {
 		s.frames = append(s.frames, nodeFrame{})
 	}
@@ -38,7 +39,7 @@ func (s *batchState) frame(id uint16, epoch uint64) *nodeFrame {
 		f.buf = wire.EndFrame(f.buf, f.start)
 	}
 	f.start = len(f.buf)
-	f.buf = protocol.AppendVersion(wire.BeginFrame(f.buf, protocol.FrameBatch), epoch)
+	f.buf = protocol.AppendVersion(wire.BeginFrame(f.buf, protocol.FrameBatch), min(view.table.Version(), view.node(id).version.Load()))
 	return f
 }
 
@@ -50,6 +51,9 @@ func (c *Coordinator) send(view *ringView, b *Batch) {
 	now := time.Duration(0)
 	if s.slow {
 		now = time.Since(s.begun)
+	}
+	if s.view != view {
+		s.changed(view)
 	}
 	for i := range s.ops {
 		st := &s.ops[i]
@@ -85,7 +89,7 @@ func (c *Coordinator) send(view *ringView, b *Batch) {
 // message appends the message for one replica to its frame.
 func (s *batchState) message(view *ringView, b *Batch, i int32, id uint16, kind protocol.OpKind) {
 	op, st := &b.Ops[i], &s.ops[i]
-	f := s.frame(id, view.cluster.Epoch)
+	f := s.frame(view, id)
 	f.ops = append(f.ops, i)
 	f.buf = protocol.AppendOp(buffer.Reserve(f.buf, op.size()), &protocol.Op{ID: s.id<<opBits | uint64(i), Kind: kind, Except: st.except, Slot: st.slot, Req: op.Req})
 }

@@ -14,8 +14,9 @@ type batchState struct {
 	mu      sync.Mutex
 	id      uint64 // table index and generation; 0 while not executing
 	ops     []opState
-	round   uint32 // of sending
-	pending int    // operations without an outcome
+	view    *ringView // that the last round was sent by
+	round   uint32    // of sending
+	pending int       // operations without an outcome
 	parts   []partState
 	eager   bool // parts that are done are answered before the others
 	// finished are the parts that are done and not yet handed out; answered is the

@@ -80,8 +80,7 @@ func (s *batchState) mayWake(view *ringView, st *opState) bool {
 	if st.phase == opExecuting {
 		return view.waitsFor(st, (*nodeLink).mayWake)
 	}
-	replicas := view.table.Replicas(st.slot)
-	return view.majority(replicas) && slices.ContainsFunc(replicas, func(id uint16) bool { return view.node(id).mayWake() })
+	return view.majority(st.slot) && slices.ContainsFunc(view.table.Members(st.slot), func(id uint16) bool { return view.node(id).mayWake() })
 }
 
 // waitsFor reports whether an operation that a home has depends on such a node: the home, and as long as that answers any other
@@ -91,5 +90,5 @@ func (v *ringView) waitsFor(st *opState, such func(*nodeLink) bool) bool {
 	if !home.up.Load() {
 		return such(home)
 	}
-	return slices.ContainsFunc(v.table.Replicas(st.slot), func(id uint16) bool { return such(v.node(id)) })
+	return slices.ContainsFunc(v.table.Members(st.slot), func(id uint16) bool { return such(v.node(id)) })
 }
