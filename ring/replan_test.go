@@ -191,16 +191,26 @@ func tableOf(c Cluster, target [][]uint16) *Table {
 }
 
 func BenchmarkReplan(b *testing.B) {
-	for _, n := range []int{3, 10, 100, 999} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			c := testCluster(n, 3, 0)
-			present := presentOf(plan(b, c))
-			c = testCluster(n+1, 3, 0)
-			for b.Loop() {
-				_, err := Replan(present, c)
-				require.NoError(b, err)
-			}
-		})
+	for _, n := range []int{3, 100, 999} {
+		present := presentOf(plan(b, testCluster(n, 3, 0)))
+		racks := presentOf(plan(b, testCluster(n, 3, 10)))
+		five := testCluster(max(n, 5), 5, 0)
+		fewer := testCluster(n, 3, 0)
+		if n > 3 {
+			fewer.Members = fewer.Members[n/3:]
+		}
+		for _, bench := range []struct {
+			name    string
+			present [][]uint16
+			c       Cluster
+		}{{"join", present, testCluster(n+1, 3, 0)}, {"a third leave", present, fewer}, {"five replicas", present, five}, {"other racks", racks, testCluster(n, 3, 7)}} {
+			b.Run(fmt.Sprintf("%d, %s", n, bench.name), func(b *testing.B) {
+				for b.Loop() {
+					_, err := Replan(bench.present, bench.c)
+					require.NoError(b, err)
+				}
+			})
+		}
 	}
 }
 

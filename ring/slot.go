@@ -1,7 +1,7 @@
 // Package ring says which members hold which keys. A key hashes to one of 16,384
 // slots exactly as in Redis Cluster (SlotOf); a Table maps each slot to an ordered
-// list of members, the preferred home first; Plan computes the table from a
-// Cluster. Everything here is a pure function of its input: the same cluster
+// list of members, the preferred home first; Plan computes the first table of a
+// Cluster, and Replan who holds what after a change of it (ring/change). Everything here is a pure function of its input: the same cluster
 // gives the same table on every machine, so that processes that agree on the
 // cluster need not send each other tables.
 //

@@ -9,9 +9,9 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// MaxEncoded bounds an encoded document in bytes. The largest that there can be is
-// smaller.
-const MaxEncoded = 4 << 20
+// MaxEncoded bounds an encoded document in bytes: the largest that is valid, with
+// 1,000 members who all have lost three lives, is a little smaller.
+const MaxEncoded = 8 << 20
 
 // Errors of Decode and Update.
 var (
@@ -116,7 +116,7 @@ func (r *reader) below(limit int) int {
 func (r *reader) count(limit int) int { return r.below(min(limit, len(r.b))) }
 
 func (r *reader) text() string {
-	n := r.count(3 * maxText)
+	n := r.count(maxText)
 	if r.bad || n > len(r.b) {
 		r.bad = true
 		return ""
@@ -143,7 +143,7 @@ func (r *reader) settings(d *Document) {
 
 func (r *reader) members() []Life {
 	return collect(r, maxLives, func() Life {
-		l := Life{State: State(0)}
+		var l Life
 		l.ID, l.State, l.Weight, l.Generation = uint16(r.below(65535)), State(r.below(255)), r.below(ring.MaxWeight), r.number()
 		l.Name, l.Peer, l.Gossip, l.Rack = r.text(), r.text(), r.text(), r.text()
 		return l

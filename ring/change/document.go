@@ -69,9 +69,17 @@ const (
 	Lost
 )
 
+var stateNames = []string{"invalid", "waiting", "joining", "active", "leaving", "lost"}
+
 func (s State) String() string {
-	return [...]string{"invalid", "waiting", "joining", "active", "leaving", "lost"}[min(int(s), 5)]
+	if int(s) >= len(stateNames) {
+		s = 0
+	}
+	return stateNames[s]
 }
+
+// MarshalText makes a state a word in JSON.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // Progress is how far a joint slot is.
 type Progress struct {
@@ -124,6 +132,18 @@ func byID(a, b Life) int { return int(a.ID) - int(b.ID) }
 
 // Table returns who holds which slot.
 func (d Document) Table() (*ring.Table, error) { return ring.NewTable(d.Version, d.Slots) }
+
+// Ring returns the members as a cluster whose epoch is the version: those who hold
+// slots, or are to.
+func (d Document) Ring() ring.Cluster {
+	c := ring.Cluster{Name: d.Cluster, Epoch: d.Version, Replicas: d.Replicas}
+	for _, l := range d.Members {
+		if l.State != Waiting && l.State != Lost {
+			c.Members = append(c.Members, l.Member)
+		}
+	}
+	return c
+}
 
 // Member returns the life with the ID.
 func (d Document) Member(id uint16) (Life, bool) {

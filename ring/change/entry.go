@@ -3,6 +3,8 @@ package change
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/quolldb/quoll/ring"
 )
@@ -62,7 +64,7 @@ func Apply(d Document, entry Entry, now int64) (Document, error) {
 		return d, err
 	}
 	if d.Version == math.MaxUint64 {
-		return d, ErrFull
+		return d, ErrFull // not in this universe, but in a fuzzer's
 	}
 	e := &edit{Document: d, by: entry.By, now: now}
 	e.Version++
@@ -82,19 +84,16 @@ type edit struct {
 	ownSlots, ownMembers bool
 }
 
-// note adds a line to the history.
+// note adds a line to the history, or goes on with this version's.
 func (e *edit) note(format string, args ...any) {
 	what := fmt.Sprintf(format, args...)
-	if len(what) > maxText {
-		what = what[:maxText-3] + "..."
-	}
-	events := append([]Event(nil), e.History...)
+	events := slices.Clone(e.History)
 	if last := len(events) - 1; last >= 0 && events[last].Version == e.Version {
 		what = events[last].What + "; " + what
 		events = events[:last]
 	}
 	if len(what) > maxText {
-		what = what[:maxText-3] + "..."
+		what = strings.ToValidUTF8(what[:maxText-3], "") + "..."
 	}
 	events = append(events, Event{Version: e.Version, At: e.now, By: e.by, What: what})
 	e.History = events[max(0, len(events)-MaxHistory):]
@@ -103,7 +102,7 @@ func (e *edit) note(format string, args ...any) {
 // slot returns a slot to be changed; its epoch is that of this version.
 func (e *edit) slot(slot uint16) *ring.Assignment {
 	if !e.ownSlots {
-		e.Slots, e.ownSlots = append([]ring.Assignment(nil), e.Slots...), true
+		e.Slots, e.ownSlots = slices.Clone(e.Slots), true
 	}
 	a := &e.Slots[slot]
 	a.Epoch = e.Version
@@ -113,7 +112,7 @@ func (e *edit) slot(slot uint16) *ring.Assignment {
 // members returns the members to be changed.
 func (e *edit) members() []Life {
 	if !e.ownMembers {
-		e.Members, e.ownMembers = append([]Life(nil), e.Members...), true
+		e.Members, e.ownMembers = slices.Clone(e.Members), true
 	}
 	e.MembersAt = e.Version
 	return e.Members
@@ -126,5 +125,5 @@ func (e *edit) plan() *Plan {
 	return e.Plan
 }
 
-// stage returns nothing and replaces what is staged.
+// stage replaces what is staged.
 func (e *edit) stage(staged []Staged) { e.Staged, e.StagedAt = staged, e.Version }

@@ -3,6 +3,7 @@ package change
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"testing"
@@ -78,7 +79,7 @@ func complete(t require.TestingT, d Document, slots ...uint16) Document {
 	return d
 }
 
-// collect is complete for all joint slots at once.
+// collectAll is complete for all joint slots at once.
 func collectAll(t require.TestingT, d Document) Document {
 	by := make(map[uint16][]SlotEpoch)
 	for _, p := range d.Joint {
@@ -86,10 +87,8 @@ func collectAll(t require.TestingT, d Document) Document {
 			by[id] = append(by[id], SlotEpoch{p.Slot, d.Slots[p.Slot].Epoch})
 		}
 	}
-	for id := range uint16(100) {
-		if len(by[id]) > 0 {
-			d = do(t, d, Entry{Complete: &Complete{Member: id, Slots: by[id]}})
-		}
+	for _, id := range slices.Sorted(maps.Keys(by)) {
+		d = do(t, d, Entry{Complete: &Complete{Member: id, Slots: by[id]}})
 	}
 	return d
 }

@@ -90,6 +90,9 @@ func (e *edit) checkEntered(m ring.Member) error {
 			}
 		}
 	}
+	if len(m.Peer) > maxText || len(m.Gossip) > maxText {
+		return fmt.Errorf("%w: an address of more than %d bytes", ErrImpossible, maxText)
+	}
 	if err := (ring.Cluster{Name: e.Cluster, Epoch: 1, Replicas: 1, Members: []ring.Member{{ID: 1, Name: m.Name, Peer: m.Peer, Gossip: m.Gossip,
 		Rack: m.Rack, Weight: m.Weight}}}).Validate(); err != nil {
 		return fmt.Errorf("%w: %w", ErrImpossible, err)

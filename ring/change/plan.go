@@ -82,6 +82,25 @@ const (
 	SetReplicas                   // each slot has Number replicas
 )
 
+var kindNames = []string{"invalid", "join", "leave", "replace", "weight", "rack", "replicas"}
+
+func (k Kind) String() string {
+	if int(k) >= len(kindNames) {
+		k = 0
+	}
+	return kindNames[k]
+}
+
+// MarshalText makes a kind the word that an operator uses for it.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText takes what MarshalText gives. Other words are the kind 0, which no
+// document takes.
+func (k *Kind) UnmarshalText(text []byte) error {
+	*k = Kind(max(0, slices.Index(kindNames, string(text))))
+	return nil
+}
+
 // Staged is a change that an operator has staged. Which fields matter depends on
 // the kind.
 type Staged struct {
@@ -94,18 +113,14 @@ type Staged struct {
 // String writes the change as an operator stages it.
 func (s Staged) String() string {
 	switch s.Kind {
-	case JoinMember:
-		return "join " + s.Name
-	case LeaveMember:
-		return "leave " + s.Name
 	case ReplaceMember:
-		return "replace " + s.Name + " " + s.By
+		return fmt.Sprintf("%s %s %s", s.Kind, s.Name, s.By)
 	case SetWeight:
-		return fmt.Sprintf("weight %s %d", s.Name, s.Number)
+		return fmt.Sprintf("%s %s %d", s.Kind, s.Name, s.Number)
 	case SetRack:
-		return fmt.Sprintf("rack %s %q", s.Name, s.By)
+		return fmt.Sprintf("%s %s %q", s.Kind, s.Name, s.By)
 	case SetReplicas:
-		return fmt.Sprintf("replicas %d", s.Number)
+		return fmt.Sprintf("%s %d", s.Kind, s.Number)
 	}
-	return "invalid"
+	return fmt.Sprintf("%s %s", s.Kind, s.Name)
 }

@@ -26,9 +26,11 @@ func (d Document) checkMembers() error {
 			return fmt.Errorf("member %d after member %d", l.ID, d.Members[max(i-1, 0)].ID)
 		case l.State < Waiting || l.State > Lost:
 			return fmt.Errorf("member %d has the state %d", l.ID, l.State)
+		case len(l.Peer) > maxText || len(l.Gossip) > maxText:
+			return fmt.Errorf("member %d has an address that is too long", l.ID)
 		case l.State != Lost:
 			cluster.Members = append(cluster.Members, l.Member)
-		case l.Name == "" || len(l.Name) > ring.MaxName || len(l.Peer)+len(l.Gossip)+len(l.Rack) > 3*maxText || l.Weight < 1 || l.Weight > ring.MaxWeight:
+		case l.Name == "" || len(l.Name) > ring.MaxName || len(l.Rack) > ring.MaxName || l.Weight < 1 || l.Weight > ring.MaxWeight:
 			return fmt.Errorf("lost member %d", l.ID)
 		}
 	}
