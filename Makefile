@@ -16,6 +16,7 @@ N = 100000
 HUNG = 20s
 KEYS = 1000000
 HASHES = 100000
+MIB = 1024
 SECONDS = 10
 ROUNDS = 3
 OUT = bin/bench-compare
@@ -23,7 +24,7 @@ OUT = bin/bench-compare
 RACED = TestGoRedis|TestScanWhileKeysAreWritten|TestHScanWhileHomesDie|TestOneNodeIsKilledUnderLoad|TestTwoOfThreeNodesHangAndGoOn|TestBackupsOfSeveralNodes|TestInterruptStopsEverythingInOrder|TestClientsThatDoNotWait
 
 .DEFAULT_GOAL := build
-.PHONY: replan help build image release up down logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-hash bench-disk bench-repair libraries cover clean
+.PHONY: replan help build image release up down logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-hash bench-disk bench-repair bench-large-hash libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -61,9 +62,9 @@ dev: ## run a whole cluster in one process
 cluster: build ## run three nodes and a proxy as processes of their own
 	deploy/cluster.sh
 
-# The profile (cmd/quoll/default.pgo) is for binaries: with it tests of cmd/quoll would compile all dependencies once more.
+# The profile (cmd/quoll/default.pgo) is for binaries: with it tests of cmd/quoll would compile all dependencies once more. What takes longest comes first.
 test: ## run the tests that take no longer than three minutes
-	go test -pgo=off -short ./...
+	go test -pgo=off -short ./e2e ./node/engine/disk ./...
 
 # The tests that take longest come first, or they would be alone in the end: those of a package's engines run one after the other. Those that load clusters have the machine
 # to themselves: beside others they would measure these. SKIP: names of tests that are not run.
@@ -122,6 +123,9 @@ converge: ## have a node miss N (100000) commands, and hang for HUNG (20s) under
 
 bench-repair: ## measure what clients notice while N (100000) keys are repaired, and what comparing replicas costs
 	go test ./e2e -run '^TestRepairCost$$' -repair-cost $(N) -timeout 0 -v
+
+bench-large-hash: ## measure how much memory it takes beside the hash to repair one of MIB (1024)
+	go test ./node -run '^TestALargeHashIsRepairedInPieces$$' -large-hash $(MIB) -count 1 -timeout 0 -v
 
 powercut: ## take the power from disks under load, TRIALS (5) times, and look for what was acknowledged (needs root and loop mounts)
 	go test ./e2e/powercut -powercut -trials $(TRIALS) -timeout 0 -v
