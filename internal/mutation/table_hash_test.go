@@ -192,8 +192,8 @@ var hashRules = []mutation{
 	{name: "hash-of-another-run", rule: "Hashes", effect: "what is above the parts is changed in place, whichever version it is of",
 		caught: scenario(parts, "TestAnyVersionMayBeChanged", `a version is not what it was`), edits: []edit{
 			{"node/datatype/parts/node.go", `	if n.run != c.run {
-		n = &node{`, `	if n.run == 0 {
-		n = &node{`},
+		count, size`, `	if n.run == 0 {
+		count, size`},
 		}},
 	{name: "hash-part-of-another-run", rule: "Hashes", effect: "a part is changed in place, whichever version it is of",
 		caught: scenario(parts, "TestAnyVersionMayBeChanged", `a version is not what it was`), edits: []edit{
@@ -202,6 +202,19 @@ var hashRules = []mutation{
 	{name: "hash-undone", rule: "Hashes", effect: "what is overwritten in place is not kept for the versions before",
 		caught: scenario(parts, "TestAnyVersionMayBeChanged", `a version is not what it was`), edits: []edit{
 			{"node/datatype/parts/node.go", `undo{item: buffer.Clone(item)}`, `undo{item: item}`},
+		}},
+	{name: "hash-overwritten-of-another-run", rule: "Hashes", effect: "a value is overwritten in a part of another version",
+		caught: scenario(parts, "TestAValueIsOverwrittenInItsVersionOnly", `a version is not what it was`), edits: []edit{
+			{"node/datatype/parts/run.go", `if leaf.run != c.run {`, `if leaf.run == 0 {`},
+		}},
+	{name: "hash-overwritten-undone", rule: "Hashes", effect: "a value that is overwritten with one as long is not kept for the versions before",
+		caught: scenario(parts, "TestAValueIsOverwrittenInItsVersionOnly", `a version is not what it was`), edits: []edit{
+			{"node/datatype/parts/run.go", `	buffer.Copy(taken, leaf.packed[start:end])
+	leaf.packed = spoilt(leaf)
+`, `	leaf.packed = spoilt(leaf)
+	buffer.Copy(taken, leaf.packed[start:end-len(value)])
+	buffer.Copy(taken[end-start-len(value):], c.value)
+`},
 		}},
 	{name: "hash-undo-bound", rule: "Hashes", effect: "who keeps one version of a hash keeps what undoes all later ones",
 		caught: scenario(parts, "TestWhatIsKeptToUndoIsBounded", `is not less than`), edits: []edit{

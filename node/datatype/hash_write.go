@@ -27,7 +27,7 @@ func setFields(dst []byte, st record.State, req *command.Request, reply func(dst
 	if holdsOther(st, record.Hash) {
 		return refuse(dst, errWrongType)
 	}
-	if len(req.Args) == 4 {
+	if len(req.Args) == 4 && st.Object == nil { // of an object the change says by itself whether the field was there
 		old := hashIn(st).locate(req.Args[2])
 		added := 1
 		if old.found {

@@ -52,11 +52,13 @@ func Unpack(packed []byte) (*Map, bool) {
 			size += items[end].end - items[end].start
 			end++
 		}
-		part := make([]byte, 0, size)
+		leaf := leafOf(size)
+		leaf.count = end - first
+		part := leaf.packed[:0]
 		for _, i := range items[first:end] {
 			part = buffer.Append(part, packed[i.start:i.end])
 		}
-		kids = append(kids, child{items[first].pos, newLeaf(part, end-first)})
+		kids = append(kids, child{items[first].pos, leaf})
 		first = end
 	}
 	return newMap(above(kids)), true
@@ -73,7 +75,7 @@ func above(kids []child) *node {
 	for len(kids) > 1 {
 		var next []child
 		for some := range slices.Chunk(kids, full(kids)) {
-			next = append(next, child{some[0].low, newInner(slices.Clone(some))})
+			next = append(next, child{some[0].low, newInner(some)})
 		}
 		kids = next
 	}

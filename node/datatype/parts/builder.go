@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/quolldb/quoll/internal/buffer"
 )
@@ -118,7 +117,7 @@ func (b *Builder) item(key []byte, end int) error {
 
 // cut makes a part of what is before done.
 func (b *Builder) cut() {
-	leaf := newLeaf(buffer.Clone(b.buf[b.start:b.done]), b.items)
+	leaf := newLeaf(b.buf[b.start:b.done], b.items)
 	b.push(0, child{leaf.low(), leaf})
 	b.start, b.items = b.done, 0
 }
@@ -138,7 +137,7 @@ func (b *Builder) push(level int, c child) {
 func (b *Builder) lift(level int) {
 	kids := b.levels[level]
 	b.levels[level] = kids[:0]
-	b.push(level+1, child{kids[0].low, newInner(slices.Clone(kids))})
+	b.push(level+1, child{kids[0].low, newInner(kids)})
 }
 
 // Map returns the map when all of it has been written, or ErrPacked. The builder is not to be used any more.

@@ -2,10 +2,8 @@ package parts
 
 import (
 	"slices"
-	"unsafe"
 
 	"github.com/quolldb/quoll/internal/buffer"
-	"github.com/quolldb/quoll/internal/prefetch"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -22,13 +20,16 @@ const (
 )
 
 // node is a part, or what is above some nodes. Only the run that made it changes it, and not after it is frozen.
+//
+// The order of the fields is that of their use: what a search touches is in front.
 type node struct {
-	count, size int     // of the items, and of them packed
-	packed      []byte  // of a part
-	kids        []child // of what is no part
-	run         uint64
+	unread *unread // if it is not nil, there are no items or kids here: see unread.here
+	kids   []child // of what is no part
+	packed []byte  // of a part
+	run    uint64
+
+	count, size int // of the items, and of them packed
 	stored      record.Place
-	unread      *unread // if it is not nil, there are no items or kids here: see unread.here
 }
 
 // child is a node, and a position that none of its items is below, unless it is the first one of its parent.
@@ -48,19 +49,6 @@ type change struct {
 	found        bool
 	items, bytes int
 	undo         undo
-}
-
-func newLeaf(packed []byte, count int) *node {
-	return &node{count: count, size: len(packed), packed: packed}
-}
-
-func newInner(kids []child) *node {
-	n := &node{kids: kids}
-	for _, k := range kids {
-		n.count += k.node.count
-		n.size += k.node.size
-	}
-	return n
 }
 
 // most returns how many of these nodes may be below one.
@@ -99,16 +87,13 @@ func (n *node) index(pos uint64) int {
 func (n *node) leaf(pos uint64) *node {
 	n = n.here()
 	for n.kids != nil {
-		n = n.kids[n.index(pos)].node.here()
+		n = n.near(n.kids[n.index(pos)].node).here()
 	}
 	return n
 }
 
 // find looks a key up in a part.
 func (n *node) find(key []byte) (value []byte, start, end int, found bool) {
-	if len(n.packed) <= partSize {
-		prefetch.Span(unsafe.Pointer(unsafe.SliceData(n.packed)), uintptr(len(n.packed)))
-	}
 	return Find(n.packed, 0, key)
 }
 
@@ -147,7 +132,7 @@ func (n *node) with(c *change) (left, right *node) {
 	}
 	i := n.index(c.pos)
 	at := n.kids[i]
-	left, right = at.node.with(c)
+	left, right = n.near(at.node).with(c)
 	if c.remove && !c.found {
 		return n, nil
 	}
@@ -172,7 +157,9 @@ func (n *node) with(c *change) (left, right *node) {
 // withChild returns the node with another child in the place of one. It looks at no other child: those are elsewhere in memory.
 func (n *node) withChild(i int, other *node, c *change) *node {
 	if n.run != c.run {
-		n = &node{count: n.count, size: n.size, kids: slices.Clone(n.kids), run: c.run}
+		count, size := n.count, n.size
+		n = innerOf(n.kids)
+		n.count, n.size, n.run = count, size, c.run
 	}
 	n.count += c.items
 	n.size += c.bytes
@@ -214,9 +201,11 @@ func (n *node) withItem(c *change) (left, right *node) {
 		n.packed = packed[:size]
 		copy(n.packed[end+c.bytes:], packed[end:])
 	} else {
-		n = c.leaf(slices.Grow([]byte(nil), size)[:size], n.count)
-		buffer.Append(n.packed[:0], packed[:start])
-		buffer.Append(n.packed[:end+c.bytes], packed[end:])
+		count := n.count
+		n = leafOf(size)
+		n.count, n.run = count, c.run
+		buffer.Copy(n.packed, packed[:start])
+		buffer.Copy(n.packed[end+c.bytes:], packed[end:])
 	}
 	if !c.remove {
 		AppendItem(n.packed[:start], c.key, c.value)
@@ -270,7 +259,7 @@ func (c *change) halved(n *node) (left, right *node) {
 	if cut == 0 {
 		return n, nil
 	}
-	return c.leaf(buffer.Clone(packed[:cut]), first), c.leaf(buffer.Clone(packed[cut:]), n.count-first)
+	return c.leaf(packed[:cut], first), c.leaf(packed[cut:], n.count-first)
 }
 
 // divided makes one or two nodes of so many children, or none.
@@ -281,7 +270,7 @@ func (c *change) divided(kids []child) (left, right *node) {
 	case n <= most(kids):
 		return c.inner(kids), nil
 	default:
-		return c.inner(slices.Clone(kids[:n/2])), c.inner(slices.Clone(kids[n/2:]))
+		return c.inner(kids[:n/2]), c.inner(kids[n/2:])
 	}
 }
 

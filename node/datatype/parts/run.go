@@ -3,6 +3,8 @@ package parts
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/quolldb/quoll/internal/buffer"
 )
 
 // A run is a sequence of versions of a map, each made of the one before, of which the latest has the nodes: a change overwrites them in place, and leaves
@@ -30,7 +32,7 @@ const undoMemory = 128
 // A run of a map ends when it takes undoFactor times the bytes of the map to undo it, and leastRun: of a node that is copied enough is changed then.
 const (
 	undoFactor = 2
-	leastRun   = 64 << 10
+	leastRun   = 256 << 10
 )
 
 // runs numbers runs. Nodes of no run have 0.
@@ -51,17 +53,71 @@ func (m *Map) with(c change) (next *Map, found bool) {
 		r, root = newRun(), m.freeze()
 	}
 	from := m.prepare(root, &c) // nothing is changed if that fails
-	c.run, c.keep = r.number, inPlace
+	c.run = r.number
+	if inPlace {
+		if next = m.overwritten(root, &c, from); next != nil {
+			return next, true
+		}
+		c.keep = true
+	}
 	root = root.changed(&c)
 	if c.remove && !c.found {
 		return m, false
 	}
 	next = &Map{count: m.count + c.items, size: m.size + c.bytes, run: r, root: root, origin: from}
 	if inPlace {
-		m.root, m.next, m.undo = nil, next, c.undo
-		r.undone += len(c.undo.item) + undoMemory
+		m.superseded(next, c.undo)
 	}
 	return next, c.found
+}
+
+// superseded gives the nodes of the map, of which the next version was made in place, to that.
+func (m *Map) superseded(next *Map, taken undo) {
+	m.root, m.next, m.undo = nil, next, taken
+	m.run.undone += len(taken.item) + undoMemory
+}
+
+// overwritten returns the version with a change that gives a key another value, as long as the one it has, in a part that is of the run; nil for any other change. That
+// is what most changes are, and nothing above the part is different after it, or even touched.
+func (m *Map) overwritten(root *node, c *change, from *origin) *Map {
+	if c.remove || root == nil {
+		return nil
+	}
+	leaf := root.leaf(c.pos)
+	if leaf.run != c.run {
+		return nil
+	}
+	value, start, end, found := leaf.find(c.key)
+	if !found || len(value) != len(c.value) {
+		return nil
+	}
+	next, taken := another(end - start)
+	next.count, next.size, next.run, next.root, next.origin = m.count, m.size, m.run, root, from
+	buffer.Copy(taken, leaf.packed[start:end])
+	leaf.packed = spoilt(leaf)
+	buffer.Copy(leaf.packed[end-len(value):end], c.value)
+	m.superseded(next, undo{item: taken})
+	return next
+}
+
+// another returns a map, and so many bytes for what undoes the change that made it. If they are few they are in the same piece of memory: who has the version before
+// has both.
+func another(size int) (next *Map, taken []byte) {
+	switch {
+	case size <= 40:
+		v := new(versionWith[[40]byte])
+		return &v.Map, v.taken[:size]
+	case size <= 88:
+		v := new(versionWith[[88]byte])
+		return &v.Map, v.taken[:size]
+	}
+	return new(Map), make([]byte, size)
+}
+
+// versionWith is a version of a map with what undoes the change that made it.
+type versionWith[T any] struct {
+	Map
+	taken T
 }
 
 // frozenRoot returns the root, of which nothing is changed any more; nil if the map is empty.

@@ -105,7 +105,7 @@ func (u *unread) load(want *node) (n *node, err error) {
 		switch d := (decoder{content[1:]}); content[0] {
 		case kindLeaf:
 			if count := d.uvarint(); d.rest != nil && want == nil {
-				n = newLeaf(d.rest, int(count))
+				n = newPacked(d.rest, int(count))
 			}
 		case kindPage:
 			n = d.page()
@@ -165,7 +165,7 @@ func (d *decoder) page() *node {
 			return nil
 		}
 		d.rest = d.rest[end:]
-		kids = append(kids, child{low, newLeaf(packed, int(count))})
+		kids = append(kids, child{low, newPacked(packed, int(count))})
 	}
 	if len(kids) == 0 {
 		return nil
