@@ -79,8 +79,9 @@ func part(value []byte, use engine.Use) []byte {
 	return value
 }
 
-// longPrefix is how many bytes are brought near: the processor notices by itself that many are read.
-const longPrefix = 256
+// longPrefix is how many bytes are brought near: a small hash, which is searched field by field, with a wait for each that is not near. That a longer value is read the
+// processor notices by itself.
+const longPrefix = 768
 
 func prefetchBytes(b []byte) {
 	prefetch.Span(unsafe.Pointer(unsafe.SliceData(b)), uintptr(min(len(b), longPrefix)))
