@@ -54,6 +54,12 @@ var consensusRules = []mutation{
 		caught: scenario(consensus, "TestACopyThatComesLate", `was applied twice`), edits: []edit{
 			{"node/consensus/work.go", `	case index > e.until:`, `	case index > e.until+10*window:`},
 		}},
+	{name: "consensus-old-length", rule: "At most once", effect: "who leads, and how long the log is, is remembered for ever",
+		caught: scenario(consensus, "TestAProposalAfterManyOthers", `other changes came first`), edits: []edit{
+			{"node/consensus/propose.go", `		case c.now.Sub(c.toldAt) > c.cfg.Retry: // the log may have become much longer, and the proposal would come too late
+			c.leader = 0
+`, ``},
+		}},
 	{name: "consensus-forgets", rule: "At most once", effect: "outcomes are not part of snapshots",
 		caught: scenario(consensus, "TestOutcomesOutliveSnapshots", `was applied twice`), edits: []edit{
 			{"node/consensus/core.go", `	c.recent = r

@@ -49,6 +49,9 @@ const maxMessages = 256
 // the storage from now on, also if Start fails, and runs until ctx ends, Close is called or it cannot go on: Done and Err say so.
 func Start(ctx context.Context, cfg Config) (*Group, error) {
 	if err := cfg.Validate(); err != nil {
+		if cfg.Storage != nil {
+			cfg.Storage.close()
+		}
 		return nil, err
 	}
 	core, err := begin(cfg)

@@ -50,6 +50,7 @@ type proposing struct {
 	asked    time.Time // when the voters were asked last who leads
 	rotation int       // which candidates are asked as well
 	leader   uint64    // who said so itself, until a proposal gets no answer; 0
+	toldAt   time.Time // when it said so
 	commit   uint64    // what it had applied then
 }
 
@@ -86,10 +87,13 @@ func (c *core) drive() {
 		if p == nil || c.now.Before(p.again) { // nil: the one before has done it
 			continue
 		}
-		if c.leading {
+		switch {
+		case c.leading:
 			c.leader, c.commit = c.cfg.ID, c.applied
-		} else if p.sent || c.leader == c.cfg.ID {
-			c.leader = 0 // it did not answer in time
+		case p.sent, c.leader == c.cfg.ID: // it did not answer in time
+			c.leader = 0
+		case c.now.Sub(c.toldAt) > c.cfg.Retry: // the log may have become much longer, and the proposal would come too late
+			c.leader = 0
 		}
 		if c.leader == 0 {
 			c.ask()
@@ -128,7 +132,7 @@ func (c *core) told(from uint64, t told) {
 		}
 		return
 	}
-	c.leader, c.commit = from, t.commit
+	c.leader, c.toldAt, c.commit = from, c.now, t.commit
 	for _, seq := range slices.Sorted(maps.Keys(c.open)) {
 		c.submit(c.open[seq])
 	}

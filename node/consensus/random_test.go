@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 var (
@@ -124,4 +126,15 @@ func (s *sim) recover() {
 	if !s.until(time.Minute, s.settled) {
 		s.fail("voters do not have all")
 	}
+}
+
+// TestOneSeedIsOneHistory: what a seed has found, it finds again.
+func TestOneSeedIsOneHistory(t *testing.T) {
+	history := func() string {
+		s := newSim(t, 7, "a", "b", "c", "a", "b", "c")
+		s.schedule(40 * time.Second)
+		s.recover()
+		return fmt.Sprint(s.count, s.sent, s.now, s.global)
+	}
+	require.Equal(t, history(), history())
 }

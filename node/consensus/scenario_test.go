@@ -164,6 +164,18 @@ func TestACopyThatComesLate(t *testing.T) {
 	s.requireRight()
 }
 
+// TestAProposalAfterManyOthers: who proposes now and then learns how long the log is by now.
+func TestAProposalAfterManyOthers(t *testing.T) {
+	s := newSim(t, 1, "", "", "", "")
+	leader := s.elect()
+	s.decide(s.nodes[3], "one")
+	for i := range window + 10 {
+		s.decide(leader, fmt.Sprint("more ", i))
+	}
+	s.decide(s.nodes[3], "two")
+	s.requireRight()
+}
+
 func TestACopyOfTheFormerLeader(t *testing.T) {
 	s := newSim(t, 1, "", "", "", "")
 	old := s.elect()
