@@ -2,23 +2,23 @@ package mutation
 
 // highestIsAgreed is R18 as it was first: of what a majority shows the highest version is copied.
 var highestIsAgreed = edit{"node/register/sim/agreement.go", `	votes := map[record.Version]int{}
-	for _, from := range t.shown {
-		rec := of(from)
-		if votes[rec.Version]++; votes[rec.Version] == quorum.Majority(len(t.old)) {
-			return rec, true
+	for _, from := range c.shown {
+		if v, sure := of(from); sure {
+			if votes[v]++; votes[v] == quorum.Majority(len(c.epoch.members)) {
+				return v, true
+			}
 		}
 	}
-	return record.Record{}, false
-`, `	var best record.Record
-	for _, from := range t.shown {
-		if rec := of(from); best.Version.Less(rec.Version) {
-			best = rec
-		}
+	return record.Version{}, false
+`, `	var best record.Version
+	for _, from := range c.shown {
+		v, _ := of(from)
+		best = record.Max(best, v)
 	}
-	return best, true
+	return best, quorum.Majority(1) == 1
 `}
 
-// epochRules: changes of the members (R15, R16 and R18), and lost state (R19).
+// epochRules: changes of the members (R15 to R18), and lost state (R19).
 var epochRules = []mutation{
 	{name: "keep-term", rule: "R15", effect: "a term goes on in another epoch",
 		caught: scenario(register, "TestR15ANewEpochEndsTheTerm", `Should be false`), edits: []edit{
@@ -40,73 +40,160 @@ var epochRules = []mutation{
 		caught: scenario(register, "TestQuorum", `Should be false`), edits: []edit{
 			{"node/register/config.go", `return s&(c.old|c.next) == c.old|c.next`, `return s&c.old == c.old`},
 		}},
+	{name: "join-full", rule: "R17", effect: "who comes to a slot again keeps what it held",
+		caught: scenario(simulator, "TestWhoComesAgainIsEmpty", `a deleted value is back`), edits: []edit{
+			{"node/register/sim/transfer.go", `	if !e.joins(n.id) || was.Epoch >= e.number || n.lost {`, `	if true || !e.joins(n.id) || was.Epoch >= e.number || n.lost {`},
+		}},
+	{name: "join-full-dropped", rule: "R17", effect: "so does who took part in a change that was given up",
+		caught: scenario(simulator, "TestWhoWasToJoinIsEmpty", `a deleted value is back`), edits: []edit{
+			{"node/register/sim/transfer.go", `	if !e.joins(n.id) || was.Epoch >= e.number || n.lost {`, `	if true || !e.joins(n.id) || was.Epoch >= e.number || n.lost {`},
+		}},
+	{name: "join-blind", rule: "R17", effect: "a member acts in an epoch before it knows that it joins with it",
+		caught: scenario(simulator, "TestWhoComesAgainIsEmpty", `a deleted value is back`), edits: []edit{
+			{"node/register/sim/node.go", `	if !n.meet(m.Slot, m.Epoch) {`, `	if false {`},
+		}},
+	{name: "number-again", rule: "R17", effect: "one with the number of a former member begins in no epoch",
+		caught: scenario(simulator, "TestANumberIsUsedAgain", `Not equal`), edits: []edit{
+			{"node/register/sim/sim.go", `		n.adopt(slot, n.epochs[slot].number)
+`, `		_ = slot
+`},
+		}},
 	{name: "transfer-highest", rule: "R18", effect: "the highest version that was shown is copied, though no majority holds it",
 		caught: scenario(simulator, "TestATransferCopiesNothingThatIsNotAgreed", `knows nothing of it`), edits: []edit{highestIsAgreed}},
 	{name: "transfer-highest-early", rule: "R18", effect: "the same, to a member that a later term has asked for it before",
 		caught: scenario(simulator, "TestATransferCopiesNothingPastASyncRead", `knows nothing of it`), edits: []edit{highestIsAgreed}},
-	{name: "transfer-minority", rule: "R18", effect: "one old member that shows what it holds is enough",
+	{name: "transfer-minority", rule: "R18", effect: "one old member that shows a page is enough",
 		caught: scenario(simulator, "TestATransferTakesAMajority", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/agreement.go", `if len(t.shown) < quorum.Majority(len(t.old)) {`, `if len(t.shown) == 0 {`},
+			{"node/register/sim/agreement.go", `quorum.Majority(len(c.epoch.members)) {
+				return v`, `min(1, quorum.Majority(len(c.epoch.members))) {
+				return v`},
+			{"node/register/sim/collect.go", `case !c.decided && len(c.shown) >= quorum.Majority(len(c.epoch.members)):`, `case !c.decided && len(c.shown) > 0:`},
 		}},
 	{name: "transfer-unfenced", rule: "R18", effect: "a member shows what it holds without adopting the joint epoch",
 		caught: scenario(simulator, "TestWhatIsShownIsFenced", `v is acknowledged`), edits: []edit{
-			{"node/register/sim/transfer.go", `n.rotten() || !n.adoptAll(t.epoch) {
+			{"node/register/sim/collect.go", ` || !n.meet(e.slot, e.number) || !n.adopt(e.slot, e.number) {
 			return
 		}
-		var all`, `n.rotten() {
+		shown`, ` {
 			return
 		}
-		var all`},
+		shown`},
 		}},
 	{name: "transfer-unagreed", rule: "R18", effect: "what is not agreed is not written again",
 		caught: scenario(simulator, "TestWhatIsNotAgreedIsWrittenAgain", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/agreement.go", `if !agreed || !t.carries() {`, `if !t.carries() {`},
+			{"node/register/sim/agreement.go", `case !agreed && (c.somebodyShows(key) || stays && present):
+			c.rewrite(key)`, `case !agreed && (c.somebodyShows(key) || stays && present):`},
 		}},
-	{name: "transfer-too-few", rule: "R18", effect: "what is agreed is not written again, however few of those that hold it stay",
-		caught: scenario(simulator, "TestWhatTooFewKeepIsWrittenAgain", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/agreement.go", `if !agreed || !t.carries() {`, `if !agreed {`},
+	{name: "transfer-newer-value", rule: "R18", effect: "a value is copied that is newer than what is agreed",
+		caught: scenario(simulator, "TestANewerValueIsNotCopied", `v is copied`), edits: []edit{
+			{"node/register/sim/collect.go", `		if rec.Version != v {
+`, `		if v = rec.Version; v != rec.Version {
+`},
 		}},
-	{name: "transfer-no-term", rule: "R18", effect: "a slot without keys needs no term, however few of those that promised stay",
-		caught: scenario(simulator, "TestWhatTooFewKeepOfAPromise", `a majority has not promised`), edits: []edit{
-			{"node/register/sim/agreement.go", `if !t.carries() && len(again) == 0 {`, `if false {`},
+	{name: "transfer-newer-value-lost", rule: "R18", effect: "nor is the key written again then",
+		caught: scenario(simulator, "TestANewerValueIsNotCopied", `should have 1 item`), edits: []edit{
+			{"node/register/sim/collect.go", `			delete(c.wanted, key)
+			c.rewrite(key)
+`, `			delete(c.wanted, key)
+`},
+		}},
+	{name: "transfer-too-few", rule: "R18", effect: "those that stay do not collect, however few of those that hold what is agreed stay",
+		caught: scenario(simulator, "TestWhatTooFewKeepIsCollectedByThoseThatStay", `which was acknowledged`), edits: []edit{
+			{"node/register/sim/transfer.go", `len(who) >= quorum.Majority(len(next)) {`, `len(who) > 0 {`},
+		}},
+	{name: "transfer-nobody-joins", rule: "R18", effect: "nobody collects if nobody joins",
+		caught: scenario(simulator, "TestNobodyJoins", `which was acknowledged`), edits: []edit{
+			{"node/register/sim/transfer.go", `len(who) >= quorum.Majority(len(next)) {`, `len(who) >= quorum.Majority(len(next)) || len(who) == 0 {`},
+		}},
+	{name: "transfer-stayed", rule: "R18", effect: "what a member that stays holds beyond what is agreed is not written again",
+		caught: scenario(simulator, "TestWhatOnlyThoseThatStayHaveSeen", `knows nothing of it`), edits: []edit{
+			{"node/register/sim/agreement.go", `case agreed && stays && present && v.Less(own.Version):`, `case agreed && stays && present && v.Less(own.Version) && false:`},
 		}},
 	{name: "transfer-promise", rule: "R18", effect: "what old members promised is not taken over",
 		caught: scenario(simulator, "TestATransferKeepsPromises", `a majority has not promised`), edits: []edit{
-			{"node/register/sim/agreement.go", `			meta.Promised = shown.Promised
+			{"node/register/sim/agreement.go", `			meta.Promised = shown.meta.Promised
 `, ``},
+		}},
+	{name: "transfer-promise-too-few", rule: "R18", effect: "nor by those that stay",
+		caught: scenario(simulator, "TestWhatTooFewKeepOfAPromise", `a majority has not promised`), edits: []edit{
+			{"node/register/sim/transfer.go", `len(who) >= quorum.Majority(len(next)) {`, `len(who) > 0 {`},
 		}},
 	{name: "transfer-floor", rule: "R18", effect: "floors are not taken over",
 		caught: scenario(simulator, "TestATransferKeepsFloors", `Not equal`), edits: []edit{
-			{"node/register/sim/agreement.go", `record.Max(meta.Floor, record.Max(shown.Floor, shown.Cleared))`, `record.Max(meta.Floor, shown.Cleared)`},
+			{"node/register/sim/agreement.go", `record.Max(meta.Floor, record.Max(shown.meta.Floor, shown.meta.Cleared))`, `record.Max(meta.Floor, shown.meta.Cleared)`},
 		}},
 	{name: "transfer-clear", rule: "R18", effect: "a clear is not copied",
-		caught: scenario(simulator, "TestAnAgreedClearIsCopied", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/agreement.go", `t.merge(slot, cleared.Version)`, `t.merge(slot, record.Version{})`},
+		caught: scenario(simulator, "TestAnAgreedClearIsCopied", `Expected nil, but got`), edits: []edit{
+			{"node/register/sim/agreement.go", `	case own.Less(cleared):
+`, `	case own.Less(cleared) && unsure:
+`},
 		}},
 	{name: "transfer-clear-floor", rule: "R18", effect: "a clear that is not copied does not raise the floor",
 		caught: scenario(simulator, "TestAClearThatIsNotAgreed", `has to be told of the clear`), edits: []edit{
-			{"node/register/sim/agreement.go", `record.Max(meta.Floor, record.Max(shown.Floor, shown.Cleared))`, `record.Max(meta.Floor, shown.Floor)`},
+			{"node/register/sim/agreement.go", `record.Max(meta.Floor, record.Max(shown.meta.Floor, shown.meta.Cleared))`, `record.Max(meta.Floor, shown.meta.Floor)`},
 		}},
-	{name: "transfer-clear-sources", rule: "R18", effect: "a member that stays need not be asked for what a clear that is not agreed has removed elsewhere",
+	{name: "transfer-clear-split", rule: "R18", effect: "a clear that is not agreed is not taken over",
 		caught: scenario(simulator, "TestAClearThatIsNotAgreed", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/agreement.go", `if !(agreed && t.carries()) &&`, `if _ = agreed; !t.carries() &&`},
+			{"node/register/sim/agreement.go", `	case own.Less(cleared):
+`, `	case own.Less(cleared) && !unsure:
+`},
 		}},
-	{name: "transfer-clear-too-few", rule: "R18", effect: "nor if it is agreed and too few of those that hold it stay",
-		caught: scenario(simulator, "TestAClearThatTooFewKeep", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/agreement.go", `if !(agreed && t.carries()) &&`, `if !agreed &&`},
+	{name: "transfer-clear-joiners", rule: "R18", effect: "nor where another member that joins has copied what it removes",
+		caught: scenario(simulator, "TestMembersThatJoinNeedNotSeeTheSameClear", `which was acknowledged`), edits: []edit{
+			{"node/register/sim/agreement.go", `	case own.Less(cleared):
+`, `	case own.Less(cleared) && !unsure:
+`},
+		}},
+	{name: "transfer-clear-sure", rule: "R18", effect: "a clear that is not agreed counts as if it were",
+		caught: scenario(simulator, "TestAClearThatIsNotAgreedIsUnsure", `knows nothing of it`), edits: []edit{
+			{"node/register/sim/agreement.go", `shown.meta.Cleared, true
+`, `shown.meta.Cleared, false
+`},
+		}},
+	{name: "transfer-clear-once", rule: "R18", effect: "only the first page shows the clear",
+		caught: scenario(simulator, "TestAClearBetweenPages", `the page is not collected`), edits: []edit{
+			{"node/register/sim/agreement.go", `	if !c.takeMeta() {`, `	if c.page == 0 && !c.takeMeta() {`},
+		}},
+	{name: "transfer-clear-last", rule: "R18", effect: "only the last page shows the clear",
+		caught: scenario(simulator, "TestAClearOfAFormerPage", `which was acknowledged`), edits: []edit{
+			{"node/register/sim/agreement.go", `	if !c.takeMeta() {`, `	if c.page == c.pages()-1 && !c.takeMeta() {`},
 		}},
 	{name: "transfer-late", rule: "R18", effect: "a copy is taken in a later epoch",
 		caught: scenario(simulator, "TestALateCopyIsNotTaken", `a deleted value is back`), edits: []edit{
-			{"node/register/sim/transfer.go", `n.store.full || n.rotten() || !n.adoptAll(t.epoch) {`, `n.store.full || n.rotten() {`},
+			{"node/register/sim/collect.go", `		if !c.current() || !wanted {`, `		if !wanted {`},
 		}},
-	{name: "transfer-early", rule: "R18", effect: "the final epoch does not wait until all that join have their copy",
+	{name: "transfer-early", rule: "R18", effect: "the final epoch does not wait until all that collect have reported",
 		caught: scenario(simulator, "TestAllThatJoinHaveACopy", `node 5 has no copy`), edits: []edit{
-			{"node/register/sim/transfer.go", `len(t.filled) == len(t.joining) &&`, `len(t.filled) > 0 &&`},
+			{"node/register/sim/transfer.go", `	return !slices.ContainsFunc(c.collectors, func(id uint16) bool { return !c.done[id] })`, `	return len(c.done) > 0`},
 		}},
-	{name: "transfer-unwritten", rule: "R18", effect: "nor until what has to be written again is",
-		caught: scenario(simulator, "TestWhatIsNotAgreedIsWrittenAgain", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/transfer.go", `return len(t.filled) == len(t.joining) && !slices.ContainsFunc(t.rewrites, func(w *rewrite) bool { return !w.done })`,
-				`return len(t.filled) == len(t.joining)`},
+	{name: "transfer-unwritten", rule: "R18", effect: "nor do these until what has to be written again is",
+		caught: scenario(simulator, "TestAChangeWaitsForWhatIsWrittenAgain", `v is not written again`), edits: []edit{
+			{"node/register/sim/collect.go", `		if c.written() {
+			n.hold`, `		if true {
+			n.hold`},
+		}},
+	{name: "transfer-noted", rule: "R18", effect: "a page is noted before what has to be written again is",
+		caught: scenario(simulator, "TestACollectorStartsAgain", `which was acknowledged`), edits: []edit{
+			{"node/register/sim/collect.go", `		if c.written() {
+			_ = n.store.note`, `		if true {
+			_ = n.store.note`},
+		}},
+	{name: "transfer-hopeless", rule: "R18", effect: "a change is not given up though one that has to collect is gone for good",
+		caught: trial{pkg: simulator, test: "TestLinearizable", says: `has not come to an end`, mode: "liveness", seeds: 400}, edits: []edit{
+			{"node/register/sim/transfer.go", `	case c.hopeless():`, `	case false:`},
+		}},
+	{name: "unsure-agrees", rule: "R18", effect: "a home counts a clear that may not have been chosen as agreed",
+		caught: scenario(register, "TestR18AClearThatIsUnsureIsNoAgreement", `Not equal`), edits: []edit{
+			{"node/register/replies.go", `	if !m.Unsure {`, `	if true {`},
+		}},
+	{name: "unsure-unheard", rule: "R18", effect: "nor does it hear of it, if it hears of it first",
+		caught: scenario(register, "TestR18OneThatKnowsOfAHigherClearIsHeard", `Not equal`), edits: []edit{
+			{"node/register/replies.go", `case !sr.found || sr.best`, `case sr.at == 0 || sr.best`},
+		}},
+	{name: "unsure-for-ever", rule: "R18", effect: "a clear that a replica accepts leaves it unsure",
+		caught: scenario(register, "TestR18AClearThatIsUnsureIsNoAgreement", `a clear that it accepted itself`), edits: []edit{
+			{"node/register/acceptor.go", `		w.Meta.Unsure = false
+`, ``},
 		}},
 	{name: "amnesia-votes", rule: "R19", effect: "a process that lost its state votes under its former identity",
 		caught: scenario(node, "TestARestartedMemoryNodeNeverVotes", `Condition never satisfied`), edits: []edit{

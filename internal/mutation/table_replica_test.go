@@ -114,7 +114,7 @@ var replicaRules = []mutation{
 		}},
 	{name: "sync-first", rule: "R4", effect: "a sync-read adopts the first version, not the highest",
 		caught: search("duel", 300), edits: []edit{
-			{"node/register/replies.go", `case sr.best.Version.Less(m.Held) || sr.at == 0:`, `case sr.at == 0:`},
+			{"node/register/replies.go", `case !sr.found || sr.best.Version.Less(m.Held):`, `case !sr.found:`},
 		}},
 	{name: "sync-agreed", rule: "R4", effect: "a head that a minority reported counts as agreed",
 		caught: search("duel", 300), edits: []edit{

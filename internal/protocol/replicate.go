@@ -93,7 +93,8 @@ func AppendReplyAhead(dst []byte, m *replication.Message, id uint64) []byte {
 		dst = wire.AppendVersion(dst, m.Held)
 		dst = wire.AppendBool(dst, m.Present)
 		dst = wire.AppendVersion(dst, m.Floor)
-		if dst = wire.AppendBool(dst, m.Same); m.Same {
+		dst = wire.AppendBool(dst, m.Same || m.Unsure) // the first only of a record, the second only of none
+		if m.Same {
 			return dst
 		}
 		return wire.AppendStateAhead(dst, m.Found, id)
@@ -120,7 +121,9 @@ func DecodeReply(d *wire.Decoder, m *replication.Message) {
 	switch m.Kind {
 	case replication.Prepare, replication.Confirm, replication.Purge:
 	case replication.SyncRead:
-		m.Key, m.Held, m.Present, m.Floor, m.Same = d.Bytes(), d.Version(), d.Bool(), d.Version(), d.Bool()
+		m.Key, m.Held, m.Present, m.Floor = d.Bytes(), d.Version(), d.Bool(), d.Version()
+		either := d.Bool()
+		m.Same, m.Unsure = either && m.Present, either && !m.Present
 		if !m.Same {
 			m.Found = d.State()
 		}

@@ -51,7 +51,9 @@ var (
 		switch m.Kind {
 		case replication.SyncRead:
 			m.Key, m.Held, m.Present = someBytes.Draw(t, "key"), versions.Draw(t, "held"), rapid.Bool().Draw(t, "present")
-			if m.Floor, m.Same = versions.Draw(t, "floor"), rapid.Bool().Draw(t, "same"); !m.Same {
+			either := rapid.Bool().Draw(t, "same or unsure")
+			m.Same, m.Unsure = either && m.Present, either && !m.Present
+			if m.Floor = versions.Draw(t, "floor"); !m.Same {
 				m.Found = states.Draw(t, "found")
 			}
 		case replication.Clear:

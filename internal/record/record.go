@@ -232,4 +232,6 @@ type SlotMeta struct {
 	// Rebuilding: not all records that this replica has acknowledged are there; they are being copied
 	// from the other members. It does not vote.
 	Rebuilding bool
+	// Unsure: nobody knows whether Cleared was chosen. It is a copy that was taken when members were changed, and counts for no agreement.
+	Unsure bool
 }

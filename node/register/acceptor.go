@@ -181,7 +181,7 @@ func (a *Acceptor) syncRead(m *Message, reply *Message, w *Write) error {
 	if err != nil {
 		return err
 	}
-	reply.Held, reply.Present = rec.Version, present
+	reply.Held, reply.Present, reply.Unsure = rec.Version, present, !present && a.meta.Unsure
 	if reply.Same = present && rec.Version == m.Base; !reply.Same { // one version names one state for ever
 		reply.Found = rec.State
 	}
@@ -241,6 +241,7 @@ func (a *Acceptor) clear(m *Message, reply *Message, w *Write) {
 	if a.meta.Cleared.Less(m.Version) {
 		a.promise(m.Ballot, w)
 		a.change(w).Cleared = m.Version
+		w.Meta.Unsure = false
 		w.Kind, reply.Held = WriteClear, m.Version
 	}
 }

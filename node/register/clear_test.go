@@ -30,6 +30,43 @@ func TestClearIsOrderedWithAllWrites(t *testing.T) {
 	}
 }
 
+// TestR18AClearThatIsUnsureIsNoAgreement: what has not been chosen for certain is written first.
+func TestR18AClearThatIsUnsureIsNoAgreement(t *testing.T) {
+	c := newCluster(t, 3)
+	for id := uint16(1); id <= 3; id++ {
+		p := c.process(id)
+		p.store.meta.Cleared, p.store.meta.Unsure = earlier(7), id > 1
+		p.start(c.home(id).config, 1001)
+	}
+	get := c.ask(1, "get k")
+	c.run()
+	c.done(get, "$-1\r\n")
+	require.Equal(t, "prepare sync-read accept purge", c.kinds(2))
+	require.Equal(t, []int{1, 1}, []int{c.events[SyncReadDiffered], c.events[WroteBack]})
+
+	flush := c.ask(1, "clear")
+	c.run()
+	c.done(flush, "+OK\r\n")
+	for id := uint16(1); id <= 3; id++ {
+		require.False(t, c.process(id).store.meta.Unsure, "a clear that it accepted itself")
+	}
+}
+
+// TestR18OneThatKnowsOfAHigherClearIsHeard, sure or not, and whoever is heard first.
+func TestR18OneThatKnowsOfAHigherClearIsHeard(t *testing.T) {
+	for _, knows := range []uint16{1, 2} {
+		c := newCluster(t, 3)
+		c.put(1, "k", text("v"), 1, 2)
+		p := c.process(knows)
+		p.store.meta.Cleared, p.store.meta.Unsure = earlier(7), true
+		delete(p.store.records, "k")
+		p.start(c.home(knows).config, 1001)
+		get := c.ask(1, "get k")
+		c.run(1, 2)
+		c.done(get, "$-1\r\n")
+	}
+}
+
 func TestAClearIsAnsweredWhenAQuorumHoldsIt(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(1)

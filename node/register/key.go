@@ -49,8 +49,9 @@ func (ks *keyState) lend(rec record.Record) {
 type syncRead struct {
 	round uint64 // the first one: replies to an earlier sync-read of the key are stale
 	from  set
+	found bool // something was reported:
 	best  record.Record
-	at    set // members that reported exactly best
+	at    set // members that reported exactly best, and may agree on it
 	real  bool
 	floor record.Version
 }

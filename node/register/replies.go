@@ -185,12 +185,12 @@ func (h *Home) syncReadReply(i int, m *Message) {
 	sr.from.add(i)
 	sr.floor = record.Max(sr.floor, m.Floor)
 	switch {
-	case sr.best.Version.Less(m.Held) || sr.at == 0:
+	case !sr.found || sr.best.Version.Less(m.Held):
 		sr.best = record.Record{Version: m.Held, State: cloneState(m.Found)}
-		sr.at, sr.real = 0, m.Present
-		sr.at.add(i)
+		sr.found, sr.at, sr.real = true, 0, m.Present
+		sr.agrees(i, m)
 	case sr.best.Version == m.Held:
-		sr.at.add(i)
+		sr.agrees(i, m)
 		sr.real = sr.real || m.Present
 	}
 	if !h.config.quorum(sr.from) {
@@ -207,6 +207,13 @@ func (h *Home) syncReadReply(i int, m *Message) {
 	if h.phase == leading {
 		h.advance(ks)
 		h.advanceClear()
+	}
+}
+
+// agrees counts a member that reported exactly best, unless it only knows of a clear that may not have been chosen (R18).
+func (sr *syncRead) agrees(i int, m *Message) {
+	if !m.Unsure {
+		sr.at.add(i)
 	}
 }
 

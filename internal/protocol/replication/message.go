@@ -68,6 +68,8 @@ type Message struct {
 	Held record.Version
 	// Present: there is a record of the key, and Held is not just the slot's clear (SyncRead).
 	Present bool
+	// Unsure: there is no record, and the slot's clear is a copy that counts for no agreement (SyncRead).
+	Unsure bool
 	// Found is the state of version Held (SyncRead). Same: it is not shown, since the home has it, as Base said.
 	Found record.State
 	Same  bool

@@ -56,8 +56,8 @@ func slotSum(number uint16, value []byte) uint32 {
 	return crc32.Update(crc32.Checksum(slotKey(number), castagnoli), castagnoli, value)
 }
 
-// rebuilding is set in the number of a slot's generation while the slot is being rebuilt.
-const rebuilding = 1 << 32
+// What is set in the number of a slot's generation beside it: that the slot is being rebuilt, and that its clear is unsure.
+const rebuilding, unsure = 1 << 32, 1 << 33
 
 // encodeSlot returns what the store holds of a slot as a whole. Counts are only of use if
 // nothing changes any more.
@@ -66,6 +66,9 @@ func encodeSlot(s *slot, counted bool) []byte {
 	generation := uint64(s.generation)
 	if s.meta.Rebuilding {
 		generation |= rebuilding
+	}
+	if s.meta.Unsure {
+		generation |= unsure
 	}
 	dst = binary.AppendUvarint(dst, generation)
 	if counted && s.counted == engine.EndPosition {
@@ -88,7 +91,7 @@ func decodeSlot(s *slot, value []byte, counts bool) error {
 	d := decoder{value[4:]}
 	s.meta = d.meta()
 	generation := d.uvarint()
-	s.generation, s.meta.Rebuilding = uint32(generation), generation&rebuilding != 0
+	s.generation, s.meta.Rebuilding, s.meta.Unsure = uint32(generation), generation&rebuilding != 0, generation&unsure != 0
 	s.stored, s.settled = true, s.generation
 	if counts && len(d.rest) > 0 {
 		stats := engine.SlotStats{Live: d.uvarint(), Tombstones: d.uvarint(), Bytes: d.uvarint(), Digest: d.uvarint(), TombstoneDigest: d.uvarint()}

@@ -58,10 +58,26 @@ func (e *Engine) journalDelete(s *slot, key []byte) error {
 func (e *Engine) journalMeta(s *slot, kind byte, meta record.SlotMeta) error {
 	var head [opHead + 128]byte
 	op := appendMeta(opBegin(head[:0], kind, s.number), meta)
-	if meta.Rebuilding {
-		op = append(op, 1)
+	if marks := metaMarks(meta); marks != 0 {
+		op = append(op, marks)
 	}
 	return e.append(op)
+}
+
+// What a byte behind the state of a slot says of it. It is left out if it says nothing.
+const (
+	metaRebuilding byte = 1 << iota
+	metaUnsure
+)
+
+func metaMarks(meta record.SlotMeta) (marks byte) {
+	if meta.Rebuilding {
+		marks |= metaRebuilding
+	}
+	if meta.Unsure {
+		marks |= metaUnsure
+	}
+	return marks
 }
 
 func opBegin(dst []byte, kind byte, slot uint16) []byte {
@@ -140,7 +156,9 @@ func (e *Engine) replay(seq uint64, op []byte) error {
 		if d.rest == nil {
 			break
 		}
-		meta.Rebuilding = len(d.rest) > 0
+		if len(d.rest) > 0 {
+			meta.Rebuilding, meta.Unsure = d.rest[0]&metaRebuilding != 0, d.rest[0]&metaUnsure != 0
+		}
 		return e.replayMeta(s, op[0], meta)
 	}
 	return fmt.Errorf("%w: journal, number %d: %w", engine.ErrCorrupt, seq, errOperation)

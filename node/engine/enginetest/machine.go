@@ -196,7 +196,7 @@ func (m *machine) reset(t *rapid.T) {
 func (m *machine) putSlot(t *rapid.T) {
 	m.stage(t, change{kind: putMeta, slot: drawSlot(t), meta: record.SlotMeta{
 		Epoch: rapid.Uint64().Draw(t, "epoch"), Promised: drawVersion(t).Ballot, Floor: drawVersion(t), Cleared: drawVersion(t),
-		Rebuilding: rapid.Bool().Draw(t, "rebuilding"),
+		Rebuilding: rapid.Bool().Draw(t, "rebuilding"), Unsure: rapid.Bool().Draw(t, "unsure"),
 	}})
 }
 

@@ -31,7 +31,7 @@ func again(t *testing.T, s *store, check func()) {
 func testRestartKeepsEverything(t *testing.T, s *store) {
 	again(t, s, func() { newModel(modelSlots).requireIn(t, s, 0) })
 
-	meta := record.SlotMeta{Epoch: 1<<63 + 5, Promised: latest.Ballot, Floor: version(2), Cleared: version(1), Rebuilding: true}
+	meta := record.SlotMeta{Epoch: 1<<63 + 5, Promised: latest.Ballot, Floor: version(2), Cleared: version(1), Rebuilding: true, Unsure: true}
 	require.NoError(t, s.PutSlot(3, meta))
 	contents := put(t, s, 3, 100)
 	extreme := map[string]record.Record{
@@ -123,12 +123,12 @@ func testRestartAfterClears(t *testing.T, s *store) {
 	clearTo(5)
 	s.maintain(t)
 	check()
-	require.NoError(t, s.Reset(6, record.SlotMeta{Rebuilding: true}))
+	require.NoError(t, s.Reset(6, record.SlotMeta{Rebuilding: true, Unsure: true}))
 	contents = put(t, s, 6, 5)
 	check()
 	s.maintain(t)
 	check()
-	requireMeta(t, s, 6, record.SlotMeta{Rebuilding: true})
+	requireMeta(t, s, 6, record.SlotMeta{Rebuilding: true, Unsure: true})
 }
 
 // testRestartAfterClearOfManyRecords ends the engine before it can have removed what was

@@ -1,104 +1,101 @@
 package sim
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/proxy/quorum"
 )
 
-// decide says what a transfer copies, and what homes have to write again. It reports false as long as
-// that takes more old members to show what they hold.
-func (t *transfer) decide() bool {
-	if len(t.shown) < quorum.Majority(len(t.old)) {
+// decide says what becomes of a page that a majority of the old members have shown: what is copied, and what a home has to write again.
+func (c *collection) decide() {
+	n, slot := c.node, c.epoch.slot
+	if !c.takeMeta() {
+		return
+	}
+	for _, key := range c.keys() {
+		own, present, err := n.acceptors[slot].Read([]byte(key))
+		if err != nil {
+			n.damage(slot, err)
+			return
+		}
+		v, agreed := c.agreed(func(from *showing) (record.Version, bool) { return from.version(key) })
+		stays := !c.epoch.joins(n.id)
+		switch {
+		case !agreed && (c.somebodyShows(key) || stays && present):
+			c.rewrite(key)
+		case agreed && stays && present && v.Less(own.Version): // nobody else may have seen it
+			c.rewrite(key)
+		case agreed && own.Version.Less(v):
+			c.wanted[key] = v
+		}
+	}
+	c.decided = true
+}
+
+// takeMeta takes over what was shown of the slot as a whole: the highest floor and promise, and the clear that is agreed. If none is, it
+// takes the highest, which is unsure then. A clear raises the floor as well: who has a write in doubt that it removed may find neither of them (R11). It reports false
+// if that cannot be written now.
+func (c *collection) takeMeta() bool {
+	n, slot := c.node, c.epoch.slot
+	meta := n.acceptors[slot].Meta()
+	own, unsure := meta.Cleared, false
+	cleared, agreed := c.agreed(func(from *showing) (record.Version, bool) { return from.meta.Cleared, !from.meta.Unsure })
+	for _, shown := range c.shown {
+		meta.Floor = record.Max(meta.Floor, record.Max(shown.meta.Floor, shown.meta.Cleared))
+		if meta.Promised.Less(shown.meta.Promised) {
+			meta.Promised = shown.meta.Promised
+		}
+		if !agreed && cleared.Less(shown.meta.Cleared) {
+			cleared, unsure = shown.meta.Cleared, true
+		}
+	}
+	var err error
+	switch {
+	case own.Less(cleared):
+		if unsure {
+			n.sim.count("clear-unsure", 1)
+		}
+		meta.Cleared, meta.Unsure = cleared, unsure
+		err = n.store.Clear(slot, meta)
+	case own == cleared && agreed:
+		meta.Unsure = false
+		fallthrough
+	default:
+		err = n.store.PutSlot(slot, meta)
+	}
+	if err != nil {
+		n.damage(slot, err)
 		return false
 	}
-	var copied snapshot
-	var rewrites []*rewrite
-	for slot := range uint16(slots) {
-		cleared, agreed := t.agreed(func(from *snapshot) record.Record { return record.Record{Version: from.metas[slot].Cleared} })
-		if !(agreed && t.carries()) && !t.allStayingShown() {
-			return false // one of them may hold what a clear has removed elsewhere
-		}
-		copied.metas[slot] = t.merge(slot, cleared.Version)
-		copied.records[slot] = map[string]record.Record{}
-		again := map[string]bool{}
-		for _, key := range t.keysShown(slot) {
-			rec, agreed := t.agreed(func(from *snapshot) record.Record { return from.read(slot, key) })
-			if agreed && cleared.Version.Less(rec.Version) {
-				copied.records[slot][key] = rec
-			}
-			if !agreed || !t.carries() {
-				again[key] = true
-			}
-		}
-		if !t.carries() && len(again) == 0 { // a term is needed all the same, for what is promised
-			again[keysOf(slot)[0]] = true
-		}
-		for _, key := range slices.Sorted(maps.Keys(again)) {
-			rewrites = append(rewrites, &rewrite{transfer: t, cmd: cmd{Name: "repair", Key: key, Slot: slot}, sent: t.sim.now - resend})
-		}
-		t.sim.count("copied", len(copied.records[slot]))
-	}
-	t.copied, t.rewrites = &copied, rewrites
-	t.sim.count("rewritten", len(rewrites))
+	n.open(slot) // the acceptor reads its slot again
 	return true
 }
 
-// carries reports whether what a majority of the old members hold is held by a majority of the new ones
-// as soon as all that join have it, whichever of the old ones these are.
-func (t *transfer) carries() bool {
-	leaving := len(t.old) - (len(t.next) - len(t.joining))
-	return max(0, quorum.Majority(len(t.old))-leaving)+len(t.joining) >= quorum.Majority(len(t.next))
-}
-
-// allStayingShown reports whether all old members that are new ones, too, have shown what they hold.
-func (t *transfer) allStayingShown() bool {
-	return !slices.ContainsFunc(t.old, func(id uint16) bool { return slices.Contains(t.next, id) && t.shown[id] == nil })
-}
-
-// agreed returns what a majority of the old members show in one and the same version.
-func (t *transfer) agreed(of func(*snapshot) record.Record) (record.Record, bool) {
+// agreed returns what a majority of the old members show in one and the same version. What is unsure is agreed on with nobody.
+func (c *collection) agreed(of func(*showing) (v record.Version, sure bool)) (record.Version, bool) {
 	votes := map[record.Version]int{}
-	for _, from := range t.shown {
-		rec := of(from)
-		if votes[rec.Version]++; votes[rec.Version] == quorum.Majority(len(t.old)) {
-			return rec, true
+	for _, from := range c.shown {
+		if v, sure := of(from); sure {
+			if votes[v]++; votes[v] == quorum.Majority(len(c.epoch.members)) {
+				return v, true
+			}
 		}
 	}
-	return record.Record{}, false
+	return record.Version{}, false
 }
 
-// merge returns what becomes of the state of a slot. A clear that is not copied raises the floor: who has a write in
-// doubt that it removed finds neither of them (R11).
-func (t *transfer) merge(slot uint16, cleared record.Version) record.SlotMeta {
-	meta := record.SlotMeta{Cleared: cleared}
-	for _, from := range t.shown {
-		shown := &from.metas[slot]
-		meta.Floor = record.Max(meta.Floor, record.Max(shown.Floor, shown.Cleared))
-		if meta.Promised.Less(shown.Promised) {
-			meta.Promised = shown.Promised
+func (c *collection) somebodyShows(key string) bool {
+	for _, from := range c.shown {
+		if _, held := from.versions[key]; held {
+			return true
 		}
 	}
-	return meta
+	return false
 }
 
-// keysShown returns the keys of which some member has shown a record, in order.
-func (t *transfer) keysShown(slot uint16) []string {
-	shown := map[string]bool{}
-	for _, from := range t.shown {
-		for key := range from.records[slot] {
-			shown[key] = true
-		}
+// version returns what is shown of a key: its record's version or, without one, that of the slot's clear.
+func (from *showing) version(key string) (v record.Version, sure bool) {
+	if v, held := from.versions[key]; held {
+		return v, true
 	}
-	return slices.Sorted(maps.Keys(shown))
-}
-
-// read returns what a replica that holds this says of a key.
-func (held *snapshot) read(slot uint16, key string) record.Record {
-	if rec, ok := held.records[slot][key]; ok {
-		return rec
-	}
-	return record.Record{Version: held.metas[slot].Cleared}
+	return from.meta.Cleared, !from.meta.Unsure
 }

@@ -12,8 +12,8 @@ const unknown = "?"
 // often of one key, whose answers it awaits before it sends the next.
 type client struct {
 	sim      *Sim
-	id       uint16 // its address in the network
-	epoch    uint64
+	id       uint16        // its address in the network
+	epochs   [slots]uint64 // which of each slot it knows
 	left     int           // operations
 	open     int           // operations of the pipeline that are not answered
 	pipeline []*operation  // which was sent last
@@ -107,4 +107,11 @@ func (p *client) rival(except uint16) uint16 {
 	return except
 }
 
-func (p *client) config(slot int) *register.Config { return p.sim.epochs[p.epoch-1].configs[slot] }
+func (p *client) config(slot int) *register.Config {
+	return p.sim.epochOf(uint16(slot), p.epochs[slot]).config
+}
+
+// learn is told of an epoch of a slot.
+func (p *client) learn(slot uint16, number uint64) {
+	p.epochs[slot] = max(p.epochs[slot], number)
+}

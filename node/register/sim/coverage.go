@@ -10,13 +10,13 @@ import (
 // all of those that the register counts. One that never occurs says that the simulator has
 // stopped testing something.
 var happenings = []string{
-	"afflicted", begunWhenWell, "change-dropped", "clock-jump", "copied", "crash", "crash-in-step", "disk-lost", "duplicated", "epoch", "expired-read", "grown", "hash-delta", "hash-need-full", "hash-object", "hash-patch", "joint-epoch", "lost",
-	"members-changed", "missed", "not-voting", "operations", "partition", "pause", "pipeline", "quorum-read", "read-failed", "read-to-home", "rebuild-cut", "rebuilt",
-	"repaired", "rewritten", "rot", "rot-found", "shrunk", "staged-lost", "store-failed", "store-full", "write-refused", "write-torn", "writes", "writes-unknown",
+	"afflicted", begunWhenWell, "change-dropped", "change-retargeted", "change-stuck", "clear-unsure", "clock-jump", "collection-resumed", "copied", "crash", "crash-in-step", "disk-lost", "duplicated", "epoch", "expired-read", "grown", "hash-delta", "hash-need-full", "hash-object", "hash-patch", "joint-epoch", "lost",
+	"members-changed", "missed", "not-voting", "number-reused", "operations", "partition", "pause", "pipeline", "quorum-read", "read-failed", "read-to-home", "rebuild-cut", "rebuilt", "rejoined",
+	"repaired", "rewritten", "rot", "rot-found", "shrunk", "staged-lost", "store-failed", "store-full", "unsure-read", "value-newer", "write-refused", "write-torn", "writes", "writes-unknown",
 }
 
 // rare are those of them that a run of some thousand histories may miss.
-var rare = []string{register.FloorHit.String(), register.ResolvedRedo.String()}
+var rare = []string{"unsure-read", register.FloorHit.String(), register.ResolvedRedo.String()}
 
 // enough and plenty are how many histories a run over all modes needs to see everything that is
 // not rare, and everything.

@@ -7,9 +7,11 @@
 //	weather.go    the modes: which faults and which commands
 //	network.go    loss, duplication, delay, reordering, cuts
 //	faults.go     crashes, pauses, lost disks, clock jumps, and the healing of a majority
-//	epochs.go     the control plane: new members, joint epochs (R15 to R17)
-//	transfer.go   what becomes of the old members' data: showing, copying, writing again (R18)
-//	agreement.go  which of it is copied, and which is written again
+//	epochs.go     the epochs of each slot, and who knows of them (R15)
+//	transfer.go   the control plane: new members, joint epochs, changes that are given up (R16, R17)
+//	collect.go    how a new member comes to what the old ones hold: pages, copies (R18)
+//	agreement.go  what of a page is copied, and what is written again
+//	rewrite.go    and how it is
 //	node.go       a process: store, acceptors, homes, and the withholding of what is not durable (R2)
 //	store.go      a store that loses what was staged but not committed, and that checks invariants
 //	env.go        what a process answers to its homes
@@ -26,10 +28,10 @@
 // partitions; crashes at any moment, also between two messages of a broadcast; processes that
 // stand still and go on with their queue; stores that fail or are full; replicas that lose their disk and do not vote any more; group
 // commit over several slots with crashes between stage and commit; clocks that differ and jump; rival homes;
-// pipelines; expiry, purges and slot-wide clears during all of it; changes of the ring epoch and of the members,
-// to more and to fewer of them, and such changes that are given up.
+// pipelines; expiry, purges and slot-wide clears during all of it; changes of the epoch and of the members of each slot on its own,
+// to more and to fewer of them, and such changes that are given up, or for others.
 //
 // Safety: every history is linearizable per key, whatever happens; a version names one state; what a
 // replica promised never goes back; and what a quorum holds is built on what one held before. Liveness
-// (mode liveness): once a majority is healed for good, every operation finishes in bounded time, whatever the rest does.
+// (mode liveness): once a majority is healed for good, every operation finishes in bounded time, whatever the rest does, and every change of members ends.
 package sim

@@ -9,8 +9,37 @@ import (
 
 // anyMember picks a node of the newest ring.
 func (s *Sim) anyMember() *node {
-	all := s.latest().all()
+	all := s.latest(s.anySlot()).all()
 	return s.nodes[all[s.rand.IntN(len(all))]]
+}
+
+// members returns the nodes of the newest ring, in the order of their numbers.
+func (s *Sim) members() []uint16 {
+	var all []uint16
+	for slot := range uint16(slots) {
+		all = append(all, s.latest(slot).all()...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// spares reports whether each slot keeps a majority of its members, in a joint epoch of both, if so many of the bad are one more.
+func (s *Sim) spares(id uint16, most func(members int) int, bad func(*node) bool) bool {
+	for slot := range uint16(slots) {
+		e := s.latest(slot)
+		for _, members := range [][]uint16{e.members, e.next} {
+			count := 1
+			for _, other := range members {
+				if bad(s.nodes[other]) {
+					count++
+				}
+			}
+			if slices.Contains(members, id) && count > most(len(members)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // crash ends a process: what it had not made durable is gone. It comes back soon.
@@ -26,7 +55,7 @@ func (s *Sim) crash(n *node) {
 		down = 1 + s.rand.IntN(4)
 	}
 	s.after(down, func() {
-		if !n.up {
+		if !n.up && !n.gone {
 			n.boot()
 		}
 	})
@@ -100,7 +129,8 @@ func (s *Sim) clockJump() {
 // vote (R19); another one takes its place. One at a time: what a majority lost is lost.
 func (s *Sim) loseDisk() {
 	n := s.anyMember()
-	if s.change != nil || s.latest().joint() || !n.up || n.lost || slices.ContainsFunc(s.latest().members, func(id uint16) bool { return s.nodes[id].lost }) {
+	one := func(members int) int { return min(1, (members-1)/2) }
+	if !n.up || n.lost || !s.spares(n.id, one, func(other *node) bool { return other.lost }) {
 		return
 	}
 	s.count("disk-lost", 1)
@@ -108,7 +138,22 @@ func (s *Sim) loseDisk() {
 	n.lost = true
 	s.crash(n)
 	n.store = newStore(n)
-	s.after(20+s.rand.IntN(200), func() { s.changeMembers(1) })
+	s.after(20+s.rand.IntN(200), func() { s.replaceLost(n) })
+}
+
+// replaceLost gives the place of a node that has lost its disk to another one: where nothing is being changed, and where it was about to join.
+func (s *Sim) replaceLost(n *node) {
+	for slot := range uint16(slots) {
+		e := s.latest(slot)
+		switch {
+		case s.healed || n.gone || !slices.Contains(e.all(), n.id):
+		case s.changes[slot] == nil:
+			s.startChange(slot, 1)
+		case e.joins(n.id):
+			s.endChange(slot, e.members, "change-dropped")
+			s.startChange(slot, 1)
+		}
+	}
 }
 
 // partition cuts one-way links at random, and heals those that were cut.
@@ -118,7 +163,7 @@ func (s *Sim) partition() {
 		return
 	}
 	s.count("partition", 1)
-	members := s.latest().all()
+	members := s.members()
 	if s.chance(4) { // isolate one node completely
 		id := s.anyMember().id
 		for _, other := range members {
@@ -153,27 +198,23 @@ const settling = 1000
 // How these operations are counted.
 const begunWhenWell, unknownWhenWell = "begun-when-well", "unknown-when-well"
 
-// heal makes a majority of the newest members well for good. Each of the others may be
-// dead, stand still, be cut off or be well.
+// heal makes a majority of each slot's newest members well for good, in a joint epoch of both. Each of the others may be
+// dead, stand still, be cut off or be well. Changes of members go on, and some begin later.
 func (s *Sim) heal() {
 	s.healed, s.rivalry = true, 0
 	s.blocked = map[[2]uint16]bool{}
-	members := s.shuffled(s.latest().all())
-	spare := s.latest().spare()
+	members := s.shuffled(s.members())
+	minority := func(members int) int { return (members - 1) / 2 }
 	for _, id := range members {
 		n := s.nodes[id]
 		n.store.full = false
-		if n.lost {
-			spare--
-			n.ill = true
-		}
+		n.ill = n.lost
 	}
 	for _, id := range members {
 		n := s.nodes[id]
 		switch {
 		case n.lost:
-		case spare > 0 && s.chance(2):
-			spare--
+		case s.spares(id, minority, func(other *node) bool { return other.ill }) && s.chance(2):
 			s.afflict(n)
 		case !n.up:
 			n.boot()
@@ -189,10 +230,21 @@ func (s *Sim) heal() {
 		if !slices.Contains(members, n.id) {
 			n.ill = true // it has been replaced
 		}
-		n.learn(s.latest().number)
+		for slot := range uint16(slots) {
+			n.learn(slot, s.latest(slot).number)
+		}
+	}
+	for slot := range uint16(slots) {
+		s.after(s.rand.IntN(2000), func() {
+			if s.changes[slot] == nil && s.chance(2) {
+				s.startChange(slot, 1)
+			}
+		})
 	}
 	for _, p := range s.clients {
-		p.epoch = s.latest().number
+		for slot := range uint16(slots) {
+			p.learn(slot, s.latest(slot).number)
+		}
 		p.left += 6
 		p.next()
 	}
@@ -238,15 +290,14 @@ func (s *Sim) describeHealth(members []uint16) (text string) {
 	return text
 }
 
-// requireQuiet checks that the homes that are well have nothing left to do.
+// requireQuiet checks that the homes that are well have nothing left to do, and that every change has ended.
 func (s *Sim) requireQuiet() {
-	for _, id := range s.latest().all() {
-		n := s.nodes[id]
-		if n.ill {
-			continue
+	for slot := range uint16(slots) {
+		if s.changes[slot] != nil {
+			s.overdue = append(s.overdue, fmt.Sprintf("slot %d: the change of its members has not come to an end", slot))
 		}
-		for slot := range n.homes {
-			if n.homes[slot].Active() {
+		for _, id := range s.latest(slot).all() {
+			if n := s.nodes[id]; !n.ill && n.homes[slot].Active() {
 				s.overdue = append(s.overdue, fmt.Sprintf("node %d, slot %d: the home is still at work at the end", id, slot))
 			}
 		}

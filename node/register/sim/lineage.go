@@ -23,12 +23,13 @@ func (s *Sim) proposed(m *register.Message, blind bool) {
 func (s *Sim) watch(n *node) {
 	for _, key := range keys {
 		at := lineage.Key{Slot: key.slot, Key: key.name}
-		v := n.durableVersion(at)
-		if v.IsZero() || s.lineage.Readable(at, v) {
+		v, sure := n.durableVersion(at)
+		if !sure || v.IsZero() || s.lineage.Readable(at, v) {
 			continue
 		}
-		for i := len(s.epochs) - 1; i >= 0 && s.epochs[i].number >= n.acceptors[at.Slot].Meta().Epoch; i-- {
-			if s.holdQuorum(s.epochs[i], at, v) {
+		epochs := s.epochs[at.Slot]
+		for i := len(epochs) - 1; i >= 0 && epochs[i].number >= n.acceptors[at.Slot].Meta().Epoch; i-- {
+			if s.holdQuorum(epochs[i], at, v) {
 				if err := s.lineage.NowReadable(at, v); err != nil {
 					s.violated("%v", err)
 				}
@@ -38,23 +39,24 @@ func (s *Sim) watch(n *node) {
 	}
 }
 
-// durableVersion returns the version of a key that a node holds for good.
-func (n *node) durableVersion(at lineage.Key) record.Version {
+// durableVersion returns the version of a key that a node holds for good, and whether it may be agreed on.
+func (n *node) durableVersion(at lineage.Key) (v record.Version, sure bool) {
 	im := &n.store.durable.slots[at.Slot]
 	if rec, ok := im.records[at.Key]; ok {
-		return rec.Version
+		return rec.Version, true
 	}
-	return im.meta.Cleared
+	return im.meta.Cleared, !im.meta.Unsure
 }
 
 // holdQuorum reports whether a quorum of an epoch's members holds exactly a version, and votes. What one holds for good that has been rebuilt
 // a moment ago may still be a part of the copy, which it does not show: its last step, with which it votes again, is not there for good.
-func (s *Sim) holdQuorum(e epoch, at lineage.Key, v record.Version) bool {
+func (s *Sim) holdQuorum(e *epoch, at lineage.Key, v record.Version) bool {
 	majority := func(members []uint16) bool {
 		holders := 0
 		for _, id := range members {
 			n := s.nodes[id]
-			if !n.lost && !n.damaged[at.Slot] && !n.store.durable.slots[at.Slot].meta.Rebuilding && n.acceptors[at.Slot].Meta().Epoch <= e.number && n.durableVersion(at) == v {
+			held, sure := n.durableVersion(at)
+			if sure && held == v && !n.lost && !n.damaged[at.Slot] && !n.store.durable.slots[at.Slot].meta.Rebuilding && n.acceptors[at.Slot].Meta().Epoch <= e.number {
 				holders++
 			}
 		}

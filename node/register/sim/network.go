@@ -61,7 +61,7 @@ func (s *Sim) sendRead(o *operation, to uint16) {
 	if s.loses(5) {
 		return
 	}
-	attempt, epoch := o.attempt, o.client.epoch
+	attempt, epoch := o.attempt, o.client.epochs[o.cmd.Slot]
 	s.once(o.client.id, to, func() { s.nodes[to].read(o, attempt, epoch) })
 }
 
@@ -71,6 +71,7 @@ type vote struct {
 	epoch   uint64
 	refused bool // it does not vote, or is in a newer epoch
 	expired bool
+	unsure  bool // absent by a clear that is
 	record  record.Record
 }
 
@@ -95,7 +96,7 @@ func (s *Sim) sendRequests(p *client, ops []*operation, to, except uint16) {
 		switch {
 		case !n.up: // connection refused: nothing was sent
 			for i, o := range ops {
-				s.sendAnswer(to, o, attempts[i], register.Answer{Outcome: register.NotDone}, p.epoch)
+				s.sendAnswer(to, o, attempts[i], register.Answer{Outcome: register.NotDone})
 			}
 		case !s.cut(p.id, to):
 			n.execute(ops, attempts, except)
@@ -103,7 +104,8 @@ func (s *Sim) sendRequests(p *client, ops []*operation, to, except uint16) {
 	})
 }
 
-func (s *Sim) sendAnswer(from uint16, o *operation, attempt int, a register.Answer, epoch uint64) {
+func (s *Sim) sendAnswer(from uint16, o *operation, attempt int, a register.Answer) {
+	epoch := s.nodes[from].epochs[o.cmd.Slot].number
 	if s.loses(3) {
 		return
 	}

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"errors"
+
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/register"
 )
@@ -16,13 +18,16 @@ type node struct {
 	eager  bool // its homes' requests do not wait for its own commit; only what it says as a replica does
 	ill    bool // it will not get well (mode liveness)
 	life   int  // number of starts
-	epoch  epoch
+	gone   bool // another one has its number: it never starts again
+	epochs [slots]*epoch
 	timing register.Timing
 
 	store     *store
 	acceptors [slots]*register.Acceptor
 	homes     [slots]*register.Home
 	damaged   [slots]bool // a record was found that cannot be read: the replica does not vote
+
+	collecting [slots]*collection // the one that runs or ran last
 
 	held    []heldEffect // withheld until durable (R2)
 	backlog []func()     // arrived while it stood still
@@ -43,7 +48,10 @@ func (n *node) boot() {
 	incarnation := record.NewIncarnation(uint64(n.sim.incarnations), n.id)
 	for slot := range n.homes {
 		n.open(uint16(slot))
-		home := register.NewHome(n, &n.timing, uint16(slot), n.id, incarnation, n.epoch.configs[slot], n.acceptors[slot])
+		if e := n.epochs[slot]; e.joins(n.id) && n.acceptors[slot].Meta().Epoch < e.number {
+			n.epochs[slot] = n.sim.before(e) // it has not entered this one for good
+		}
+		home := register.NewHome(n, &n.timing, uint16(slot), n.id, incarnation, n.epochs[slot].config, n.acceptors[slot])
 		n.homes[slot] = &home
 	}
 	n.sim.trace("node %d starts", n.id)
@@ -64,14 +72,6 @@ func (n *node) open(slot uint16) {
 		n.acceptors[slot] = new(register.Acceptor)
 	}
 	*n.acceptors[slot] = acceptor // the home keeps its pointer
-}
-
-// join prepares a new identity, which knows nothing older than a joint epoch (R17).
-func (n *node) join(epoch uint64) {
-	if !n.adoptAll(epoch) {
-		panic("sim: a new node has an epoch")
-	}
-	n.store.commit(n.store.stagedAt)
 }
 
 // stop ends the process.
@@ -163,7 +163,7 @@ func (n *node) deliver(m register.Message) {
 	case n.lost:
 		return
 	case m.Reply && m.Result == register.StaleEpoch:
-		n.learn(m.Epoch)
+		n.learn(m.Slot, m.Epoch)
 		return
 	case m.Reply:
 		n.do(func() {
@@ -191,8 +191,14 @@ func (n *node) deliver(m register.Message) {
 	})
 }
 
+// errNotNow is what comes of a request in an epoch that the node cannot enter yet.
+var errNotNow = errors.New("the epoch cannot be entered now")
+
 // serve has a replica execute a request, and persists what it wants to have persisted.
 func (n *node) serve(m, reply *register.Message) error {
+	if !n.meet(m.Slot, m.Epoch) {
+		return errNotNow
+	}
 	a, w := n.acceptors[m.Slot], &n.ready.Write
 	if err := a.Step(m, reply, w); err != nil || !w.Wanted() {
 		return err
@@ -215,7 +221,7 @@ func (n *node) execute(ops []*operation, attempts []int, except uint16) {
 		for i, o := range ops {
 			if n.lost {
 				n.sim.count("not-voting", 1)
-				n.sim.sendAnswer(n.id, o, attempts[i], register.Answer{Outcome: register.NotDone, Reason: register.NotVoting}, n.epoch.number)
+				n.sim.sendAnswer(n.id, o, attempts[i], register.Answer{Outcome: register.NotDone, Reason: register.NotVoting})
 				continue
 			}
 			r := register.NewRequest(o.cmd.request(), o, uint64(attempts[i]), int64(n.sim.now))
@@ -228,36 +234,19 @@ func (n *node) execute(ops []*operation, attempts []int, except uint16) {
 func (n *node) read(o *operation, attempt int, epoch uint64) {
 	n.do(func() {
 		acceptor := n.acceptors[o.cmd.Slot]
-		if n.damaged[o.cmd.Slot] {
+		if n.damaged[o.cmd.Slot] || !n.meet(o.cmd.Slot, epoch) {
 			n.sim.sendVote(o, attempt, vote{from: n.id, epoch: acceptor.Meta().Epoch, refused: true})
 			return
 		}
 		current := n.adopt(o.cmd.Slot, epoch)
-		rec, _, err := acceptor.Read([]byte(o.cmd.Key))
+		rec, present, err := acceptor.Read([]byte(o.cmd.Key))
 		n.damage(o.cmd.Slot, err)
 		if n.lost || !current || err != nil {
 			n.sim.sendVote(o, attempt, vote{from: n.id, epoch: acceptor.Meta().Epoch, refused: true})
 			return
 		}
 		rec.State = clone(rec.State)
-		v := vote{from: n.id, epoch: acceptor.Meta().Epoch, record: rec, expired: rec.State.Live() && rec.State.Expired(n.now())}
+		v := vote{from: n.id, epoch: acceptor.Meta().Epoch, record: rec, unsure: !present && acceptor.Meta().Unsure, expired: rec.State.Live() && rec.State.Expired(n.now())}
 		n.hold(func() { n.sim.sendVote(o, attempt, v) })
-	})
-}
-
-// learn adopts an epoch of the ring.
-func (n *node) learn(number uint64) {
-	if !n.up || number <= n.epoch.number {
-		return
-	}
-	n.do(func() {
-		e := n.sim.epochs[number-1]
-		if e.number <= n.epoch.number {
-			return
-		}
-		n.epoch = e
-		for slot := range n.homes {
-			n.step(uint16(slot), register.Input{Happening: register.Learned, Config: e.configs[slot]})
-		}
 	})
 }

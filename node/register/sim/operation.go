@@ -82,7 +82,7 @@ const patience = 8
 // handleAnswer takes what a home says.
 func (o *operation) handleAnswer(from uint16, attempt int, a register.Answer, epoch uint64) {
 	p := o.client
-	p.epoch = max(p.epoch, epoch)
+	p.learn(o.cmd.Slot, epoch)
 	if o.done || attempt != o.attempt {
 		return
 	}
@@ -127,7 +127,7 @@ func (o *operation) startRead() bool {
 
 // handleVote counts what a replica says (R10).
 func (o *operation) handleVote(attempt int, v vote) {
-	o.client.epoch = max(o.client.epoch, v.epoch)
+	o.client.learn(o.cmd.Slot, v.epoch)
 	if o.done || attempt != o.attempt || o.read == nil {
 		return
 	}
@@ -136,6 +136,9 @@ func (o *operation) handleVote(attempt int, v vote) {
 	switch {
 	case v.refused:
 		decision = r.votes.Fail()
+	case v.unsure: // it agrees with nobody
+		s.count("unsure-read", 1)
+		decision = r.votes.Expire()
 	case v.expired:
 		s.count("expired-read", 1)
 		decision = r.votes.Expire()

@@ -84,9 +84,9 @@ func (n *node) answer(r *register.Request, a register.Answer) {
 		n.answerRewrite(w, a)
 		return
 	}
-	o, attempt, epoch := r.Origin.(*operation), int(r.OriginID), n.epoch.number
+	o, attempt := r.Origin.(*operation), int(r.OriginID)
 	a.Reply = append([]byte(nil), a.Reply...)
-	n.hold(func() { n.sim.sendAnswer(n.id, o, attempt, a, epoch) })
+	n.hold(func() { n.sim.sendAnswer(n.id, o, attempt, a) })
 }
 
 // missed is a hint. In mode repair the node writes some of these keys again, some time later.

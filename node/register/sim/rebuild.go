@@ -33,16 +33,6 @@ func (s *Sim) rot(n *node) {
 	}
 }
 
-// rotten reports whether some slot cannot be read.
-func (n *node) rotten() bool {
-	for slot := range n.damaged {
-		if n.damaged[slot] || len(n.store.staged.slots[slot].rotten) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // damage ends the vote for a slot of which a record cannot be read, and has it rebuilt.
 func (n *node) damage(slot uint16, err error) {
 	if n.damaged[slot] || !errors.Is(err, errRotten) && !errors.Is(err, register.ErrRebuilding) {

@@ -2,30 +2,28 @@ package sim
 
 import (
 	"container/heap"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/lineage"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/proxy/quorum"
 )
 
 // scenario is a cluster without clients and faults, whose replicas are told one by one what homes would tell
-// them. All is about key b.
+// them. All is about one key of slot 0, which is the only one that changes its members.
 type scenario struct {
 	*Sim
-	t *testing.T
+	t   *testing.T
+	key string
 }
 
 func newScenario(t *testing.T, members int) scenario {
-	seed := int64(1)
-	if members == 5 {
-		seed = 4
-	}
-	s := scenario{New(Options{Mode: "calm", Seed: seed, Clients: 1}), t}
+	s := scenario{New(Options{Mode: "calm", Seed: 1, Clients: 1, Members: members}), t, "b"}
 	s.clients[0].left = 0
-	require.Len(t, s.latest().members, members)
 	return s
 }
 
@@ -38,7 +36,7 @@ func ballot(counter uint64, member uint16) record.Ballot {
 func (s scenario) tell(m register.Message, epoch uint64, members ...uint16) (reply register.Message) {
 	for _, id := range members {
 		n := s.nodes[id]
-		m.Epoch, m.From, m.To, m.Key = epoch, m.Ballot.Member(), id, []byte("b")
+		m.Epoch, m.From, m.To, m.Key = epoch, m.Ballot.Member(), id, []byte(s.key)
 		require.NoError(s.t, n.serve(&m, &reply))
 		n.store.commit(n.store.stagedAt)
 	}
@@ -70,12 +68,49 @@ func purge(v record.Version) register.Message {
 	return register.Message{Kind: register.Purge, Ballot: v.Ballot, Version: v}
 }
 
-// unreachable says which members the control plane cannot reach from now on.
-func (s scenario) unreachable(members ...uint16) {
-	clear(s.blocked)
+// quiet says which old members show nothing of what they hold from now on.
+func (s scenario) quiet(members ...uint16) {
+	s.silent = map[[2]uint16]bool{}
 	for _, id := range members {
-		s.blocked[[2]uint16{0, id}] = true
+		for to := range uint16(len(s.nodes) + 3) {
+			s.silent[[2]uint16{id, to}] = true
+		}
 	}
+}
+
+// change begins to change the members.
+func (s scenario) change(next ...uint16) *transfer {
+	for len(s.nodes) <= int(slices.Max(next)) {
+		s.addNode(uint16(len(s.nodes)))
+	}
+	t := s.beginChange(0, next)
+	if t != nil {
+		t.step()
+	}
+	return t
+}
+
+// page has a member collect one page, from these old members only.
+func (s scenario) page(who uint16, from ...uint16) *collection {
+	s.t.Helper()
+	e := s.latest(0)
+	s.quiet(e.all()...)
+	for _, id := range from {
+		delete(s.silent, [2]uint16{id, who})
+	}
+	for range 500 {
+		before := 0
+		if c := s.nodes[who].collecting[0]; c != nil && c.epoch == e {
+			before = c.page
+		}
+		s.runFor(1)
+		if c := s.nodes[who].collecting[0]; c != nil && c.epoch == e && c.page > before {
+			s.quiet(e.all()...)
+			return c
+		}
+	}
+	s.t.Fatal("the page is not collected")
+	return nil
 }
 
 // runFor runs what is going on for a while.
@@ -92,14 +127,14 @@ func (s scenario) runFor(time int) {
 // complete runs until the change is over.
 func (s scenario) complete() {
 	s.runFor(2000)
-	require.Nil(s.t, s.change)
-	require.False(s.t, s.latest().joint())
+	require.Nil(s.t, s.changes[0])
+	require.False(s.t, s.latest(0).joint())
 }
 
 // held returns what a member holds durably.
 func (s scenario) held(id uint16) record.Record {
 	im := &s.nodes[id].store.durable.slots[0]
-	if rec, ok := im.records["b"]; ok {
+	if rec, ok := im.records[s.key]; ok {
 		return rec
 	}
 	return record.Record{Version: im.meta.Cleared}
@@ -108,9 +143,12 @@ func (s scenario) held(id uint16) record.Record {
 // readable returns what a majority of the members hold in one version, which clients are answered (R10).
 func (s scenario) readable() (record.Record, bool) {
 	votes := map[record.Version]int{}
-	for _, id := range s.latest().members {
+	for _, id := range s.latest(0).members {
 		rec := s.held(id)
-		if votes[rec.Version]++; votes[rec.Version] == quorum.Majority(len(s.latest().members)) {
+		if _, sure := s.nodes[id].durableVersion(lineage.Key{Key: s.key}); !sure {
+			continue
+		}
+		if votes[rec.Version]++; votes[rec.Version] == quorum.Majority(len(s.latest(0).members)) {
 			return rec, true
 		}
 	}
@@ -121,13 +159,13 @@ func (s scenario) readable() (record.Record, bool) {
 func (s scenario) requireNoMajorityWithout(v record.Version) {
 	s.t.Helper()
 	without := 0
-	for _, id := range s.latest().members {
+	for _, id := range s.latest(0).members {
 		s.t.Logf("node %d: %v %s", id, s.held(id).Version, show(s.held(id).State))
 		if s.held(id).Version.Less(v) {
 			without++
 		}
 	}
-	require.Less(s.t, without, quorum.Majority(len(s.latest().members)), "a majority holds nothing of %v, which was acknowledged", v)
+	require.Less(s.t, without, quorum.Majority(len(s.latest(0).members)), "a majority holds nothing of %v, which was acknowledged", v)
 }
 
 // requireNothingBesides demands that what is readable is the beginning of all that is newer: nothing is found later that
@@ -135,7 +173,7 @@ func (s scenario) requireNoMajorityWithout(v record.Version) {
 func (s scenario) requireNothingBesides() {
 	s.t.Helper()
 	read, ok := s.readable()
-	for _, id := range s.latest().members {
+	for _, id := range s.latest(0).members {
 		rec := s.held(id)
 		s.t.Logf("node %d: %v %s", id, rec.Version, show(rec.State))
 		if ok && read.Version.Less(rec.Version) {

@@ -49,6 +49,8 @@ type Options struct {
 	// Clients is the number of clients, Operations how many each of them runs. 0 means
 	// the usual number.
 	Clients, Operations int
+	// Members is the number of members at the beginning, 0 for the usual one.
+	Members int
 	// Trace is called with every event, if it is not nil.
 	Trace func(line string)
 }
@@ -67,9 +69,12 @@ type Sim struct {
 
 	nodes        []*node // by ID, from 1; nodes[0] is nil
 	clients      []*client
-	epochs       []epoch
-	change       *transfer      // members are being replaced, nil if they are not
-	clock        map[uint16]int // by how much the clock of a node or client differs from now
+	version      uint64             // of the ring: every change of a slot raises it
+	epochs       [slots][]*epoch    // of each slot, the oldest first
+	changes      [slots]*transfer   // members are being replaced, nil if they are not
+	notes        bool               // members note how far they have come with collecting
+	clock        map[uint16]int     // by how much the clock of a node or client differs from now
+	silent       map[[2]uint16]bool // old members that show nothing to a new one (in tests)
 	blocked      map[[2]uint16]bool
 	healed       bool // a majority is healed for good (mode liveness)
 	incarnations int
@@ -110,16 +115,20 @@ func New(o Options) *Sim {
 	case o.Mode == "rot" && o.Seed%8 == 1: // to rebuild takes all others, however many these are
 		size = []int{2, 4}[o.Seed/8%2]
 	}
+	if o.Members > 0 {
+		size = o.Members
+	}
 	members := make([]uint16, size)
 	for i := range members {
 		members[i] = uint16(i + 1)
 	}
-	s.epochs = []epoch{newEpoch(1, members, nil)}
-	for range members {
-		s.addNode()
+	s.notes = o.Seed%3 == 0
+	s.found(members)
+	for _, id := range members {
+		s.addNode(id)
 	}
 	for i := range o.Clients {
-		p := &client{sim: s, id: firstClient + uint16(i), epoch: 1, left: o.Operations}
+		p := &client{sim: s, id: firstClient + uint16(i), epochs: [slots]uint64{1, 1}, left: o.Operations}
 		s.clock[p.id] = s.rand.IntN(61) - 30
 		s.clients = append(s.clients, p)
 		s.after(s.rand.IntN(10), p.next)
@@ -127,9 +136,10 @@ func New(o Options) *Sim {
 	return s
 }
 
-// addNode starts a process that has never run before.
-func (s *Sim) addNode() *node {
-	n := &node{sim: s, id: uint16(len(s.nodes)), epoch: s.latest(), commit: []int{0, 0, 12, 120}[s.rand.IntN(4)], eager: s.chance(2)}
+// addNode starts a process that has never run before. It knows the ring of now: whatever was sent to a former member with its number is
+// of older epochs (R17).
+func (s *Sim) addNode(id uint16) *node {
+	n := &node{sim: s, id: id, commit: []int{0, 0, 12, 120}[s.rand.IntN(4)], eager: s.chance(2)}
 	n.timing = register.Timing{Resend: 35, Acquire: 40, Patience: 150, Backoff: 30, Request: 1000, Slow: 1000, Linger: 80, HandBack: 40}
 	n.timing.Large = []int{0, 1}[n.id%2]
 	if s.chance(3) {
@@ -137,9 +147,19 @@ func (s *Sim) addNode() *node {
 	}
 	n.store = newStore(n)
 	n.store.instant = n.commit == 0 && s.chance(2)
-	s.nodes = append(s.nodes, n)
+	if int(id) == len(s.nodes) {
+		s.nodes = append(s.nodes, n)
+	}
+	s.nodes[id] = n
+	for slot := range n.epochs {
+		n.epochs[slot] = s.latest(uint16(slot))
+	}
 	s.clock[n.id] = s.rand.IntN(61) - 30
 	n.boot()
+	for slot := range uint16(slots) {
+		n.adopt(slot, n.epochs[slot].number)
+	}
+	n.store.commit(n.store.stagedAt)
 	s.ticks(n)
 	return n
 }

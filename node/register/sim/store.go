@@ -20,6 +20,13 @@ type slotImage struct {
 	meta    record.SlotMeta
 	records map[string]record.Record
 	rotten  map[string]bool // keys whose records cannot be read
+	noted   note
+}
+
+// note says how far a member has come with collecting, in which epoch.
+type note struct {
+	epoch uint64
+	page  int
 }
 
 func newImage() (im image) {
@@ -31,7 +38,7 @@ func newImage() (im image) {
 
 func (im *image) clone() (c image) {
 	for i := range im.slots {
-		c.slots[i] = slotImage{im.slots[i].meta, maps.Clone(im.slots[i].records), maps.Clone(im.slots[i].rotten)}
+		c.slots[i] = slotImage{im.slots[i].meta, maps.Clone(im.slots[i].records), maps.Clone(im.slots[i].rotten), im.slots[i].noted}
 	}
 	return c
 }
@@ -218,6 +225,11 @@ func (s *store) Reset(slot uint16, meta record.SlotMeta) error {
 		clear(im.slots[slot].records)
 		clear(im.slots[slot].rotten)
 	})
+}
+
+// note stages a note.
+func (s *store) note(slot uint16, n note) error {
+	return s.stage(func(im *image) { im.slots[slot].noted = n })
 }
 
 // rot makes the record of a key unreadable, for good, and reports whether there is one.

@@ -1,160 +1,206 @@
 package sim
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/quolldb/quoll/internal/record"
-	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/proxy/quorum"
 )
 
-// transfer takes what the old members of a joint epoch hold to the new ones (R18). What is agreed on is
-// copied to the members that join; homes write the rest again.
+// transfer is what the control plane knows of a joint epoch: who collects what the old members hold (R18), and who has reported that
+// it has.
 type transfer struct {
-	sim       *Sim
-	epoch     uint64 // the joint one
-	old, next []uint16
-	joining   []uint16             // those of next that are no old members
-	shown     map[uint16]*snapshot // what old members hold
-	copied    *snapshot            // what is copied, nil until that is decided
-	filled    map[uint16]bool      // joining members that have it
-	rewrites  []*rewrite
+	sim        *Sim
+	epoch      *epoch // the joint one
+	collectors []uint16
+	done       map[uint16]bool
+	begun      int
 }
 
-// snapshot is all that a replica holds.
-type snapshot struct {
-	metas   [slots]record.SlotMeta
-	records [slots]map[string]record.Record
-}
+// stuck is how long a change may take until the control plane gives it up.
+const stuck = 2500
 
-// rewrite is a key that some home has to write again in the joint epoch.
-type rewrite struct {
-	transfer *transfer
-	cmd      cmd
-	hint     uint16 // whom the last answer pointed to, 0 for nobody
-	done     bool
-	sent     int
-}
-
-// resend is how long a home has for a rewrite until it, or another one, is asked again.
-const resend = 60
-
-// step asks for what is still missing, again and again.
-func (t *transfer) step() {
-	s := t.sim
+// beginChange publishes a joint epoch, from the members of now to others. It is nil if no transfer is needed, nor a joint epoch: then any quorum of the old
+// members has a member in any one of the new, and what is agreed among one is so among the other (R16).
+func (s *Sim) beginChange(slot uint16, next []uint16) *transfer {
+	old := s.latest(slot).members
 	switch {
-	case s.change != t: // dropped
-		return
-	case t.copied == nil && !t.decide():
-		for _, id := range t.old {
-			if _, ok := t.shown[id]; !ok {
-				s.carry(0, id, func() { s.nodes[id].showAll(t) })
-			}
-		}
-	case t.complete():
-		s.endChange(t.next, "members-changed")
-		return
-	default:
-		t.carryOut()
+	case len(next) > len(old):
+		s.count("grown", 1)
+	case len(next) < len(old):
+		s.count("shrunk", 1)
 	}
-	s.after(12, t.step)
+	who := collectors(old, next)
+	if len(who) == 0 {
+		s.changes[slot] = nil
+		s.publish(slot, next, nil)
+		return nil
+	}
+	s.count("joint-epoch", 1)
+	s.changes[slot] = &transfer{sim: s, epoch: s.publish(slot, old, next), collectors: who, done: map[uint16]bool{}, begun: s.now}
+	return s.changes[slot]
 }
 
-// complete reports whether every joining member has its copy, and all that had to be written again is.
-func (t *transfer) complete() bool {
-	return len(t.filled) == len(t.joining) && !slices.ContainsFunc(t.rewrites, func(w *rewrite) bool { return !w.done })
-}
-
-// carryOut asks for copies and for writes.
-func (t *transfer) carryOut() {
-	s := t.sim
-	for _, id := range t.joining {
-		if !t.filled[id] {
-			s.carry(0, id, func() { s.nodes[id].fill(t) })
+// collectors returns which of the new members collect: those that join and, unless these and a majority of the old members in any case leave a
+// majority of the new ones that holds what is agreed, those that stay, too.
+func collectors(old, next []uint16) (who []uint16) {
+	for _, id := range next {
+		if !slices.Contains(old, id) {
+			who = append(who, id)
 		}
 	}
-	for _, w := range t.rewrites {
-		if !w.done && s.now-w.sent >= resend {
-			w.ask()
-		}
+	leave := len(old) - (len(next) - len(who))
+	if max(0, quorum.Majority(len(old))-leave)+len(who) >= quorum.Majority(len(next)) {
+		return who
 	}
+	return next
 }
 
-// ask lets some member write the key again: the one that the last answer pointed to, or another one as if that could not be
-// reached; now and then by force, as long as there are faults.
-func (w *rewrite) ask() {
-	s, all := w.transfer.sim, w.transfer.sim.latest().all()
-	n := s.nodes[all[s.rand.IntN(len(all))]]
-	except := w.hint
+// step has those collect that have not reported, until all have.
+func (c *transfer) step() {
+	s := c.sim
 	switch {
-	case s.faults() && s.chance(3):
-		except = register.AllOthers
-	case w.hint != 0 && s.chance(2):
-		n, except = s.nodes[w.hint], 0
+	case s.changes[c.epoch.slot] != c:
+		return
+	case c.complete():
+		s.endChange(c.epoch.slot, c.epoch.next, "members-changed")
+		return
+	case c.hopeless():
+		s.endChange(c.epoch.slot, c.epoch.members, "change-stuck")
+		return
 	}
-	w.sent = s.now
-	s.carry(0, n.id, func() {
-		n.learn(w.transfer.epoch)
-		n.do(func() {
-			if !n.lost {
-				n.step(w.cmd.Slot, register.Input{Happening: register.Asked, Request: register.NewRequest(w.cmd.request(), w, 0, int64(s.now)), Except: except})
-			}
-		})
+	for _, id := range c.collectors {
+		if !c.done[id] {
+			s.carry(0, id, func() { s.nodes[id].collect(c) })
+		}
+	}
+	s.after(12, c.step)
+}
+
+func (c *transfer) complete() bool {
+	return !slices.ContainsFunc(c.collectors, func(id uint16) bool { return !c.done[id] })
+}
+
+// hopeless reports whether somebody will never report, as far as the control plane can tell.
+func (c *transfer) hopeless() bool {
+	return c.sim.now-c.begun > stuck || slices.ContainsFunc(c.collectors, func(id uint16) bool {
+		n := c.sim.nodes[id]
+		return !c.done[id] && (n.lost || n.ill)
 	})
 }
 
-// answerRewrite takes what a home says of a rewrite. It was written in the joint epoch: in the one before no majority
-// accepts anything any more.
-func (n *node) answerRewrite(w *rewrite, a register.Answer) {
-	n.hold(func() { n.sim.carry(n.id, 0, func() { w.done, w.hint = w.done || a.Outcome == register.Done, a.Hint }) })
+// endChange publishes the epoch that follows a joint one: the new members, or the old ones again.
+func (s *Sim) endChange(slot uint16, members []uint16, counted string) {
+	s.changes[slot] = nil
+	s.count(counted, 1)
+	s.publish(slot, members, nil)
 }
 
-// showAll lets an old member show what it holds. Adopting the joint epoch first fences it: it accepts nothing of
-// the old epoch that it does not show.
-func (n *node) showAll(t *transfer) {
-	n.do(func() {
-		if n.lost || n.store.failing || n.rotten() || !n.adoptAll(t.epoch) {
-			return
-		}
-		var all snapshot
-		for slot := range n.acceptors {
-			all.metas[slot], all.records[slot] = n.acceptors[slot].Meta(), maps.Clone(n.store.staged.slots[slot].records)
-		}
-		n.hold(func() { n.sim.carry(n.id, 0, func() { t.shown[n.id] = &all }) })
-	})
+// dropChange gives some change up: the old members remain, or are changed to others at once.
+func (s *Sim) dropChange() {
+	slot := s.anySlot()
+	c := s.changes[slot]
+	if c == nil || s.healed {
+		return
+	}
+	if s.chance(2) { // from one joint epoch to another
+		s.count("change-retargeted", 1)
+		s.startChange(slot, 1+s.rand.IntN(2))
+		return
+	}
+	s.endChange(slot, c.epoch.members, "change-dropped")
+	if s.chance(2) {
+		s.startChange(slot, 1+s.rand.IntN(3))
+	}
 }
 
-// fill gives a joining member its copy, unless it is in a later epoch.
-func (n *node) fill(t *transfer) {
-	n.do(func() {
-		if n.lost || n.store.failing || n.store.full || n.rotten() || !n.adoptAll(t.epoch) {
-			return
+// changeMembers replaces members of some slots by others, now and then by more or fewer than leave.
+func (s *Sim) changeMembers(replace int) {
+	if s.healed {
+		return
+	}
+	first, both := s.anySlot(), s.chance(2)
+	for slot := range uint16(slots) {
+		if s.changes[slot] == nil && (slot == first || both) {
+			s.startChange(slot, replace)
 		}
-		for slot := range n.acceptors {
-			n.fillSlot(uint16(slot), t.copied.metas[slot], t.copied.records[slot])
-		}
-		n.hold(func() { n.sim.carry(n.id, 0, func() { t.filled[n.id] = true }) })
-	})
+	}
 }
 
-// fillSlot writes what is newer than what is there.
-func (n *node) fillSlot(slot uint16, meta record.SlotMeta, records map[string]record.Record) {
-	for _, key := range slices.Sorted(maps.Keys(records)) {
-		rec := records[key]
-		if held, _, _ := n.acceptors[slot].Read([]byte(key)); held.Version.Less(rec.Version) {
-			_ = n.store.Stage(slot, rec.Version, []record.Change{{Key: []byte(key), State: rec.State}})
+// startChange replaces so many members of a slot, or changes their number, whatever is going on there. Those that lost their disk
+// go first.
+func (s *Sim) startChange(slot uint16, replace int) {
+	members := s.shuffled(s.latest(slot).members)
+	slices.SortStableFunc(members, func(a, b uint16) int { return s.lostFirst(a) - s.lostFirst(b) })
+	leave := min(replace, len(members))
+	join := leave
+	lost := 1 - s.lostFirst(members[0])
+	if s.chance(3) && !(s.healed && lost > 0) { // to another size
+		size := s.weather.smallest() + s.rand.IntN(6-s.weather.smallest())
+		leave = min(max(lost, s.rand.IntN(3)), len(members))
+		join = size - (len(members) - leave)
+		leave, join = leave-min(join, 0), max(join, 0)
+	}
+	next := members[leave:]
+	for range join {
+		next = slices.Concat([]uint16{s.newcomer(slot, next)}, next)
+	}
+	if c := s.beginChange(slot, next); c != nil {
+		c.step()
+	}
+}
+
+func (s *Sim) lostFirst(id uint16) int {
+	if s.nodes[id].lost || s.nodes[id].ill {
+		return 0
+	}
+	return 1
+}
+
+// newcomer returns a node for a slot: a new one, one that has left it or serves another slot, or one that has the number of one that is gone.
+func (s *Sim) newcomer(slot uint16, next []uint16) uint16 {
+	first := 1 + s.rand.IntN(len(s.nodes)-1)
+	for i := range len(s.nodes) - 1 {
+		n := s.nodes[1+(first+i)%(len(s.nodes)-1)]
+		switch {
+		case slices.Contains(s.latest(slot).members, n.id) || slices.Contains(next, n.id):
+		case !s.healed && s.nowhere(n.id) && s.chance(3): // its process has ended, if it is still there
+			s.count("number-reused", 1)
+			n.stop()
+			n.lost, n.gone = true, true
+			return s.addNode(n.id).id
+		case !n.lost && !n.ill && n.up && !n.damaged[slot] && s.chance(2):
+			s.count("rejoined", 1)
+			return n.id
 		}
 	}
-	own := n.acceptors[slot].Meta()
-	own.Floor = record.Max(own.Floor, meta.Floor)
-	if own.Promised.Less(meta.Promised) {
-		own.Promised = meta.Promised
+	return s.addNode(uint16(len(s.nodes))).id
+}
+
+// nowhere reports whether a number is that of no member of any slot.
+func (s *Sim) nowhere(id uint16) bool {
+	for slot := range uint16(slots) {
+		if slices.Contains(s.latest(slot).all(), id) {
+			return false
+		}
 	}
-	if own.Cleared.Less(meta.Cleared) {
-		own.Cleared = meta.Cleared
-		_ = n.store.Clear(slot, own)
-	} else {
-		_ = n.store.PutSlot(slot, own)
+	return true
+}
+
+// enter prepares the replica for an epoch. One that comes to the slot is empty, whatever it held before as a member of the slot, or
+// of a change that was given up (R17). It reports false if that cannot be had now.
+func (n *node) enter(e *epoch) bool {
+	was := n.acceptors[e.slot].Meta()
+	if !e.joins(n.id) || was.Epoch >= e.number || n.lost {
+		return true
 	}
-	n.open(slot) // the acceptor reads its slot again
+	if n.damaged[e.slot] {
+		return false
+	}
+	empty := record.SlotMeta{Epoch: e.number, Promised: was.Promised, Floor: record.Max(was.Floor, was.Cleared)}
+	if n.store.Reset(e.slot, empty) != nil {
+		return false
+	}
+	n.open(e.slot) // the acceptor reads its slot again
+	return true
 }

@@ -20,16 +20,13 @@ func TestATransferCopiesNothingPastASyncRead(t *testing.T) {
 	s := newScenario(t, 3)
 	s.tell(write(u, "u"), 1, 1, 2, 3)
 	s.tell(write(v, "u.v"), 1, 3)
-	change := s.beginChange([]uint16{2, 3}, 1)
+	s.quiet(1, 2, 3)
+	s.change(4, 2, 3)
 	s.tell(prepare(second), 2, 1, 2, 4)
 	require.Equal(t, u, s.tell(syncRead(second), 2, 4, 1, 2).Held)
-	for _, id := range change.old {
-		s.nodes[id].showAll(change)
-	}
-	s.runFor(200)
-	require.Len(t, change.shown, 3)
+	s.page(4, 1, 2, 3)
+	s.page(4, 1, 2, 3)
 	s.tell(write(w, "u.w"), 2, 2)
-	change.step()
 	s.complete()
 	s.requireNothingBesides()
 }
@@ -43,8 +40,28 @@ func TestATransferCopiesNothingThatIsNotAgreed(t *testing.T) {
 	s.tell(prepare(second), 1, 1, 2)
 	require.Equal(t, u, s.tell(syncRead(second), 1, 1, 2).Held)
 	s.tell(write(w, "u.w"), 1, 2)
-	s.unreachable(2)
-	s.beginChange([]uint16{2, 3}, 1).step()
+	s.quiet(2)
+	s.change(4, 2, 3)
+	s.complete()
+	s.requireNothingBesides()
+}
+
+// TestANewerValueIsNotCopied: u is agreed, but the member that is asked for it has taken v by then, which nobody else has.
+func TestANewerValueIsNotCopied(t *testing.T) {
+	s := newScenario(t, 3)
+	s.tell(write(u, "u"), 1, 1, 2, 3)
+	s.quiet(1, 2, 3)
+	s.change(4, 2, 3)
+	c := s.page(4, 1, 2, 3)
+	c.wanted[s.key] = u
+	s.tell(write(v, "u.v"), 2, 3)
+	s.tell(prepare(second), 2, 1, 2, 4)
+	require.Equal(t, u, s.tell(syncRead(second), 2, 4, 1, 2).Held)
+	s.tell(write(w, "u.w"), 2, 2)
+	c.takeValue(s.key, s.held(3))
+	require.Empty(t, s.nodes[4].store.staged.slots[0].records, "v is copied")
+	require.Len(t, c.rewrites, 1)
+	s.quiet()
 	s.complete()
 	s.requireNothingBesides()
 }
@@ -56,27 +73,36 @@ func TestWhatIsNotAgreedIsWrittenAgain(t *testing.T) {
 	s.tell(write(v, "u.v"), 1, 1, 2)
 	s.tell(prepare(second), 1, 1, 2)
 	s.tell(write(w, "u.v.w"), 1, 1)
-	s.unreachable(3)
-	s.beginChange([]uint16{1, 3}, 1).step()
+	s.quiet(3)
+	s.change(4, 1, 3)
 	s.complete()
 	s.requireNoMajorityWithout(v)
 }
 
-// joinOne has one member join those that stay, and ends the change; some members cannot be reached at first.
-func (s scenario) joinOne(stay []uint16, late ...uint16) {
-	s.unreachable(late...)
-	s.beginChange(stay, 1).step()
+// late ends a change in which some old members show what they hold at last.
+func (s scenario) late(members []uint16, next ...uint16) {
+	s.quiet(members...)
+	s.change(next...)
 	s.runFor(500)
-	s.unreachable()
+	s.quiet()
 	s.complete()
 }
 
-// TestWhatTooFewKeepIsWrittenAgain: those that acknowledged v leave, and one joins: its copy is no majority.
-func TestWhatTooFewKeepIsWrittenAgain(t *testing.T) {
+// TestWhatTooFewKeepIsCollectedByThoseThatStay: those that acknowledged v leave, and one joins: its copy is no majority.
+func TestWhatTooFewKeepIsCollectedByThoseThatStay(t *testing.T) {
 	s := newScenario(t, 5)
 	s.tell(write(u, "u"), 1, 1, 2, 3, 4, 5)
 	s.tell(write(v, "u.v"), 1, 3, 4, 5)
-	s.joinOne([]uint16{1, 2}, 1, 2)
+	s.late([]uint16{1, 2}, 6, 1, 2)
+	s.requireNoMajorityWithout(v)
+}
+
+// TestNobodyJoins: the same if none does.
+func TestNobodyJoins(t *testing.T) {
+	s := newScenario(t, 5)
+	s.tell(write(u, "u"), 1, 1, 2, 3, 4, 5)
+	s.tell(write(v, "u.v"), 1, 3, 4, 5)
+	s.late([]uint16{1, 2}, 1, 2, 3)
 	s.requireNoMajorityWithout(v)
 }
 
@@ -84,17 +110,42 @@ func TestWhatTooFewKeepIsWrittenAgain(t *testing.T) {
 func TestWhatTooFewKeepOfAPromise(t *testing.T) {
 	s := newScenario(t, 5)
 	s.tell(prepare(second), 1, 3, 4, 5)
-	s.beginChange([]uint16{1, 2}, 1).step()
+	s.change(6, 1, 2)
 	s.complete()
 	s.requirePromised(second)
+}
+
+// TestOneLessOfAnEvenNumber needs no joint epoch: whichever majority acknowledged v, no majority is without.
+func TestOneLessOfAnEvenNumber(t *testing.T) {
+	s := newScenario(t, 4)
+	s.tell(write(u, "u"), 1, 1, 2, 3, 4)
+	s.tell(write(v, "u.v"), 1, 2, 3, 4)
+	require.Nil(t, s.change(1, 2, 3))
+	s.complete()
+	s.requireNoMajorityWithout(v)
+}
+
+// TestWhatOnlyThoseThatStayHaveSeen: a majority that leaves agrees on u. What those that stay hold beside, v and w, is of two terms that do not
+// know of each other, and nobody shows it.
+func TestWhatOnlyThoseThatStayHaveSeen(t *testing.T) {
+	s := newScenario(t, 7)
+	s.tell(write(u, "u"), 1, 1, 2, 3, 4, 5, 6, 7)
+	s.tell(write(v, "u.v"), 1, 1, 2)
+	s.tell(prepare(second), 1, 3, 4, 5, 6)
+	require.Equal(t, u, s.tell(syncRead(second), 1, 3, 4, 5, 6).Held)
+	s.tell(write(w, "u.w"), 1, 3)
+	s.quiet(1, 2, 3)
+	s.change(1, 2, 3)
+	s.complete()
+	s.requireNothingBesides()
 }
 
 // TestATransferKeepsPromises: an older term cannot be had in the next epoch.
 func TestATransferKeepsPromises(t *testing.T) {
 	s := newScenario(t, 3)
 	s.tell(prepare(second), 1, 1, 2)
-	s.unreachable(3)
-	s.beginChange([]uint16{2, 3}, 1).step()
+	s.quiet(3)
+	s.change(4, 2, 3)
 	s.complete()
 	s.requirePromised(second)
 }
@@ -102,7 +153,7 @@ func TestATransferKeepsPromises(t *testing.T) {
 func (s scenario) requirePromised(b record.Ballot) {
 	s.t.Helper()
 	without := 0
-	for _, id := range s.latest().members {
+	for _, id := range s.latest(0).members {
 		if s.nodes[id].acceptors[0].Meta().Promised.Less(b) {
 			without++
 		}
@@ -117,9 +168,48 @@ func TestAClearThatIsNotAgreed(t *testing.T) {
 	s.tell(clearing(v), 1, 1, 2)
 	s.tell(prepare(second), 1, 1, 2)
 	s.tell(clearing(w), 1, 2)
-	s.joinOne([]uint16{2, 3}, 3)
+	s.quiet(3)
+	s.change(4, 2, 3)
+	s.complete()
 	s.requireNoMajorityWithout(v)
 	require.False(t, s.nodes[4].acceptors[0].Meta().Floor.Less(w), "a request in doubt has to be told of the clear")
+}
+
+// TestAClearThatIsNotAgreedIsUnsure: only one member cleared the slot, and both that join know of it. A later term has not, and what it built on u is at the one that
+// stays.
+func TestAClearThatIsNotAgreedIsUnsure(t *testing.T) {
+	s := newScenario(t, 3)
+	s.tell(write(u, "u"), 1, 2, 3)
+	s.tell(clearing(v), 1, 2)
+	s.tell(prepare(second), 1, 1, 3)
+	require.Equal(t, u, s.tell(syncRead(second), 1, 1, 3).Held)
+	s.tell(write(w, "u.w"), 1, 3)
+	s.quiet(3)
+	s.change(4, 5, 3)
+	s.complete()
+	require.Equal(t, v, s.held(4).Version)
+	require.Equal(t, v, s.held(5).Version)
+	s.requireNothingBesides()
+}
+
+// TestMembersThatJoinNeedNotSeeTheSameClear: v was acknowledged. One of its holders has cleared the slot, without a majority, when it shows this to a member
+// that joins; the other member that joins has copied v before. Neither of the two states may be taken back once a client has seen it.
+func TestMembersThatJoinNeedNotSeeTheSameClear(t *testing.T) {
+	s := newScenario(t, 5)
+	s.tell(write(v, "v"), 1, 1, 3, 5)
+	s.quiet(1, 2, 3, 4, 5)
+	s.change(2, 6, 7)
+	s.page(7, 1, 3, 5)
+	s.page(7, 1, 3, 5)
+	require.Equal(t, v, s.held(7).Version)
+	s.tell(prepare(second), 2, 1, 2, 4, 6)
+	s.tell(clearing(w), 2, 1)
+	s.page(6, 1, 2, 4)
+	s.page(6, 1, 2, 4)
+	s.complete()
+	s.requireNoMajorityWithout(v)
+	_, readable := s.readable()
+	require.False(t, readable, "a term has to decide")
 }
 
 // TestAClearThatTooFewKeep: those that cleared the slot leave, and those that stay have missed it.
@@ -127,7 +217,7 @@ func TestAClearThatTooFewKeep(t *testing.T) {
 	s := newScenario(t, 5)
 	s.tell(write(u, "u"), 1, 1, 2, 3, 4, 5)
 	s.tell(clearing(v), 1, 3, 4, 5)
-	s.joinOne([]uint16{1, 2}, 1, 2)
+	s.late([]uint16{1, 2}, 6, 1, 2)
 	s.requireNoMajorityWithout(v)
 }
 
@@ -137,11 +227,42 @@ func TestAnAgreedClearIsCopied(t *testing.T) {
 	s.tell(write(u, ""), 1, 1, 2, 3)
 	s.tell(purge(u), 1, 1, 2, 3)
 	s.tell(clearing(v), 1, 1, 2)
-	s.unreachable(3)
-	s.beginChange([]uint16{2, 3}, 1).step()
+	s.quiet(3)
+	s.change(4, 2, 3)
 	s.complete()
 	s.requireNoMajorityWithout(v)
 	require.Equal(t, v, s.nodes[4].acceptors[0].Meta().Cleared)
+	require.False(t, s.nodes[4].acceptors[0].Meta().Unsure)
+}
+
+// TestAClearBetweenPages: a page shows nothing of v any more, for a clear of the joint epoch has removed it, which has come to no quorum of the new members.
+func TestAClearBetweenPages(t *testing.T) {
+	s := newScenario(t, 3)
+	s.tell(write(u, "u"), 1, 1, 2, 3)
+	s.tell(write(v, "u.v"), 1, 1, 2)
+	s.quiet(1, 2, 3)
+	s.change(4, 2, 3)
+	s.page(4, 1, 2)
+	s.tell(prepare(second), 2, 1, 2, 4)
+	s.tell(clearing(w), 2, 1, 2)
+	s.page(4, 1, 2)
+	s.complete()
+	s.requireNoMajorityWithout(v)
+}
+
+// TestAClearOfAFormerPage: the members that show the last page know nothing of the clear that has removed v where another page was shown.
+func TestAClearOfAFormerPage(t *testing.T) {
+	s := newScenario(t, 3)
+	s.key = "a"
+	s.tell(write(v, "v"), 1, 1, 2)
+	s.quiet(1, 2, 3)
+	s.change(4, 2, 3)
+	s.tell(prepare(second), 2, 1, 3, 4)
+	s.tell(clearing(w), 2, 1)
+	s.page(4, 1, 3)
+	s.page(4, 2, 3)
+	s.complete()
+	s.requireNoMajorityWithout(v)
 }
 
 // TestATransferKeepsFloors: what was purged everywhere is known to be older than that.
@@ -149,7 +270,7 @@ func TestATransferKeepsFloors(t *testing.T) {
 	s := newScenario(t, 3)
 	s.tell(write(u, ""), 1, 1, 2, 3)
 	s.tell(purge(u), 1, 1, 2, 3)
-	s.beginChange([]uint16{2, 3}, 1).step()
+	s.change(4, 2, 3)
 	s.complete()
 	require.Equal(t, u, s.nodes[4].acceptors[0].Meta().Floor)
 }
@@ -158,11 +279,7 @@ func TestATransferKeepsFloors(t *testing.T) {
 func TestATransferTakesAMajority(t *testing.T) {
 	s := newScenario(t, 5)
 	s.tell(write(u, "u"), 1, 3, 4, 5)
-	s.unreachable(2, 3, 4, 5)
-	s.beginChange([]uint16{1}, 2).step()
-	s.runFor(500)
-	s.unreachable()
-	s.complete()
+	s.late([]uint16{2, 3, 4, 5}, 6, 7, 1)
 	s.requireNoMajorityWithout(u)
 }
 
@@ -170,9 +287,8 @@ func TestATransferTakesAMajority(t *testing.T) {
 func TestWhatIsShownIsFenced(t *testing.T) {
 	s := newScenario(t, 3)
 	s.tell(write(u, "u"), 1, 1, 2, 3)
-	change := s.beginChange([]uint16{2, 3}, 1)
-	s.unreachable(3)
-	change.step()
+	s.quiet(3)
+	s.change(4, 2, 3)
 	s.complete()
 	require.Equal(t, register.StaleEpoch, s.tell(write(v, "u.v"), 1, 1).Result, "v is acknowledged, and the new members know nothing of it")
 }
@@ -181,12 +297,13 @@ func TestWhatIsShownIsFenced(t *testing.T) {
 func TestALateCopyIsNotTaken(t *testing.T) {
 	s := newScenario(t, 3)
 	s.tell(write(u, "u"), 1, 1, 2, 3)
-	change := s.beginChange([]uint16{2, 3}, 1)
-	change.step()
+	s.change(4, 2, 3)
 	s.complete()
 	s.tell(write(v, ""), 3, 2, 3, 4)
 	s.tell(purge(v), 3, 2, 3, 4)
-	s.nodes[4].fill(change)
+	c := s.nodes[4].collecting[0]
+	c.wanted = map[string]record.Version{s.key: u}
+	c.takeValue(s.key, record.Record{Version: u, State: record.State{Type: record.String, Value: []byte("u")}})
 	s.runFor(200)
 	require.Equal(t, "nil", show(s.held(4).State), "a deleted value is back")
 }
@@ -196,12 +313,155 @@ func TestAllThatJoinHaveACopy(t *testing.T) {
 	s := newScenario(t, 3)
 	s.tell(write(u, "u"), 1, 1, 2, 3)
 	s.tell(write(v, "u.v"), 1, 1, 2)
-	change := s.beginChange([]uint16{3}, 2)
-	s.unreachable(5)
-	change.step()
+	s.blocked[[2]uint16{0, 5}] = true
+	change := s.change(4, 5, 3)
 	s.runFor(1000)
-	require.Same(t, change, s.change, "node 5 has no copy")
-	s.unreachable()
+	require.Same(t, change, s.changes[0], "node 5 has no copy")
+	clear(s.blocked)
 	s.complete()
+	s.requireNoMajorityWithout(v)
+}
+
+// restarted ends and starts a process.
+func (s scenario) restarted(n *node) {
+	n.stop()
+	n.boot()
+}
+
+// unheard keeps what has to be written again of the first page from all homes.
+func (s scenario) unheard(c *collection) {
+	s.t.Helper()
+	require.Len(s.t, c.rewrites, 1)
+	for id := range s.nodes {
+		s.blocked[[2]uint16{c.node.id, uint16(id)}] = true
+	}
+	s.runFor(7) // it is on its way
+	c.rewrites[0].sent = s.now + 1e6
+	clear(s.blocked)
+}
+
+// TestAChangeWaitsForWhatIsWrittenAgain, and is given up if it is not.
+func TestAChangeWaitsForWhatIsWrittenAgain(t *testing.T) {
+	s := newScenario(t, 3)
+	s.key = "a"
+	s.tell(write(v, "v"), 1, 1, 2)
+	s.tell(prepare(second), 1, 1, 2)
+	s.tell(write(w, "v.w"), 1, 1)
+	s.quiet(1, 2, 3)
+	change := s.change(4, 1, 3)
+	s.unheard(s.page(4, 1, 2))
+	s.quiet(3)
+	s.runFor(1000)
+	require.Same(t, change, s.changes[0], "v is not written again")
+	s.runFor(2000)
+	require.Nil(t, s.changes[0])
+	require.Equal(t, []uint16{1, 2, 3}, s.latest(0).members)
+}
+
+// TestACollectorStartsAgain in the middle: what has yet to be written again of a page is not forgotten.
+func TestACollectorStartsAgain(t *testing.T) {
+	s := newScenario(t, 3)
+	s.key, s.notes = "a", true
+	s.tell(write(u, "u"), 1, 1, 2, 3)
+	s.tell(write(v, "u.v"), 1, 1, 2)
+	s.tell(prepare(second), 1, 1, 2)
+	s.tell(write(w, "u.v.w"), 1, 1)
+	s.quiet(1, 2, 3)
+	s.change(4, 1, 3)
+	s.unheard(s.page(4, 1, 2))
+	s.page(4, 1, 2)
+	s.restarted(s.nodes[4])
+	s.quiet(3)
+	s.complete()
+	s.requireNoMajorityWithout(v)
+}
+
+// TestACollectorGoesOnWhereItWas: with what it has noted.
+func TestACollectorGoesOnWhereItWas(t *testing.T) {
+	s := newScenario(t, 3)
+	s.key, s.notes = "a", true
+	s.tell(write(u, "u"), 1, 1, 2, 3)
+	s.quiet(1, 2, 3)
+	s.change(4, 1, 3)
+	s.page(4, 1, 2)
+	s.runFor(200)
+	s.restarted(s.nodes[4])
+	s.runFor(200)
+	require.Equal(t, 1, s.nodes[4].collecting[0].page)
+	s.quiet()
+	s.complete()
+	s.requireNoMajorityWithout(u)
+}
+
+// TestWhoComesAgainIsEmpty: a member leaves a slot, and is one again when what it held has been deleted and purged.
+func TestWhoComesAgainIsEmpty(t *testing.T) {
+	s := newScenario(t, 3)
+	s.tell(write(u, "u"), 1, 1, 2, 3)
+	s.quiet(3)
+	s.change(4, 1, 2)
+	s.complete()
+	s.tell(write(v, ""), 3, 1, 2, 4)
+	s.tell(purge(v), 3, 1, 2, 4)
+	s.quiet(1, 2, 4)
+	s.change(3, 1, 2)
+	s.tell(prepare(second), 4, 3) // the first that it hears of the joint epoch
+	s.quiet()
+	s.complete()
+	require.Equal(t, "nil", show(s.held(3).State), "a deleted value is back")
+}
+
+// TestWhoWasToJoinIsEmpty: the same of one that took part in a change that was given up.
+func TestWhoWasToJoinIsEmpty(t *testing.T) {
+	s := newScenario(t, 3)
+	s.tell(write(u, "u"), 1, 1, 2, 3)
+	s.quiet(1, 2, 3)
+	s.change(4, 1, 2)
+	s.tell(write(v, "u.v"), 2, 4)
+	s.endChange(0, []uint16{1, 2, 3}, "change-dropped")
+	s.tell(prepare(second), 3, 1, 2, 3)
+	s.tell(write(w, ""), 3, 1, 2, 3)
+	s.tell(purge(w), 3, 1, 2, 3)
+	s.quiet()
+	s.change(4, 1, 2)
+	s.complete()
+	require.Equal(t, "nil", show(s.held(4).State), "a deleted value is back")
+}
+
+// TestANumberIsUsedAgain: what was sent to a former member is nothing to the one that has its number now.
+func TestANumberIsUsedAgain(t *testing.T) {
+	s := newScenario(t, 3)
+	s.tell(write(u, "u"), 1, 1, 2, 3)
+	s.change(4, 1, 2)
+	s.complete()
+	s.nodes[3].stop()
+	s.nodes[3].gone = true
+	s.addNode(3)
+	require.Equal(t, register.StaleEpoch, s.tell(write(v, "u.v"), 1, 3).Result)
+	require.Equal(t, register.StaleEpoch, s.tell(prepare(second), 2, 3).Result)
+}
+
+// TestAChangeIsGivenUp: what both majorities acknowledged is there, and what the old ones did.
+func TestAChangeIsGivenUp(t *testing.T) {
+	s := newScenario(t, 3)
+	s.tell(write(u, "u"), 1, 1, 2, 3)
+	s.quiet(1, 2, 3)
+	s.change(4, 5, 1)
+	s.tell(write(v, "u.v"), 2, 1, 2, 4)
+	s.endChange(0, []uint16{1, 2, 3}, "change-dropped")
+	s.requireNoMajorityWithout(v)
+}
+
+// TestAnotherChangeAtOnce: those that join it collect from the old members, whatever became of the first one.
+func TestAnotherChangeAtOnce(t *testing.T) {
+	s := newScenario(t, 3)
+	s.tell(write(u, "u"), 1, 1, 2, 3)
+	s.tell(write(v, "u.v"), 1, 1, 2)
+	s.quiet(1, 2, 3)
+	former := s.change(4, 5, 3)
+	s.page(4, 1, 2)
+	s.change(5, 6, 3)
+	s.quiet(3)
+	s.complete()
+	require.False(t, former.complete())
 	s.requireNoMajorityWithout(v)
 }

@@ -5,8 +5,17 @@ type weather struct {
 	faulty bool // messages are lost, late and doubled, and processes die in the middle of a step
 	slow   bool // messages take very long
 	think  int  // how long clients pause at most; 0: little
+	small  bool // slots with one and two members, too
 	begin  func(s *Sim)
 	mix    mix
+}
+
+// smallest returns the least number of members that a slot may have.
+func (w *weather) smallest() int {
+	if w.small {
+		return 1
+	}
+	return 3
 }
 
 // mix weighs the commands that clients run.
@@ -18,7 +27,7 @@ type mix struct {
 var usual = mix{get: 34, append: 16, set: 10, setnx: 7, del: 13, setex: 8, persist: 4, getset: 5, flush: 3}
 
 // Modes are the names of the weathers, in the order in which they are run.
-var Modes = []string{"chaos", "duel", "epochs", "purge", "flush", "failover", "calm", "liveness", "repair", "leaving", "rot", "hashes"}
+var Modes = []string{"chaos", "duel", "epochs", "purge", "flush", "failover", "calm", "liveness", "repair", "leaving", "rot", "hashes", "churn"}
 
 var weathers = map[string]weather{
 	// Everything.
@@ -84,6 +93,24 @@ var weathers = map[string]weather{
 		s.every(200, 800, func() { s.pause(s.anyMember()) })
 		s.every(400, 1200, func() { s.fillStore(s.anyMember()) })
 		s.every(250, 900, s.reorderMembers)
+	}},
+	// Members come and go without a pause: to sets that share none, some or all of the old ones, to more and to fewer, with aborts, lost disks and restarts in the
+	// middle of it.
+	"churn": {faulty: true, small: true, mix: mix{get: 28, append: 18, set: 10, setnx: 6, del: 14, setex: 5, persist: 2, getset: 5, flush: 12}, begin: func(s *Sim) {
+		s.every(60, 300, s.rivals)
+		s.every(20, 60, func() { s.changeMembers(s.rand.IntN(4)) })
+		sometimes := func(low, high int, fault func()) {
+			if !s.chance(4) {
+				s.every(low, high, fault)
+			}
+		}
+		sometimes(40, 200, s.partition)
+		sometimes(80, 300, func() { s.crash(s.anyMember()) })
+		sometimes(150, 500, func() { s.pause(s.anyMember()) })
+		sometimes(30, 200, s.dropChange)
+		sometimes(150, 500, s.loseDisk)
+		sometimes(300, 900, func() { s.fillStore(s.anyMember()) })
+		sometimes(200, 600, s.reorderMembers)
 	}},
 	// Everything, to hashes: small and long ones, and among them strings.
 	"hashes": {faulty: true, mix: mix{hget: 14, hmget: 7, hgetall: 11, hset: 25, hsetnx: 5, hincrby: 12, hdel: 8, pexpire: 4,
