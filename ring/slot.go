@@ -1,9 +1,10 @@
 // Package ring says which members hold which keys. A key hashes to one of 16,384
 // slots exactly as in Redis Cluster (SlotOf); a Table maps each slot to an ordered
-// list of members, the preferred home first; Plan computes the first table of a
-// Cluster, and Replan who holds what after a change of it (ring/change). Everything here is a pure function of its input: the same cluster
-// gives the same table on every machine, so that processes that agree on the
-// cluster need not send each other tables.
+// list of members, the preferred home first. Plan computes the first table of a
+// Cluster, and Replan who holds what after a change of it (ring/change). Everything
+// here is a pure function of its input: the same cluster gives the same first table
+// on every machine, so that processes that agree on the cluster need not send each
+// other tables.
 //
 // The package decides ownership only. Who is alive is the business of ring/gossip,
 // and never changes a table.

@@ -18,25 +18,35 @@ var writePaper = flag.Bool("change.paper", false, "write the figures of TestOnPa
 // says so. After a change: go test ./ring/change -run OnPaper -change.paper
 func TestOnPaper(t *testing.T) {
 	const page = "../../docs/scale.md"
-	var rows []string
-	for _, n := range []int{3, 10, 100, 1000} {
-		rows = append(rows, paperRow(t, n))
-	}
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
+	var rows []string
+	for _, n := range []int{3, 10, 100, 1000} {
+		if n > 100 && testing.Short() {
+			break
+		}
+		row := paperRow(t, n)
+		rows = append(rows, row)
+		if !*writePaper {
+			require.Contains(t, string(text), row)
+		}
+	}
+	if *writePaper {
+		require.NoError(t, os.WriteFile(page, []byte(withRows(string(text), rows)), 0o644))
+	}
+}
+
+// withRows puts rows in the place of those of the page's table.
+func withRows(text string, rows []string) string {
 	var kept []string
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "|---") {
 			kept = append(kept, line, strings.Join(rows, ""))
 		} else if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| Members") {
 			kept = append(kept, line)
 		}
 	}
-	if *writePaper {
-		require.NoError(t, os.WriteFile(page, []byte(strings.Join(kept, "")), 0o644))
-		return
-	}
-	require.Equal(t, strings.Join(kept, ""), string(text))
+	return strings.Join(kept, "")
 }
 
 // paperRow lets one member join a ring so that it has n members then.

@@ -1,0 +1,67 @@
+package change
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A collector that has reported, and then loses what it has collected, has collected
+// nothing.
+func TestACollectorIsLostAfterItsReport(t *testing.T) {
+	d := do(t, first(t, 4, 3), join(5), join(6), stage(Staged{Kind: ReplaceMember, Name: "n1", By: "n5"}), stage(Staged{Kind: ReplaceMember, Name: "n2", By: "n6"}))
+	d = commit(t, d)
+	i := slices.IndexFunc(d.Plan.Moves, func(m Move) bool { return slices.Contains(m.To, 5) && slices.Contains(m.To, 6) })
+	slot := d.Plan.Moves[i].Slot
+	before := d.Slots[slot].Replicas
+	d = do(t, d, begin(d, slot))
+	d = do(t, d, Entry{Complete: &Complete{Member: 5, Slots: []SlotEpoch{{slot, d.Version}}}})
+	require.Equal(t, []Progress{{slot, []uint16{6}, []uint16{5}}}, d.Joint)
+	d = do(t, d, Entry{Rejoin: &Rejoin{Name: "n5", Generation: 55, Peer: "10.0.0.1:1005"}})
+	require.Empty(t, d.Joint)
+	require.Equal(t, before, d.Slots[slot].Replicas)
+	require.Contains(t, d.Goal(slot), uint16(7), "its next life collects instead")
+}
+
+// What a member collected while a slot was joint before counts for nothing when it is
+// joint again.
+func TestAReportOfAnEarlierEpoch(t *testing.T) {
+	d := commit(t, do(t, first(t, 4, 3), join(5), stage(Staged{Kind: JoinMember, Name: "n5"})))
+	slot := d.Plan.Moves[0].Slot
+	d = do(t, d, begin(d, slot))
+	late := Entry{Complete: &Complete{Member: d.Joint[0].Waiting[0], Slots: []SlotEpoch{{slot, d.Version}}}}
+	d = do(t, d, Entry{Abort: &Abort{d.Plan.ID}})
+	require.Nil(t, d.Plan, "nothing had moved")
+	d = commit(t, do(t, d, stage(Staged{Kind: JoinMember, Name: "n5"})))
+	d = do(t, d, begin(d, slot))
+	_, err := Apply(d, late, 0)
+	require.ErrorIs(t, err, ErrStale)
+}
+
+func TestAMemberStaysIfItsLeavingIsAborted(t *testing.T) {
+	d := first(t, 5, 3)
+	before := replicasOf(d)
+	d = commit(t, do(t, d, stage(Staged{Kind: LeaveMember, Name: "n2"})))
+	wave := NextWave(d, Limits{Joint: 50, Alive: Alive})
+	d = collectAll(t, do(t, d, begin(d, wave...)))
+	d = carryOut(t, do(t, d, Entry{Abort: &Abort{d.Plan.ID}}))
+	require.Equal(t, Active, stateOf(d, "n2"))
+	require.Equal(t, before, replicasOf(d))
+}
+
+func TestWhoReplacesAMemberHasItsWeight(t *testing.T) {
+	c := cluster(5, 3)
+	c.Members[1].Weight = 3
+	d, err := FromCluster(c)
+	require.NoError(t, err)
+	held := holds(d, "n2")
+	d = commit(t, do(t, d, join(6), stage(Staged{Kind: ReplaceMember, Name: "n2", By: "n6"})))
+	by, _ := d.ByName("n6")
+	require.Equal(t, 3, by.Weight)
+	d = do(t, d, Entry{Abort: &Abort{d.Plan.ID}})
+	by, _ = d.ByName("n6")
+	require.Equal(t, 1, by.Weight, "as before")
+	d = carryOut(t, commit(t, do(t, d, stage(Staged{Kind: ReplaceMember, Name: "n2", By: "n6"}))))
+	require.Equal(t, held, holds(d, "n6"))
+}
