@@ -31,7 +31,8 @@
 //
 // The leader replaces voters that have left the ring at once, and those that were silent for Config.ReplaceAfter, if another node is there. The new
 // voter first receives the log as a learner, then takes the old one's place in one change, which needs a majority of those before and of those
-// after. So losing a minority for ever needs no operator. Losing a majority for ever does, and that is for whoever forms rings.
+// after. So losing a minority for ever needs no operator. (A replacement counts when the other voters know of it: if the leader is lost for ever in the
+// milliseconds between, the one that was replaced and the leader are two.) Losing a majority for ever does, and that is for whoever forms rings.
 //
 // # Storage
 //

@@ -3,6 +3,7 @@ package consensus
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,7 +73,7 @@ func (s *sim) schedule(d time.Duration) {
 	}
 }
 
-// mayLose reports whether the group can go on without a node for ever: it has replaced all that it lost before.
+// mayLose reports whether the group can go on without a node for ever: it has replaced all that it lost before, and all voters know.
 func (s *sim) mayLose(n *simNode) bool {
 	var newest *simNode
 	for _, m := range s.nodes {
@@ -85,10 +86,8 @@ func (s *sim) mayLose(n *simNode) bool {
 		return false
 	}
 	for _, m := range s.nodes {
-		for _, id := range members {
-			if m.id == id && m.lost {
-				return false
-			}
+		if slices.Contains(members, m.id) && (m.lost || !slices.Equal(m.core.members(), members)) {
+			return false
 		}
 	}
 	return true
