@@ -226,7 +226,7 @@ func TestAPlanIsCommittedOnceByItsID(t *testing.T) {
 	require.ErrorIs(t, err, ErrRunning)
 
 	d = do(t, d, Entry{Pause: &Pause{}})
-	slot := d.Plan.Moves[0].Slot
+	slot := NextWave(do(t, d, Entry{Pause: &Pause{Off: true}}), Limits{Joint: 1, Alive: Alive})[0]
 	_, err = Apply(d, begin(d, slot), 0)
 	require.ErrorIs(t, err, ErrPaused)
 	require.Empty(t, NextWave(d, Limits{Alive: Alive}))

@@ -16,10 +16,11 @@
 //
 //	stable(old) --Begin--> joint(old, goal) --Complete by all collectors--> stable(goal)
 //
-// NextWave says which slots are next; whoever has joined a slot collects what the
-// slot holds (rule R18 in node/register/protocol.md) and reports it complete. An abort
+// NextWave says which slots are next; the Collectors collect what a slot holds (rule
+// R18 in node/register/protocol.md), and each reports it complete. Where nothing has to
+// be collected the slot is its new members' at once (R16). An abort
 // makes the ring before the plan the goal. Slots that are joint are given up: they are
-// the old members' again (R18.5); slots that have moved move back, in waves like any
+// the old members' again (R18.7); slots that have moved move back, in waves like any
 // others. When every slot is where it should be the plan is over.
 //
 // A member that lost its state comes back as another Life: with the same name, and so

@@ -7,7 +7,8 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// Begin makes slots joint that the plan moves: a wave. NextWave chooses them.
+// Begin makes slots joint that the plan moves: a wave. NextWave chooses them. Slots that
+// need no joint epoch have moved with that.
 type Begin struct {
 	Plan  string   `json:"plan"`
 	Slots []uint16 `json:"slots"`
@@ -30,8 +31,14 @@ func (b *Begin) apply(e *edit) error {
 			return fmt.Errorf("slot %d: %w", slot, ErrStale)
 		}
 		goal := e.Goal(slot)
-		e.slot(slot).Next = goal
-		e.Joint = append(e.Joint, Progress{Slot: slot, Waiting: e.collectors(e.Slots[slot])})
+		a := e.slot(slot)
+		collectors := Collectors(a.Replicas, goal)
+		if len(collectors) == 0 {
+			a.Replicas = goal
+			continue
+		}
+		a.Next = goal
+		e.Joint = append(e.Joint, Progress{Slot: slot, Waiting: collectors})
 	}
 	slices.SortFunc(e.Joint, func(a, b Progress) int { return int(a.Slot) - int(b.Slot) })
 	return nil
@@ -43,24 +50,22 @@ func (d Document) canBegin(slot uint16) bool {
 	return a.Next == nil && !slices.Equal(a.Replicas, d.Goal(slot))
 }
 
-// collectors returns who has to report a joint slot complete: all that join; if nobody
-// does, the first that stays, for a home has to take a term there (R18.4).
-func (d Document) collectors(a ring.Assignment) []uint16 {
+// Collectors returns who collects a slot that moves (R18): all that join, and all that
+// stay unless the new members carry (R16). It is empty if the slot needs no joint
+// epoch: nobody joins, and the new members carry.
+func Collectors(from, to []uint16) []uint16 {
 	var join, stay []uint16
-	for _, id := range a.Next {
-		if l, _ := d.Member(id); !slices.Contains(a.Replicas, id) {
-			join = append(join, id)
-		} else if l.State != Lost {
+	for _, id := range to {
+		if slices.Contains(from, id) {
 			stay = append(stay, id)
+		} else {
+			join = append(join, id)
 		}
 	}
-	switch {
-	case len(join) > 0:
+	if leave := len(from) - len(stay); max(0, majority(from)-leave)+len(join) >= majority(to) {
 		return join
-	case len(stay) > 0:
-		return stay[:1]
 	}
-	return a.Next[:1]
+	return append(join, stay...)
 }
 
 // Complete says that a member has collected slots: all that R18 asks for is durable.
@@ -107,7 +112,7 @@ func (c *Complete) apply(e *edit) error {
 
 // giveUp gives joint slots back to their old members: those for which wrong says so.
 // All that was acknowledged while they were joint a majority of these has, for quorums
-// were double (R16, R18.5).
+// were double (R16, R18.7).
 func (e *edit) giveUp(wrong func(Progress) bool) {
 	e.Joint = slices.DeleteFunc(slices.Clone(e.Joint), func(p Progress) bool {
 		if !wrong(p) {

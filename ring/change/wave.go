@@ -72,51 +72,45 @@ func (d Document) isAlive(id uint16, alive func(uint16) bool) bool {
 }
 
 func (w *wave) readiness(from, to []uint16) readiness {
-	join, stay, stayAlive := 0, 0, 0
-	for _, id := range to {
-		if !slices.Contains(from, id) {
-			if join++; !w.alive(id) {
-				return stuck // a member that joins has to collect
-			}
-		} else if stay++; w.alive(id) {
-			stayAlive++
+	for _, id := range Collectors(from, to) {
+		if !w.alive(id) {
+			return stuck
 		}
 	}
-	old := 0
-	for _, id := range from {
-		if w.alive(id) {
-			old++
-		}
-	}
+	old, next := w.living(from), w.living(to)
 	switch {
-	case stayAlive == stay && old >= majority(from):
-		return ready
-	case old < majority(from), join+stayAlive < majority(to), needsAllThatStay(from, to, join, stay):
+	case old < majority(from), next < majority(to):
 		return stuck
+	case next == len(to):
+		return ready
 	}
 	return possible
 }
 
-// needsAllThatStay is the condition of R18.4: where a majority of the old members that
-// agree does not make one of the new members, all that stay show what they hold.
-func needsAllThatStay(from, to []uint16, join, stay int) bool {
-	leave := len(from) - stay
-	return max(0, majority(from)-leave)+join < majority(to)
+func (w *wave) living(ids []uint16) int {
+	n := 0
+	for _, id := range ids {
+		if w.alive(id) {
+			n++
+		}
+	}
+	return n
 }
 
 func (w *wave) hasRoom(from, to []uint16) bool {
-	return !slices.ContainsFunc(Sources(from, to, w.alive), func(c Copy) bool {
-		return full(w.gives[c.From], w.limits.PerSource) || full(w.takes[c.To], w.limits.PerTarget)
-	})
+	return !slices.ContainsFunc(Collectors(from, to), func(id uint16) bool { return full(w.takes[id], w.limits.PerTarget) }) &&
+		!slices.ContainsFunc(Sources(from, to, w.alive), func(c Copy) bool { return full(w.gives[c.From], w.limits.PerSource) })
 }
 
 func full(n, limit int) bool { return limit > 0 && n >= limit }
 
 func (w *wave) count(from, to []uint16) {
 	w.joint++
+	for _, id := range Collectors(from, to) {
+		w.takes[id]++
+	}
 	for _, c := range Sources(from, to, w.alive) {
 		w.gives[c.From]++
-		w.takes[c.To]++
 	}
 }
 

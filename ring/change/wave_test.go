@@ -74,6 +74,7 @@ func TestReadiness(t *testing.T) {
 		"it shrinks, and who stays is dead":     {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 3}, []uint16{1}, stuck},
 		"it shrinks, and who leaves is dead":    {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 3}, []uint16{5}, ready},
 		"it grows, and who stays is dead":       {[]uint16{1, 2, 3}, []uint16{1, 2, 3, 4, 5}, []uint16{1}, possible},
+		"it loses one of four, who is dead":     {[]uint16{1, 2, 3, 4}, []uint16{1, 2, 3}, []uint16{4}, ready},
 		"another home, and the old one is dead": {[]uint16{1, 2, 3}, []uint16{2, 1, 3}, []uint16{1}, possible},
 	} {
 		alive := func(id uint16) bool {
@@ -117,4 +118,21 @@ func TestPreview(t *testing.T) {
 	require.Equal(t, Survival{Members: 1, Racks: 0}, p.Before)
 	d = carryOut(t, do(t, d, Entry{Commit: c}))
 	require.Equal(t, n5.After, holds(d, "n5"))
+}
+
+// Who collects is what R16 and R18 say.
+func TestCollectors(t *testing.T) {
+	for name, c := range map[string]struct{ from, to, want []uint16 }{
+		"one is replaced":            {[]uint16{1, 2, 3}, []uint16{4, 2, 3}, []uint16{4}},
+		"all are":                    {[]uint16{1, 2, 3}, []uint16{4, 5, 6}, []uint16{4, 5, 6}},
+		"it grows":                   {[]uint16{1, 2, 3}, []uint16{1, 2, 3, 4, 5}, []uint16{4, 5}},
+		"it shrinks":                 {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 3}, []uint16{1, 2, 3}},
+		"it shrinks, and one is new": {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 6}, []uint16{6, 1, 2}},
+		"one less of four":           {[]uint16{1, 2, 3, 4}, []uint16{1, 2, 3}, nil},
+		"another home":               {[]uint16{1, 2, 3}, []uint16{2, 1, 3}, nil},
+		"the only one is replaced":   {[]uint16{1}, []uint16{2}, []uint16{2}},
+		"one of two is left":         {[]uint16{1, 2}, []uint16{1}, nil},
+	} {
+		require.Equal(t, c.want, Collectors(c.from, c.to), name)
+	}
 }
