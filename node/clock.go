@@ -19,20 +19,20 @@ func (n *Node) lookAtClock() {
 	if mono-n.toldClock >= tellClock.Milliseconds() {
 		n.toldClock = mono
 		frame := clockFrame(system)
-		for _, p := range n.peers.All {
+		for _, p := range n.peers.All() {
 			if p.Alive() {
 				p.Send(frame)
 			}
 		}
 	}
-	others := make([]int64, 0, len(n.peers.All))
-	for _, p := range n.peers.All {
+	others := make([]int64, 0, len(n.peers.All()))
+	for _, p := range n.peers.All() {
 		// What one that has ended said last may be what was wrong with it: together with another wrong clock it would be a majority.
 		if system, known := p.Clock(mono); known && p.Alive() {
 			others = append(others, system)
 		}
 	}
-	wrong := n.clock.Look(mono, system, others, len(n.peers.All)+1)
+	wrong := n.clock.Look(mono, system, others, len(n.peers.All())+1)
 	if before := time.Duration(n.clockWrong.Swap(int64(wrong))); (before == 0) != (wrong == 0) {
 		n.reportClock(wrong)
 	}

@@ -34,7 +34,7 @@ func TestCloseWhileForming(t *testing.T) {
 		for _, m := range c.initial {
 			c.start(m.Name, nil)
 		}
-		waits := c.nodes["a"].peers.All[i%2]
+		waits := c.nodes["a"].peers.All()[i%2]
 		c.eventually(func() bool { return waits.Up() })
 		for _, name := range []string{"c", "a", "b"} {
 			c.stop(name)

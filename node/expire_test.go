@@ -207,7 +207,7 @@ func TestOnlyTheFirstThatIsAliveExpires(t *testing.T) {
 	for _, m := range c.initial {
 		n := c.nodes[m.Name]
 		require.True(t, n.replicas.FirstAlive([]uint16{n.self.ID, 9}))
-		require.False(t, n.replicas.FirstAlive([]uint16{n.peers.All[0].ID(), n.self.ID}))
+		require.False(t, n.replicas.FirstAlive([]uint16{n.peers.All()[0].ID(), n.self.ID}))
 	}
 	c.stop("b")
 	c.eventually(func() bool { return c.nodes["a"].replicas.FirstAlive([]uint16{2, 1, 3}) })

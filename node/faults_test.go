@@ -70,7 +70,7 @@ func TestHomeThatIsNotHeardRefusesAtOnce(t *testing.T) {
 
 	wire.InjectFaults(1, []wire.FaultRule{{Peer: "b", Cut: true}, {Peer: "c", Cut: true}})
 	defer wire.InjectFaults(0, nil)
-	c.eventually(func() bool { return !a.peers.All[0].Alive() && !a.peers.All[1].Alive() })
+	c.eventually(func() bool { return !a.peers.All()[0].Alive() && !a.peers.All()[1].Alive() })
 	r := proxy.do("set " + key + " w")
 	require.Equal(t, []any{protocol.StatusNotDone, register.NoQuorum}, []any{r.Status, r.Reason})
 

@@ -38,7 +38,7 @@ func TestThreeNodesForm(t *testing.T) {
 func TestNobodyFormsWithoutAll(t *testing.T) {
 	c := newTestCluster(t, 3)
 	a, b := c.start("a", nil), c.start("b", nil)
-	c.eventually(func() bool { return a.peers.All[0].Up() && b.peers.All[0].Up() })
+	c.eventually(func() bool { return a.peers.All()[0].Up() && b.peers.All()[0].Up() })
 	require.ErrorContains(t, a.Ready(t.Context()), "waits for c")
 	require.Equal(t, admin.Forming, a.Self().State)
 	cl := c.dial(a)

@@ -24,7 +24,7 @@ func (n *Node) startGossip() error {
 // knownGossip returns where the other members gossip, as they said themselves.
 func (n *Node) knownGossip() []string {
 	var known []string
-	for _, p := range n.peers.All {
+	for _, p := range n.peers.All() {
 		if h := p.Properties(); h != nil && h.Member != nil && h.Member.Gossip != "" {
 			known = append(known, h.Member.Gossip)
 		}

@@ -109,7 +109,7 @@ func (c *testCluster) connected() {
 	c.formed()
 	c.eventually(func() bool {
 		for _, n := range c.nodes {
-			for _, p := range n.peers.All {
+			for _, p := range n.peers.All() {
 				if c.nodes[p.Name()] != nil && !p.Alive() {
 					return false
 				}

@@ -14,8 +14,8 @@ func (n *Node) openHints(v *replica.View) {
 	if n.opt.RepairInterval < 0 || n.opt.HintLimit < 0 { // without comparisons they would never be used
 		return
 	}
-	sets := make([]*hint.Set, len(n.peers.All)+2) // IDs begin at 1, and one is this node's
-	for _, p := range n.peers.All {
+	sets := make([]*hint.Set, len(n.peers.All())+2) // IDs begin at 1, and one is this node's
+	for _, p := range n.peers.All() {
 		if m, ok := v.Cluster.ByName(p.Name()); ok {
 			sets[p.ID()] = hint.Open(hint.Options{Replica: p.Name(), Generation: m.Generation, Dir: n.opt.HintDir,
 				Limit: n.opt.HintLimit, Logger: n.log.With("peer", p.Name())})
@@ -53,7 +53,7 @@ func (n *Node) Hints() map[string]hint.Counts {
 	if n.replicas.View() == nil {
 		return counts
 	}
-	for _, p := range n.peers.All {
+	for _, p := range n.peers.All() {
 		if set := n.hintsOf(p.ID()); set != nil {
 			counts[p.Name()] = set.Counts()
 		}

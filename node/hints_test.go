@@ -32,7 +32,7 @@ func (c *testCluster) leave(name string) {
 	c.stop(name)
 	c.eventually(func() bool {
 		for _, n := range c.nodes {
-			for _, p := range n.peers.All {
+			for _, p := range n.peers.All() {
 				if p.Name() == name && p.Alive() {
 					return false
 				}

@@ -28,5 +28,5 @@ func (n *Node) LastCopies() (slots int, together bool) {
 			slots++
 		}
 	}
-	return slots, slices.ContainsFunc(n.peers.All, (*peer.Peer).Leaving)
+	return slots, slices.ContainsFunc(n.peers.All(), (*peer.Peer).Leaving)
 }

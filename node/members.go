@@ -35,8 +35,8 @@ func (m member) Prepare(cluster ring.Cluster) (enter func(), err error) {
 
 // Peers implements membership.Node.
 func (m member) Peers() []membership.Peer {
-	peers := make([]membership.Peer, len(m.node.peers.All))
-	for i, p := range m.node.peers.All {
+	peers := make([]membership.Peer, len(m.node.peers.All()))
+	for i, p := range m.node.peers.All() {
 		peers[i] = p
 	}
 	return peers
@@ -72,7 +72,7 @@ func (n *Node) enter(v *replica.View) {
 	defer n.entering.Unlock()
 	n.openHints(v)
 	n.replicas.Enter(v)
-	for _, p := range n.peers.All {
+	for _, p := range n.peers.All() {
 		p.SetMember(n.inRing(p.Properties()))
 	}
 }

@@ -209,7 +209,7 @@ func Start(opt Options) (*Node, error) {
 	n.cancel = cancel
 	n.life, n.rest = context.WithCancel(ctx)
 	n.repairs = newRepairer(n)
-	for _, p := range n.peers.All {
+	for _, p := range n.peers.All() {
 		p.Start(ctx)
 	}
 	n.wait.Go(n.servePeers)
@@ -276,7 +276,7 @@ func (n *Node) Close(ctx context.Context) error {
 	n.leave(ctx)
 	n.server.Shutdown(ctx)
 	n.cancel()
-	for _, p := range n.peers.All {
+	for _, p := range n.peers.All() {
 		p.Close()
 	}
 	n.wait.Wait()

@@ -309,7 +309,7 @@ func TestAWriteWithoutItsObjectIsLost(t *testing.T) {
 func TestAnAnswerWithoutItsObjectIsLost(t *testing.T) {
 	n := newFormed(t, 3, nil).nodes["a"]
 	// The link's reader is another goroutine.
-	p := n.replicate.Replies(n.peers.All[0].ID(), n.peers.All[0].Name())
+	p := n.replicate.Replies(n.peers.All()[0].ID(), n.peers.All()[0].Name())
 	defer p.Flush()
 	reply := register.Message{Kind: register.SyncRead, Reply: true, Slot: 1, Change: record.Change{Key: []byte("k")}, Present: true,
 		Held: record.Version{Seq: 9}, Found: record.State{Type: record.Hash}}

@@ -79,7 +79,7 @@ func (l *lives) giveUp(name string, order protocol.ReformRequest) (begin func(),
 
 func (l *lives) linked(asked string) {
 	l.eventually(func() bool {
-		for _, p := range l.nodes[asked].peers.All {
+		for _, p := range l.nodes[asked].peers.All() {
 			if !p.Up() {
 				return false
 			}

@@ -175,7 +175,7 @@ func TestNothingIsRepairedWhileNothingIsMissing(t *testing.T) {
 	}
 	c.eventually(c.converged)
 	for _, n := range c.nodes {
-		c.eventually(func() bool { return n.comparedWith() == len(n.peers.All) })
+		c.eventually(func() bool { return n.comparedWith() == len(n.peers.All()) })
 		s := n.Self()
 		require.Zero(t, s.RepairedKeys+s.RepairFailed)
 	}

@@ -23,8 +23,8 @@ func (n *Node) RepairAll(ctx context.Context, request admin.RepairRequest, repor
 }
 
 func newRepairer(n *Node) *repair.Repairer {
-	peers := make([]repair.Peer, len(n.peers.All))
-	for i, p := range n.peers.All {
+	peers := make([]repair.Peer, len(n.peers.All()))
+	for i, p := range n.peers.All() {
 		peers[i] = hintedPeer{p, n}
 	}
 	return repair.New(n.life, &compared{n, peers}, repair.Options{Name: n.opt.Name, Interval: n.opt.RepairInterval, Rate: n.opt.RepairRate,

@@ -36,7 +36,7 @@ func (n *Node) returning() error {
 		return nil
 	}
 	alive, found, proxies := 1, 1, 0
-	for _, p := range n.peers.All {
+	for _, p := range n.peers.All() {
 		h := p.Properties()
 		if h == nil || !p.Alive() {
 			continue
@@ -46,7 +46,7 @@ func (n *Node) returning() error {
 			found++
 		}
 	}
-	if nodes := len(n.peers.All) + 1; alive <= nodes/2 {
+	if nodes := len(n.peers.All()) + 1; alive <= nodes/2 {
 		return fmt.Errorf("node %s was restarted, and has found %d of %d nodes so far", n.opt.Name, alive, nodes)
 	}
 	if found < alive {
@@ -101,7 +101,7 @@ func (n *Node) standIn(slot, except uint16) uint16 {
 	if !n.resumed {
 		return 0
 	}
-	for _, p := range n.peers.All {
+	for _, p := range n.peers.All() {
 		if led := p.Leading(); led != nil && led.Has(slot) && p.ID() != except {
 			return p.ID()
 		}

@@ -39,7 +39,7 @@ func testPeersThatTakeNothing(t *testing.T, length, count int) {
 		answers = append(answers, cl.send(op(protocol.Execute, "set "+name(i)+" "+value))...)
 	}
 	c.eventually(func() bool { return home.Metrics.Waits.Value() > 0 })
-	for _, p := range home.peers.All {
+	for _, p := range home.peers.All() {
 		require.LessOrEqual(t, p.Queued(), manyRequests+replica.GroupSize*(length+50<<10))
 	}
 	require.NotEmpty(t, cl.link.Queued(), "the rest waits where it came from")

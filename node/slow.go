@@ -23,7 +23,7 @@ func (n *Node) lookAtPace() {
 	if tell {
 		n.toldSlow = now
 	}
-	for _, p := range n.peers.All {
+	for _, p := range n.peers.All() {
 		if tell && p.Alive() && p.Slow() {
 			p.Send(wire.EndFrame(wire.BeginFrame(nil, protocol.FrameSlow), 0))
 		}
@@ -32,7 +32,7 @@ func (n *Node) lookAtPace() {
 		}
 	}
 	late := n.lateAlone()
-	slow := late || 2*said > len(n.peers.All)
+	slow := late || 2*said > len(n.peers.All())
 	if n.replicas.SetSlow(slow) == slow {
 		return
 	}

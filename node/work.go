@@ -46,12 +46,12 @@ func (n *Node) lateAlone() bool {
 		return false
 	}
 	well := 0
-	for _, p := range n.peers.All {
+	for _, p := range n.peers.All() {
 		if p.Alive() && !p.Working() {
 			well++
 		}
 	}
-	return 2*well > len(n.peers.All)+1
+	return 2*well > len(n.peers.All())+1
 }
 
 // behindFor is how long a node has to be behind, or not, until it says so: a burst is no news.

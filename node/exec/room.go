@@ -38,7 +38,7 @@ func (e *Executor) awaitRoom(c *replica.Conn) {
 // fullPeer returns a peer for which too much waits, nil if a majority has room, this node counted. A minority that is slow is done without.
 func (e *Executor) fullPeer() (full *peer.Peer) {
 	roomy, members := 1, 1
-	for _, p := range e.peers.All {
+	for _, p := range e.peers.All() {
 		if !p.Member() {
 			continue
 		}

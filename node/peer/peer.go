@@ -53,7 +53,7 @@ type Handler interface {
 
 // Peer is another node of the initial cluster, and the link to it.
 type Peer struct {
-	index       int // in Set.All
+	index       int // see Index
 	id          uint16
 	name        string
 	address     string
@@ -109,7 +109,7 @@ func (p *Peer) Start(ctx context.Context) { p.link.Start(ctx) }
 // Close ends the link, and waits for that.
 func (p *Peer) Close() { p.link.Close() }
 
-// Index is the peer's place in Set.All.
+// Index is a small number that no other peer of the set has at the same time, and that a later one may have.
 func (p *Peer) Index() int { return p.index }
 
 // ID is the number of the member that it is.

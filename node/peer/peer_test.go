@@ -199,9 +199,32 @@ func TestASetKnowsItsPeers(t *testing.T) {
 			continue
 		}
 		require.Equal(t, id, p.ID())
-		require.Same(t, s.All[p.Index()], p)
+		require.Same(t, s.All()[p.Index()], p)
 	}
 	require.Nil(t, s.Of(65535))
+}
+
+// TestPeersComeAndGo while others use the set.
+func TestPeersComeAndGo(t *testing.T) {
+	var s Set
+	s.Remove(7)
+	add := func(id uint16) *Peer {
+		p, _, _ := newPeer(func(cfg *Config) { cfg.Member = ring.Member{ID: id, Name: "x", Peer: "y"} })
+		s.Add(p)
+		return p
+	}
+	first, second := add(1), add(2)
+	before := s.All()
+	s.Remove(1)
+	require.Equal(t, []*Peer{first, second}, before, "who goes through the peers is not disturbed")
+	require.Equal(t, []*Peer{second}, s.All())
+	require.Nil(t, s.Of(1))
+	third := add(700)
+	require.Zero(t, third.Index(), "an index is used again")
+	again := add(2)
+	require.Equal(t, []*Peer{third, again}, s.All(), "one of each ID")
+	require.Same(t, again, s.Of(2))
+	require.NotEqual(t, third.Index(), again.Index())
 }
 
 // TestTheLifeOfALink: the handler meets a peer before anything comes from it, and hears what came before it hears of the end, which whoever asked

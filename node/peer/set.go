@@ -1,36 +1,84 @@
 package peer
 
-import "github.com/quolldb/quoll/internal/wire"
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
 
-// Set is all other nodes of the cluster. It does not change after the node has been started.
+	"github.com/quolldb/quoll/internal/wire"
+)
+
+// Set is all other nodes of the cluster. Any goroutine may use it; it changes as members come and go.
 type Set struct {
-	// All are the peers, in the order of their Index.
-	All  []*Peer
-	byID []*Peer // by member ID, nil for this node
+	mu  sync.Mutex // while it changes
+	now atomic.Pointer[members]
 }
 
-// Add adds a peer, and gives it its index.
-func (s *Set) Add(p *Peer) {
-	p.index = len(s.All)
-	s.All = append(s.All, p)
-	for len(s.byID) <= int(p.id) {
-		s.byID = append(s.byID, nil)
+// members is a Set at one moment. It is immutable.
+type members struct {
+	all  []*Peer
+	byID []*Peer // nil for this node, and for strangers
+}
+
+func (s *Set) load() *members {
+	if m := s.now.Load(); m != nil {
+		return m
 	}
-	s.byID[p.id] = p
+	return &members{}
 }
 
-// Of returns a member, nil for this node and for strangers.
+// All returns the peers of this moment. Nobody changes the slice.
+func (s *Set) All() []*Peer { return s.load().all }
+
+// Add adds a peer, and gives it its index. It takes the place of one with its ID, which is removed.
+func (s *Set) Add(p *Peer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.without(p.id)
+	p.index = 0
+	for slices.ContainsFunc(m.all, func(other *Peer) bool { return other.index == p.index }) {
+		p.index++
+	}
+	m.all = append(m.all, p)
+	if missing := int(p.id) + 1 - len(m.byID); missing > 0 {
+		m.byID = append(m.byID, make([]*Peer, missing)...)
+	}
+	m.byID[p.id] = p
+	s.now.Store(m)
+}
+
+// Remove removes the peer with an ID, if there is one. Who holds it may go on to use it; it is to be closed.
+func (s *Set) Remove(id uint16) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now.Store(s.without(id))
+}
+
+// without returns a copy without one peer.
+func (s *Set) without(id uint16) *members {
+	old := s.load()
+	m := &members{slices.Clone(old.all), slices.Clone(old.byID)}
+	m.all = slices.DeleteFunc(m.all, func(p *Peer) bool { return p.id == id })
+	if int(id) < len(m.byID) {
+		m.byID[id] = nil
+	}
+	return m
+}
+
+// Of returns a member, nil for this node and for strangers. Whoever lets a node know of a ring has added all its members before.
 func (s *Set) Of(id uint16) *Peer {
-	if int(id) >= len(s.byID) {
+	m := s.now.Load()
+	if m == nil || int(id) >= len(m.byID) {
 		return nil
 	}
-	return s.byID[id]
+	return m.byID[id]
 }
 
 // Compare finds out which peers are slow, in comparison with the others.
 func (s *Set) Compare() {
-	wire.Compare(len(s.All), func(i int) (*wire.Link, *wire.Pace, bool) {
-		p := s.All[i]
+	all := s.All()
+	wire.Compare(len(all), func(i int) (*wire.Link, *wire.Pace, bool) {
+		p := all[i]
 		return p.link, &p.pace, p.Alive()
 	})
 }

@@ -3,6 +3,7 @@ package replica
 import (
 	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/peer"
 )
 
 // frameBuffer is a frame under construction.
@@ -11,6 +12,19 @@ type frameBuffer struct {
 	start int
 	full  [][]byte // frames before it, of full length
 	size  int      // of these
+}
+
+// peerBuffer is the frames for a peer.
+type peerBuffer struct {
+	frameBuffer
+	peer *peer.Peer // nil while there are none
+}
+
+// flush hands the frames over to the peer, if there are any.
+func (f *peerBuffer) flush() {
+	if len(f.buf) > 0 {
+		f.hand(f.peer.Send)
+	}
 }
 
 // maxFrame is the length from which a frame is closed and another one begun, so

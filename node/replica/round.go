@@ -17,7 +17,7 @@ type Round struct {
 	host    *Host
 	in      register.Input // of the homes' steps, with the moment when the round began
 	ready   register.Ready // what they have brought about: the votes until the commit, all else until act
-	peers   []frameBuffer  // FrameReplicate, by index of the peer
+	peers   []peerBuffer   // FrameReplicate, by index of the peer
 	conns   []connBuffer   // replies
 	answers []connAnswer   // replies that show large objects
 	group   Group          // of the votes that homes handle together
@@ -29,7 +29,7 @@ type Round struct {
 const resultSize = 64
 
 func (h *Host) newRound() *Round {
-	r := &Round{host: h, peers: make([]frameBuffer, len(h.peers.All))}
+	r := &Round{host: h, peers: make([]peerBuffer, len(h.peers.All()))}
 	r.done = r.committed
 	return r
 }
@@ -56,8 +56,21 @@ func (r *Round) replicate(p *peer.Peer, m *register.Message) {
 	if p.Lane().Takes(m) {
 		return
 	}
-	f := &r.peers[p.Index()]
+	f := r.peer(p)
 	f.buf = protocol.AppendRequest(buffer.Reserve(f.open(protocol.FrameReplicate), m.Size()), m)
+}
+
+// peer returns the frame for a peer.
+func (r *Round) peer(p *peer.Peer) *peerBuffer {
+	for len(r.peers) <= p.Index() { // it has come since the round was made
+		r.peers = append(r.peers, peerBuffer{})
+	}
+	f := &r.peers[p.Index()]
+	if f.peer != p {
+		f.flush() // to one that had the index before, and is gone
+		f.peer = p
+	}
+	return f
 }
 
 // conn returns the frame of replies of a type to a connection.
@@ -130,9 +143,7 @@ func (r *Round) Flush() {
 		return
 	}
 	for i := range r.peers {
-		if f := &r.peers[i]; len(f.buf) > 0 {
-			f.hand(h.peers.All[i].Send)
-		}
+		r.peers[i].flush()
 	}
 	if !r.waits {
 		r.recycle()
@@ -180,6 +191,7 @@ func (r *Round) committed(err error) {
 func (r *Round) recycle() {
 	for i := range r.peers {
 		r.peers[i].recycle()
+		r.peers[i].peer = nil
 	}
 	for i := range r.conns {
 		r.conns[i].recycle()
