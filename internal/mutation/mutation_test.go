@@ -66,6 +66,7 @@ const (
 	execution   = "node/exec"
 	membership  = "node/membership"
 	consensus   = "node/consensus"
+	change      = "ring/change"
 	proxyRoute  = "proxy/route"
 	proxyQuorum = "proxy/quorum"
 	memory      = "node/engine/memory"
@@ -89,7 +90,7 @@ func (tr trial) String() string {
 }
 
 // everything returns all mutations: those of the protocol's rules, and those of rules outside of it.
-func everything() []mutation { return slices.Concat(table(), worldRules, consensusRules) }
+func everything() []mutation { return slices.Concat(table(), worldRules, consensusRules, ringRules) }
 
 // table returns the mutations of the protocol's rules, in their order.
 func table() []mutation {

@@ -31,6 +31,16 @@ func TestBadEncodings(t *testing.T) {
 	require.ErrorIs(t, err, ErrDiverged)
 }
 
+func TestADeltaWithAGap(t *testing.T) {
+	d := first(t, 4, 3)
+	next := do(t, d, Entry{Rate: &Rate{1}}, Entry{Rate: &Rate{2}}, Entry{Rate: &Rate{3}})
+	same, err := d.Update(next.Since(2))
+	require.ErrorIs(t, err, ErrGap)
+	require.Equal(t, d.Digest(), same.Digest())
+	_, err = d.Update(next.Since(1))
+	require.NoError(t, err)
+}
+
 // FuzzUpdate: bytes from somewhere are refused, or make a valid document that is
 // encoded and decoded as the same; and the document before stays as it was.
 func FuzzUpdate(f *testing.F) {
