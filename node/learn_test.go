@@ -66,7 +66,8 @@ func TestASlotChangesItsHomeAlone(t *testing.T) {
 	require.Equal(t, register.EpochChanged, atB.one(op(protocol.Execute, "get "+key)).Reason, "the node does not know that version")
 }
 
-// TestAStaleHomeIsRefused: one that has not heard of a new epoch gets nothing done, and what it was asked for is done by others.
+// TestAStaleHomeIsRefused: one that has not heard of a new epoch gets nothing done, and what it was asked for is done by others. It does not
+// take part in that epoch before it knows its members.
 func TestAStaleHomeIsRefused(t *testing.T) {
 	c := newFormed(t, 3, nil)
 	a := c.nodes["a"]
@@ -87,19 +88,22 @@ func TestAStaleHomeIsRefused(t *testing.T) {
 	}
 	atHome := c.dial(home)
 	atHome.epoch = 2
-	require.Equal(t, "+OK\r\n", string(atHome.do("set "+key+" w").Reply), "a is asked, and adopts the epoch")
-	r := atA.one(op(protocol.Execute, "get "+key))
-	require.NotEqual(t, protocol.StatusDone, r.Status)
-	require.NotEqual(t, "$1\r\nv\r\n", string(r.Reply))
-	c.eventually(func() bool { // it was asked in the new epoch
+	require.Equal(t, "+OK\r\n", string(atHome.do("set "+key+" w").Reply))
+	stale := atA.send(op(protocol.Execute, "get "+key))[0]
+	c.eventually(func() bool { return home.Metrics.RefusedEpoch.Value() > 0 })
+	epoch := func() uint64 {
 		stripe := a.replicas.Lock(slot, nil)
 		defer stripe.Unlock()
 		sl, err := stripe.Slot(slot)
-		return err == nil && sl.Meta().Epoch == 2
-	})
+		require.NoError(t, err)
+		return sl.Meta().Epoch
+	}
+	require.EqualValues(t, 1, epoch(), "it does not know who the members are in the new one")
 	a.replicas.Learn(changed(t, a, map[uint16]ring.Assignment{slot: {Replicas: next}}))
+	require.NotEqual(t, "$1\r\nv\r\n", string(atA.wait(stale).Reply))
 	atA.epoch = 2
 	c.eventually(func() bool { return string(atA.do("get "+key).Reply) == "$1\r\nw\r\n" })
+	require.EqualValues(t, 2, epoch())
 }
 
 // TestASlotThatIsNotHeldAnyMore: who is no member of a slot any more says nothing of it.

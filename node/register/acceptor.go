@@ -92,6 +92,9 @@ func (a *Acceptor) hear(b record.Ballot) {
 	}
 }
 
+// Epoch returns the epoch that the replica is in.
+func (a *Acceptor) Epoch() uint64 { return a.meta.Epoch }
+
 // Read returns what the replica holds of a key: its record or, without one, the
 // tombstone that the slot's last clear left. present tells which.
 func (a *Acceptor) Read(key []byte) (rec record.Record, present bool, err error) {

@@ -29,6 +29,12 @@ func (h *Host) Learn(v *View) bool {
 	return true
 }
 
+// Unknown reports whether an epoch of a slot is later than the one that this node knows the members of. Nobody acts in such an epoch (R17): what is said in
+// it is as if it had been lost. The slot's stripe is locked.
+func (h *Host) Unknown(sl *Slot, number uint16, epoch uint64) bool {
+	return epoch > sl.acceptor.Epoch() && epoch > h.view.Load().Table.Epoch(number)
+}
+
 // learn tells the home of a slot who holds it now, if that has changed. A slot that this node does not hold any more is closed. The stripe is locked.
 func (s *Stripe) learn(number uint16, sl *Slot, v *View) {
 	if sl.home.Config().Epoch() == v.Table.Epoch(number) {

@@ -73,7 +73,7 @@ func (r *Replicator) group(c *replica.Conn, s *Session) {
 		m := &s.messages[i]
 		st := r.host.Stripe(m.Slot)
 		sl, err := st.Slot(m.Slot)
-		if err == nil && r.overflows(sl, m) {
+		if err == nil && (r.host.Unknown(sl, m.Slot, m.Epoch) || r.overflows(sl, m)) {
 			continue
 		}
 		if err == nil {
