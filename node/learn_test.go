@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
@@ -104,6 +106,20 @@ func TestAStaleHomeIsRefused(t *testing.T) {
 	atA.epoch = 2
 	c.eventually(func() bool { return string(atA.do("get "+key).Reply) == "$1\r\nw\r\n" })
 	require.EqualValues(t, 2, epoch())
+}
+
+// TestWhatIsUnsureIsNoVote: a clear that was taken over, and may not have been chosen, counts for no majority (R18), until the replica accepts one.
+func TestWhatIsUnsureIsNoVote(t *testing.T) {
+	store := memory.New()
+	require.NoError(t, store.PutSlot(ring.SlotOf([]byte("k")), record.SlotMeta{Epoch: 1, Unsure: true,
+		Cleared: record.Version{Ballot: record.Ballot{Counter: 1, Incarnation: 1 << 16}, Seq: 1}, Promised: record.Ballot{Counter: 1, Incarnation: 1 << 16}}))
+	c := newFormed(t, 1, func(o *Options) { o.Engine = store })
+	cl := c.dial(c.nodes["a"])
+	require.Equal(t, protocol.StatusAskHome, cl.one(op(protocol.ReadVersion, "get k")).Status)
+	require.Equal(t, protocol.StatusAskHome, cl.one(op(protocol.ReadValue, "get k")).Status)
+	require.Equal(t, "+OK\r\n", string(cl.do("set k v").Reply))
+	require.Equal(t, protocol.StatusVersion, cl.one(op(protocol.ReadVersion, "get k")).Status, "a record is sure")
+	require.Equal(t, protocol.StatusVersion, cl.one(op(protocol.ReadVersion, "get other")).Status, "another slot")
 }
 
 // TestASlotThatIsNotHeldAnyMore: who is no member of a slot any more says nothing of it.

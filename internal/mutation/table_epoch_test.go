@@ -190,6 +190,10 @@ var epochRules = []mutation{
 		caught: scenario(register, "TestR18OneThatKnowsOfAHigherClearIsHeard", `Not equal`), edits: []edit{
 			{"node/register/replies.go", `case !sr.found || sr.best`, `case sr.at == 0 || sr.best`},
 		}},
+	{name: "unsure-votes", rule: "R18", effect: "a replica votes in a quorum read with a clear that may not have been chosen",
+		caught: scenario(node, "TestWhatIsUnsureIsNoVote", `Not equal`), edits: []edit{
+			{"node/exec/read.go", `return rec, present || !sl.Meta().Unsure, register.ReasonNone`, `return rec, present || sl != nil, register.ReasonNone`},
+		}},
 	{name: "unsure-for-ever", rule: "R18", effect: "a clear that a replica accepts leaves it unsure",
 		caught: scenario(register, "TestR18AClearThatIsUnsureIsNoAgreement", `a clear that it accepted itself`), edits: []edit{
 			{"node/register/acceptor.go", `		w.Meta.Unsure = false

@@ -13,12 +13,17 @@ import (
 // read answers a quorum read with what this replica holds. The slot's stripe is
 // locked.
 func (e *Executor) read(c *replica.Conn, s *Session, op *protocol.Op, v *replica.View) {
-	rec, reason := e.readRecord(op, v)
+	rec, sure, reason := e.readRecord(op, v)
 	if reason != register.ReasonNone {
 		refuse(c, op, reason)
 		return
 	}
 	result := protocol.Result{ID: op.ID, Status: protocol.StatusVersion, Version: rec.Version}
+	if !sure {
+		result.Status = protocol.StatusAskHome
+		c.Round().Result(c, &result)
+		return
+	}
 	if op.Kind == protocol.ReadVersion {
 		e.opt.Metrics.Versions.Inc()
 		c.Round().Result(c, &result)
@@ -60,30 +65,31 @@ func (e *Executor) answer(s *Session, st *record.State, op *protocol.Op, now int
 	return nil
 }
 
-// readRecord returns what this replica holds of the key, or why it does not say so. The proxy knows who holds the slot in v.
-func (e *Executor) readRecord(op *protocol.Op, v *replica.View) (record.Record, register.Reason) {
+// readRecord returns what this replica holds of the key, or why it does not say so. The proxy knows who holds the slot in v. What is not sure
+// counts for no agreement (R18): only the home may find out.
+func (e *Executor) readRecord(op *protocol.Op, v *replica.View) (rec record.Record, sure bool, reason register.Reason) {
 	st := e.host.Stripe(op.Slot)
 	sl, err := st.Slot(op.Slot)
 	if errors.Is(err, replica.ErrNotReplica) {
-		return record.Record{}, register.NotMember
+		return rec, false, register.NotMember
 	}
 	if err != nil {
-		return record.Record{}, register.StorageFailed
+		return rec, false, register.StorageFailed
 	}
 	current, err := st.Adopt(sl, v.Table.Epoch(op.Slot))
 	if err == nil && !current {
-		return record.Record{}, register.EpochChanged
+		return rec, false, register.EpochChanged
 	}
-	var rec record.Record
+	present := false
 	if err == nil {
-		rec, _, err = sl.Read(op.Key())
+		rec, present, err = sl.Read(op.Key())
 	}
 	switch {
 	case errors.Is(err, register.ErrNoRoom): // to adopt the epoch
-		return record.Record{}, register.StorageFull
+		return record.Record{}, false, register.StorageFull
 	case err != nil:
 		st.Fail(op.Slot, sl, err)
-		return record.Record{}, register.StorageFailed
+		return record.Record{}, false, register.StorageFailed
 	}
-	return rec, register.ReasonNone
+	return rec, present || !sl.Meta().Unsure, register.ReasonNone
 }
