@@ -99,11 +99,12 @@ var epochRules = []mutation{
 		}},
 	{name: "transfer-too-few", rule: "R18", effect: "those that stay do not collect, however few of those that hold what is agreed stay",
 		caught: scenario(simulator, "TestWhatTooFewKeepIsCollectedByThoseThatStay", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/transfer.go", `len(who) >= quorum.Majority(len(next)) {`, `len(who) > 0 {`},
+			{"node/register/sim/transfer.go", `	if suffices(old, next, func(id uint16) bool { return slices.Contains(who, id) }) {`, `	if len(who) > 0 {`},
+			{"node/register/sim/transfer.go", `joining) && suffices(c.epoch.members, c.epoch.next, collected)`, `joining)`},
 		}},
 	{name: "transfer-nobody-joins", rule: "R18", effect: "nobody collects if nobody joins",
 		caught: scenario(simulator, "TestNobodyJoins", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/transfer.go", `len(who) >= quorum.Majority(len(next)) {`, `len(who) >= quorum.Majority(len(next)) || len(who) == 0 {`},
+			{"node/register/sim/transfer.go", `	if suffices(old, next, func(id uint16) bool { return slices.Contains(who, id) }) {`, `	if len(who) == 0 {`},
 		}},
 	{name: "transfer-stayed", rule: "R18", effect: "what a member that stays holds beyond what is agreed is not written again",
 		caught: scenario(simulator, "TestWhatOnlyThoseThatStayHaveSeen", `knows nothing of it`), edits: []edit{
@@ -116,7 +117,8 @@ var epochRules = []mutation{
 		}},
 	{name: "transfer-promise-too-few", rule: "R18", effect: "nor by those that stay",
 		caught: scenario(simulator, "TestWhatTooFewKeepOfAPromise", `a majority has not promised`), edits: []edit{
-			{"node/register/sim/transfer.go", `len(who) >= quorum.Majority(len(next)) {`, `len(who) > 0 {`},
+			{"node/register/sim/transfer.go", `	if suffices(old, next, func(id uint16) bool { return slices.Contains(who, id) }) {`, `	if len(who) > 0 {`},
+			{"node/register/sim/transfer.go", `joining) && suffices(c.epoch.members, c.epoch.next, collected)`, `joining)`},
 		}},
 	{name: "transfer-floor", rule: "R18", effect: "floors are not taken over",
 		caught: scenario(simulator, "TestATransferKeepsFloors", `Not equal`), edits: []edit{
@@ -164,7 +166,12 @@ var epochRules = []mutation{
 		}},
 	{name: "transfer-early", rule: "R18", effect: "the final epoch does not wait until all that collect have reported",
 		caught: scenario(simulator, "TestAllThatJoinHaveACopy", `node 5 has no copy`), edits: []edit{
-			{"node/register/sim/transfer.go", `	return !slices.ContainsFunc(c.collectors, func(id uint16) bool { return !c.done[id] })`, `	return len(c.done) > 0`},
+			{"node/register/sim/transfer.go", `	return !slices.ContainsFunc(c.collectors, joining) && suffices(c.epoch.members, c.epoch.next, collected)`,
+				`	return !slices.ContainsFunc(c.collectors, joining) || len(c.done) > 0`},
+		}},
+	{name: "transfer-early-stay", rule: "R18", effect: "nor until enough of those that stay have",
+		caught: scenario(simulator, "TestOneThatStaysIsGone", `1 is not enough`), edits: []edit{
+			{"node/register/sim/transfer.go", `joining) && suffices(c.epoch.members, c.epoch.next, collected)`, `joining) && len(c.done) > 0`},
 		}},
 	{name: "transfer-unwritten", rule: "R18", effect: "nor do these until what has to be written again is",
 		caught: scenario(simulator, "TestAChangeWaitsForWhatIsWrittenAgain", `v is not written again`), edits: []edit{

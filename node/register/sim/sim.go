@@ -112,6 +112,8 @@ func New(o Options) *Sim {
 	switch {
 	case o.Seed%4 == 0:
 		size = 5
+	case o.Mode == "churn" && o.Seed%8 == 2: // those that shrink most
+		size = 7
 	case o.Mode == "rot" && o.Seed%8 == 1: // to rebuild takes all others, however many these are
 		size = []int{2, 4}[o.Seed/8%2]
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/quolldb/quoll/internal/record"
@@ -41,22 +42,35 @@ func (s *Sim) beginChange(slot uint16, next []uint16) *transfer {
 	return s.changes[slot]
 }
 
-// collectors returns which of the new members collect: those that join and, unless these and a majority of the old members in any case leave a
-// majority of the new ones that holds what is agreed, those that stay, too.
+// collectors returns which of the new members collect: those that join and, unless these are enough, those that stay, too.
 func collectors(old, next []uint16) (who []uint16) {
 	for _, id := range next {
 		if !slices.Contains(old, id) {
 			who = append(who, id)
 		}
 	}
-	leave := len(old) - (len(next) - len(who))
-	if max(0, quorum.Majority(len(old))-leave)+len(who) >= quorum.Majority(len(next)) {
+	if suffices(old, next, func(id uint16) bool { return slices.Contains(who, id) }) {
 		return who
 	}
 	return next
 }
 
-// step has those collect that have not reported, until all have.
+// suffices reports whether the new members that have collected, and those of any majority of the old ones that are new ones, too, are a majority of the new ones: then this
+// holds what is agreed, in any case.
+func suffices(old, next []uint16, collected func(uint16) bool) bool {
+	have, others := 0, 0
+	for _, id := range next {
+		switch {
+		case collected(id):
+			have++
+		case slices.Contains(old, id):
+			others++
+		}
+	}
+	return have+max(0, quorum.Majority(len(old))-(len(old)-others)) >= quorum.Majority(len(next))
+}
+
+// step has those collect that have not reported, until enough have.
 func (c *transfer) step() {
 	s := c.sim
 	switch {
@@ -77,16 +91,25 @@ func (c *transfer) step() {
 	s.after(12, c.step)
 }
 
-func (c *transfer) complete() bool {
-	return !slices.ContainsFunc(c.collectors, func(id uint16) bool { return !c.done[id] })
+// complete reports whether all that join have collected, and enough of those that stay.
+func (c *transfer) complete() bool { return c.ends(func(id uint16) bool { return c.done[id] }) }
+
+func (c *transfer) ends(collected func(uint16) bool) bool {
+	joining := func(id uint16) bool { return c.epoch.joins(id) && !collected(id) }
+	return !slices.ContainsFunc(c.collectors, joining) && suffices(c.epoch.members, c.epoch.next, collected)
 }
 
-// hopeless reports whether somebody will never report, as far as the control plane can tell.
+// hopeless reports whether too many will never report, as far as the control plane can tell.
 func (c *transfer) hopeless() bool {
-	return c.sim.now-c.begun > stuck || slices.ContainsFunc(c.collectors, func(id uint16) bool {
-		n := c.sim.nodes[id]
-		return !c.done[id] && (n.lost || n.ill)
-	})
+	s := c.sim
+	if !c.ends(func(id uint16) bool { return c.done[id] || !s.nodes[id].lost && !s.nodes[id].ill }) {
+		return true
+	}
+	slow := s.now-c.begun > stuck
+	if s.healed && s.now-max(c.begun, horizon) > stuck {
+		s.overdue = append(s.overdue, fmt.Sprintf("slot %d: epoch %d, begun at %d, has not come to an end at %d", c.epoch.slot, c.epoch.number, c.begun, s.now))
+	}
+	return slow && !s.healed
 }
 
 // endChange publishes the epoch that follows a joint one: the new members, or the old ones again.

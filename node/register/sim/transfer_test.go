@@ -97,6 +97,27 @@ func TestWhatTooFewKeepIsCollectedByThoseThatStay(t *testing.T) {
 	s.requireNoMajorityWithout(v)
 }
 
+// TestOneThatStaysIsGone: two of three that collect are enough, one is not.
+func TestOneThatStaysIsGone(t *testing.T) {
+	for gone := 1; gone <= 2; gone++ {
+		s := newScenario(t, 5)
+		s.tell(write(u, "u"), 1, 1, 2, 3, 4, 5)
+		s.tell(write(v, "u.v"), 1, 3, 4, 5)
+		for id := range uint16(gone) {
+			s.blocked[[2]uint16{0, 3 - id}] = true
+		}
+		s.quiet(1, 2)
+		change := s.change(1, 2, 3)
+		s.runFor(1000)
+		if gone == 2 {
+			require.Same(t, change, s.changes[0], "1 is not enough")
+			continue
+		}
+		s.complete()
+		s.requireNoMajorityWithout(v)
+	}
+}
+
 // TestNobodyJoins: the same if none does.
 func TestNobodyJoins(t *testing.T) {
 	s := newScenario(t, 5)
@@ -438,6 +459,36 @@ func TestANumberIsUsedAgain(t *testing.T) {
 	s.addNode(3)
 	require.Equal(t, register.StaleEpoch, s.tell(write(v, "u.v"), 1, 3).Result)
 	require.Equal(t, register.StaleEpoch, s.tell(prepare(second), 2, 3).Result)
+}
+
+// TestADoubtOutlivesAChange: a home's write is at one that leaves, and the home hears nothing of anybody until the final epoch. The write is copied, and
+// counts once (R11).
+func TestADoubtOutlivesAChange(t *testing.T) {
+	s := newScenario(t, 3)
+	home := s.nodes[2]
+	home.timing.Request, home.timing.Slow = 5000, 5000
+	ask := func(text string) *operation {
+		o := &operation{client: s.clients[0], cmd: cmd{Name: "append", Key: s.key, Arg: text}, start: s.now}
+		o.client.open++
+		home.execute([]*operation{o}, []int{0}, register.AllOthers)
+		s.runFor(200)
+		return o
+	}
+	require.True(t, ask("u.").done)
+	s.blocked[[2]uint16{1, 2}], s.blocked[[2]uint16{3, 2}], s.blocked[[2]uint16{2, 3}] = true, true, true
+	doubtful := ask("v.")
+	require.Equal(t, "u.v.", show(s.held(1).State))
+	require.Equal(t, "u.", show(s.held(3).State))
+	s.quiet(3)
+	s.change(4, 2, 3)
+	for s.latest(0).number == 1 || s.latest(0).joint() {
+		require.False(t, doubtful.done)
+		s.runFor(1)
+	}
+	s.complete()
+	require.True(t, doubtful.done)
+	require.Equal(t, "u.v.", s.history[1].Output)
+	s.requireNoMajorityWithout(s.held(2).Version)
 }
 
 // TestAChangeIsGivenUp: what both majorities acknowledged is there, and what the old ones did.
