@@ -165,6 +165,7 @@ func TestExpireStaysWithWhatCanBeDone(t *testing.T) {
 	require.Empty(t, e.keys)
 	e.open.Store(0)
 	for range 2 {
+		clear(e.rests) // a busy machine may make a slot rest
 		e.step()
 		require.Len(t, e.keys, expireKeys)
 		require.Equal(t, slot, e.next)

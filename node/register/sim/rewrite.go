@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/quolldb/quoll/node/register"
+import (
+	"slices"
+
+	"github.com/quolldb/quoll/node/register"
+)
 
 // rewrite is a key that some home has to write again in the joint epoch.
 type rewrite struct {
@@ -15,16 +19,18 @@ type rewrite struct {
 const resend = 60
 
 // ask lets some member write the key again: the one that the last answer pointed to, or another one as if that could not be
-// reached; now and then by force, as long as there are faults.
+// reached; now and then by force, as long as there are faults. Who will not get well is asked until then only, as by clients.
 func (w *rewrite) ask() {
 	c := w.collection
-	s, all := c.node.sim, c.epoch.all()
+	s := c.node.sim
+	usable := func(id uint16) bool { return !s.healed || !s.nodes[id].ill }
+	all := slices.DeleteFunc(slices.Clone(c.epoch.all()), func(id uint16) bool { return !usable(id) })
 	n := s.nodes[all[s.rand.IntN(len(all))]]
 	except := w.hint
 	switch {
 	case s.faults() && s.chance(3):
 		except = register.AllOthers
-	case w.hint != 0 && s.chance(2):
+	case w.hint != 0 && usable(w.hint) && s.chance(2):
 		n, except = s.nodes[w.hint], 0
 	}
 	w.sent = s.now
