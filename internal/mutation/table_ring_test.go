@@ -18,6 +18,23 @@ var ringRules = []mutation{
 		caught: scenario(change, "TestCollectors", `it shrinks`), edits: []edit{
 			{"ring/change/move.go", `	return append(join, stay...)`, `	return join`},
 		}},
+	{name: "change-who-joins", rule: "R18 All that join report", effect: "a slot has moved when enough of its members have reported, whoever they are",
+		caught: scenario(change, "TestCollected", `who joins has not`), edits: []edit{
+			{"ring/change/move.go", `		case !slices.Contains(from, id):
+			return false
+`, `		case !slices.Contains(from, id):
+`},
+		}},
+	{name: "change-too-few-stay", rule: "R18 Enough that stay report", effect: "one report is enough where nobody joins",
+		caught: scenario(change, "TestCollected", `it shrinks, and one has`), edits: []edit{
+			{"ring/change/move.go", `+join >= majority(to)
+`, `+join >= majority(to) || len(done) > 0
+`},
+		}},
+	{name: "change-all-that-stay", rule: "R18 Enough that stay report", effect: "a slot waits for all that stay, also for one that is gone",
+		caught: scenario(change, "TestOneThatStaysNeedNotReport", `two of three have reported`), edits: []edit{
+			{"ring/change/move.go", `collected(a.Replicas, a.Next, p.Done) {`, `len(p.Waiting) == 0 {`},
+		}},
 	{name: "change-id-again", rule: "An ID is one life", effect: "an ID is given out that a member has",
 		caught: scenario(change, "TestIDsWrap", `Not equal|member \d+ after member`), edits: []edit{
 			{"ring/change/member.go", `if _, taken := e.at(e.LastID); !taken {`, `if true {`},

@@ -14,11 +14,12 @@
 // plan, by its ID. The plan has a goal for every slot that it moves. Slots move in
 // waves, each on its own:
 //
-//	stable(old) --Begin--> joint(old, goal) --Complete by all collectors--> stable(goal)
+//	stable(old) --Begin--> joint(old, goal) --Complete by enough collectors--> stable(goal)
 //
 // NextWave says which slots are next; the Collectors collect what a slot holds (rule
-// R18 in node/register/protocol.md), and each reports it complete. Where nothing has to
-// be collected the slot is its new members' at once (R16). An abort
+// R18 in node/register/protocol.md), and each reports it complete: all that join have
+// to, and of those that stay enough. Where nothing has to be collected the slot is its
+// new members' at once (R16). An abort
 // makes the ring before the plan the goal. Slots that are joint are given up: they are
 // the old members' again (R18.7); slots that have moved move back, in waves like any
 // others. When every slot is where it should be the plan is over.

@@ -3,7 +3,6 @@ package change
 import (
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"testing"
@@ -67,13 +66,11 @@ func begin(d Document, slots ...uint16) Entry {
 	return Entry{Begin: &Begin{Plan: d.Plan.ID, Slots: slots}}
 }
 
-// complete lets all collectors of the slots report.
+// complete lets collectors of the slots report, until each slot has moved.
 func complete(t require.TestingT, d Document, slots ...uint16) Document {
 	for _, slot := range slots {
-		i, joint := d.progress(slot)
-		require.True(t, joint)
-		for _, id := range slices.Clone(d.Joint[i].Waiting) {
-			d = do(t, d, Entry{Complete: &Complete{Member: id, Slots: []SlotEpoch{{slot, d.Slots[slot].Epoch}}}})
+		for i, joint := d.progress(slot); joint; i, joint = d.progress(slot) {
+			d = do(t, d, Entry{Complete: &Complete{d.Joint[i].Waiting[0], []SlotEpoch{{slot, d.Slots[slot].Epoch}}}})
 		}
 	}
 	return d
@@ -81,14 +78,12 @@ func complete(t require.TestingT, d Document, slots ...uint16) Document {
 
 // collectAll is complete for all joint slots at once.
 func collectAll(t require.TestingT, d Document) Document {
-	by := make(map[uint16][]SlotEpoch)
-	for _, p := range d.Joint {
-		for _, id := range p.Waiting {
-			by[id] = append(by[id], SlotEpoch{p.Slot, d.Slots[p.Slot].Epoch})
+	for len(d.Joint) > 0 {
+		c := &Complete{Member: d.Joint[0].Waiting[0]}
+		for _, p := range d.Joint {
+			c.Slots = append(c.Slots, SlotEpoch{p.Slot, d.Slots[p.Slot].Epoch})
 		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(by)) {
-		d = do(t, d, Entry{Complete: &Complete{Member: id, Slots: by[id]}})
+		d = do(t, d, Entry{Complete: c})
 	}
 	return d
 }

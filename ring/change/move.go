@@ -62,10 +62,27 @@ func Collectors(from, to []uint16) []uint16 {
 			join = append(join, id)
 		}
 	}
-	if leave := len(from) - len(stay); max(0, majority(from)-leave)+len(join) >= majority(to) {
+	if collected(from, to, join) {
 		return join
 	}
 	return append(join, stay...)
+}
+
+// collected reports whether a slot's new members may have it to themselves when these of
+// them have collected it (R18.6): all that join have, and the new members carry, if each
+// of these counts as one that leaves and one that joins.
+func collected(from, to, done []uint16) bool {
+	leave, join := len(from), len(done)
+	for _, id := range to {
+		switch {
+		case slices.Contains(done, id):
+		case !slices.Contains(from, id):
+			return false
+		default:
+			leave--
+		}
+	}
+	return max(0, majority(from)-leave)+join >= majority(to)
 }
 
 // Complete says that a member has collected slots: all that R18 asks for is durable.
@@ -98,7 +115,7 @@ func (c *Complete) apply(e *edit) error {
 		done++
 		p.Waiting = slices.Delete(slices.Clone(p.Waiting), at, at+1)
 		p.Done = append(slices.Clone(p.Done), c.Member)
-		if len(p.Waiting) == 0 {
+		if a := e.Slots[s.Slot]; collected(a.Replicas, a.Next, p.Done) {
 			a := e.slot(s.Slot)
 			a.Replicas, a.Next = a.Next, nil
 		}
@@ -106,7 +123,7 @@ func (c *Complete) apply(e *edit) error {
 	if done == 0 {
 		return ErrStale
 	}
-	e.Joint = slices.DeleteFunc(e.Joint, func(p Progress) bool { return len(p.Waiting) == 0 })
+	e.Joint = slices.DeleteFunc(e.Joint, func(p Progress) bool { return e.Slots[p.Slot].Next == nil })
 	return nil
 }
 

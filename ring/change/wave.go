@@ -72,14 +72,10 @@ func (d Document) isAlive(id uint16, alive func(uint16) bool) bool {
 }
 
 func (w *wave) readiness(from, to []uint16) readiness {
-	for _, id := range Collectors(from, to) {
-		if !w.alive(id) {
-			return stuck
-		}
-	}
+	collectors := slices.DeleteFunc(Collectors(from, to), func(id uint16) bool { return !w.alive(id) })
 	old, next := w.living(from), w.living(to)
 	switch {
-	case old < majority(from), next < majority(to):
+	case !collected(from, to, collectors), old < majority(from), next < majority(to):
 		return stuck
 	case next == len(to):
 		return ready

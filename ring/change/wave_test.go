@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/ring"
 )
 
 func TestWavesAreBounded(t *testing.T) {
@@ -71,7 +73,9 @@ func TestReadiness(t *testing.T) {
 		"who stays is dead":                     {[]uint16{1, 2, 3}, []uint16{4, 2, 3}, []uint16{3}, possible},
 		"who joins is dead":                     {[]uint16{1, 2, 3}, []uint16{4, 2, 3}, []uint16{4}, stuck},
 		"a majority of the old is dead":         {[]uint16{1, 2, 3}, []uint16{4, 5, 3}, []uint16{1, 2}, stuck},
-		"it shrinks, and who stays is dead":     {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 3}, []uint16{1}, stuck},
+		"it shrinks, and who stays is dead":     {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 3}, []uint16{1}, possible},
+		"it shrinks, and two who stay are dead": {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 3}, []uint16{1, 2}, stuck},
+		"of seven, and who stays is dead":       {[]uint16{1, 2, 3, 4, 5, 6, 7}, []uint16{1, 2, 3}, []uint16{1}, possible},
 		"it shrinks, and who leaves is dead":    {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 3}, []uint16{5}, ready},
 		"it grows, and who stays is dead":       {[]uint16{1, 2, 3}, []uint16{1, 2, 3, 4, 5}, []uint16{1}, possible},
 		"it loses one of four, who is dead":     {[]uint16{1, 2, 3, 4}, []uint16{1, 2, 3}, []uint16{4}, ready},
@@ -134,5 +138,48 @@ func TestCollectors(t *testing.T) {
 		"one of two is left":         {[]uint16{1, 2}, []uint16{1}, nil},
 	} {
 		require.Equal(t, c.want, Collectors(c.from, c.to), name)
+	}
+}
+
+// A slot is its new members' when all that join have reported, and of those that stay
+// enough (R18.6).
+func TestOneThatStaysNeedNotReport(t *testing.T) {
+	d := commit(t, do(t, first(t, 6, 5), stage(Staged{Kind: SetReplicas, Number: 3})))
+	without1 := Limits{Alive: func(id uint16) bool { return id != 1 }}
+	d = do(t, d, begin(d, NextWave(d, without1)...))
+	require.Len(t, d.Joint, ring.Slots)
+	var slots []SlotEpoch
+	for _, p := range d.Joint {
+		slots = append(slots, SlotEpoch{p.Slot, d.Slots[p.Slot].Epoch})
+	}
+	for id := range uint16(6) {
+		if id > 0 {
+			d = do(t, d, Entry{Complete: &Complete{id + 1, slots}})
+		}
+		for _, p := range d.Joint {
+			require.Less(t, len(p.Done), 2, "two of three have reported")
+		}
+	}
+	require.Nil(t, d.Plan)
+}
+
+// Who has collected a slot decides whether it has moved.
+func TestCollected(t *testing.T) {
+	for name, c := range map[string]struct {
+		from, to, done []uint16
+		want           bool
+	}{
+		"nobody has":                              {[]uint16{1, 2, 3}, []uint16{4, 2, 3}, nil, false},
+		"who joins has":                           {[]uint16{1, 2, 3}, []uint16{4, 2, 3}, []uint16{4}, true},
+		"one that joins has not":                  {[]uint16{1, 2, 3}, []uint16{4, 5, 3}, []uint16{5}, false},
+		"two that stay have, who joins has not":   {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 6}, []uint16{1, 2}, false},
+		"who joins has, and nobody that stays":    {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 6}, []uint16{6}, false},
+		"who joins has, and one that stays":       {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 6}, []uint16{6, 2}, true},
+		"it shrinks, and one has":                 {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 3}, []uint16{3}, false},
+		"it shrinks, and two have":                {[]uint16{1, 2, 3, 4, 5}, []uint16{1, 2, 3}, []uint16{1, 3}, true},
+		"to one of three, which has":              {[]uint16{1, 2, 3}, []uint16{1}, []uint16{1}, true},
+		"nobody joins, and the new members carry": {[]uint16{1, 2, 3, 4}, []uint16{1, 2, 3}, nil, true},
+	} {
+		require.Equal(t, c.want, collected(c.from, c.to, c.done), name)
 	}
 }
