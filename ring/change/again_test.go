@@ -18,10 +18,33 @@ func TestACollectorIsLostAfterItsReport(t *testing.T) {
 	d = do(t, d, begin(d, slot))
 	d = do(t, d, Entry{Complete: &Complete{Member: 5, Slots: []SlotEpoch{{slot, d.Version}}}})
 	require.Equal(t, []Progress{{slot, []uint16{6}, []uint16{5}}}, d.Joint)
-	d = do(t, d, Entry{Rejoin: &Rejoin{Name: "n5", Generation: 55, Peer: "10.0.0.1:1005"}})
+	d = do(t, d, rejoin(d, "n5", 55))
 	require.Empty(t, d.Joint)
 	require.Equal(t, before, d.Slots[slot].Replicas)
 	require.Contains(t, d.Goal(slot), uint16(7), "its next life collects instead")
+}
+
+// Who loses its state over and over while nothing moves does not fill the document.
+func TestAMemberIsLostOverAndOver(t *testing.T) {
+	d := do(t, first(t, 3, 3), Entry{Pause: &Pause{}})
+	for i := range 20 {
+		d = do(t, d, rejoin(d, "n2", uint64(100+i)))
+	}
+	require.Len(t, d.Members, 4, "the life that slots name, and the last one")
+	require.Equal(t, Lost, d.Members[1].State)
+	d = carryOut(t, do(t, d, Entry{Pause: &Pause{Off: true}}))
+	require.Len(t, d.Members, 3)
+}
+
+// An entry that comes late takes no later life's place.
+func TestALateRejoin(t *testing.T) {
+	d := first(t, 3, 3)
+	late := rejoin(d, "n2", 22)
+	d = do(t, d, late, rejoin(do(t, d, late), "n2", 23))
+	for _, now := range []Document{d, carryOut(t, d)} {
+		_, err := Apply(now, late, 0)
+		require.ErrorIs(t, err, ErrOtherLife)
+	}
 }
 
 // What a member collected while a slot was joint before counts for nothing when it is

@@ -81,7 +81,7 @@ func TestAbortHalfway(t *testing.T) {
 	require.ErrorIs(t, err, ErrNothing)
 	back := NextWave(d, Limits{Joint: 10, Alive: Alive})
 	require.Len(t, back, 10)
-	d = do(t, d, begin(d, back...), Entry{Rejoin: &Rejoin{Name: "n3", Generation: 33, Peer: "10.0.0.1:1003"}})
+	d = do(t, d, begin(d, back...), rejoin(d, "n3", 33))
 	d = carryOut(t, d)
 	require.Equal(t, Waiting, stateOf(d, "n5"))
 	n1, _ := d.ByName("n1")
@@ -96,7 +96,7 @@ func TestAbortHalfway(t *testing.T) {
 func TestAMemberWithoutItsStateTakesItsPlaceAgain(t *testing.T) {
 	d := first(t, 3, 3)
 	before := replicasOf(d)
-	d = do(t, d, Entry{Rejoin: &Rejoin{Name: "n2", Generation: 22, Peer: "10.0.0.1:1002"}})
+	d = do(t, d, rejoin(d, "n2", 22))
 	require.Len(t, d.Plan.Moves, ring.Slots)
 	_, err := Apply(d, Entry{Abort: &Abort{Plan: d.Plan.ID}}, 0)
 	require.ErrorIs(t, err, ErrRejoining)
@@ -107,13 +107,13 @@ func TestAMemberWithoutItsStateTakesItsPlaceAgain(t *testing.T) {
 	wave := NextWave(d, Limits{Joint: 10, Alive: Alive})
 	d = do(t, d, begin(d, wave...))
 	epoch := d.Slots[wave[0]].Epoch
-	d = do(t, d, Entry{Rejoin: &Rejoin{Name: "n2", Generation: 222, Peer: "10.0.0.1:1002"}})
+	d = do(t, d, rejoin(d, "n2", 222))
 	require.Empty(t, d.Joint)
 	_, err = Apply(d, Entry{Complete: &Complete{Member: 4, Slots: []SlotEpoch{{wave[0], epoch}}}}, 0)
 	require.ErrorIs(t, err, ErrStale)
 
 	// Another one as well: nobody can tell any more what the slots hold.
-	lost := do(t, d, Entry{Rejoin: &Rejoin{Name: "n3", Generation: 33, Peer: "10.0.0.1:1003"}})
+	lost := do(t, d, rejoin(d, "n3", 33))
 	require.Empty(t, NextWave(lost, Limits{Alive: Alive}))
 	require.ErrorContains(t, Check(lost, lost.Plan.Moves, Alive), "n1 is the only live holder of 16384 slots")
 	lost = carryOut(t, do(t, lost, Entry{Accept: &AcceptLoss{Cluster: "test"}}))
@@ -174,6 +174,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"asks again":                {join(4), ErrNothing},
 		"rejoin, nobody":            {Entry{Rejoin: &Rejoin{Name: "x"}}, ErrUnknown},
 		"rejoin, same generation":   {Entry{Rejoin: &Rejoin{Name: "n2", Generation: 2}}, ErrNothing},
+		"rejoin, too late":          {Entry{Rejoin: &Rejoin{Name: "n2", Generation: 9, Was: 1}}, ErrOtherLife},
 		"forget a member":           {Entry{Forget: &Forget{"n1"}}, ErrNotWaiting},
 		"join of a member":          {stage(Staged{Kind: JoinMember, Name: "n1"}), ErrNotWaiting},
 		"leave of who waits":        {stage(Staged{Kind: LeaveMember, Name: "n4"}), ErrNotMember},

@@ -47,7 +47,7 @@ func FuzzUpdate(f *testing.F) {
 	d := first(f, 4, 3)
 	next := commit(f, do(f, d, join(5), stage(Staged{Kind: JoinMember, Name: "n5"}), stage(Staged{Kind: SetWeight, Name: "n1", Number: 2})))
 	joint := do(f, next, begin(next, NextWave(next, Limits{Joint: 20, Alive: Alive})...))
-	lost := do(f, joint, Entry{Rejoin: &Rejoin{Name: "n2", Generation: 7, Peer: "h:1"}})
+	lost := do(f, joint, rejoin(joint, "n2", 7))
 	for _, d := range []Document{next, joint, lost} {
 		for _, since := range []uint64{0, 1, d.Version - 1} {
 			f.Add(d.body(since))
@@ -80,7 +80,7 @@ func FuzzApply(f *testing.F) {
 	moving := do(f, d, Entry{Commit: c})
 	wave := NextWave(moving, Limits{Joint: 3, Alive: Alive})
 	joint := do(f, moving, begin(moving, wave...))
-	for _, e := range []Entry{{}, {By: "x", Join: &Join{member(6)}}, {Forget: &Forget{"n5"}}, {Rejoin: &Rejoin{"n2", 9, "h:1", "h:2"}}, stage(Staged{Kind: SetRack, Name: "n1", By: "r"}),
+	for _, e := range []Entry{{}, {By: "x", Join: &Join{member(6)}}, {Forget: &Forget{"n5"}}, {Rejoin: &Rejoin{"n2", 9, 2, "h:1", "h:2"}}, stage(Staged{Kind: SetRack, Name: "n1", By: "r"}),
 		{Unstage: &Unstage{}}, {Commit: &Commit{ID: c.ID, Moves: c.Moves[:40]}}, {Abort: &Abort{moving.Plan.ID}}, {Pause: &Pause{}}, {Rate: &Rate{5}}, begin(moving, wave...),
 		{Complete: &Complete{5, []SlotEpoch{{wave[0], joint.Version}}}}, {Accept: &AcceptLoss{"test", []uint16{1, 2}}}} {
 		text, err := json.Marshal(e)

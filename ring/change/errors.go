@@ -21,6 +21,8 @@ var (
 	ErrNameTaken = errors.New("a member of that name exists: choose another name, or have it replaced")
 	// ErrAddressTaken: a node asks to join from a member's address.
 	ErrAddressTaken = errors.New("another member has that address: give each node its own")
+	// ErrOtherLife: a member that has lost its state asks for the place of a life that is not the member's present one.
+	ErrOtherLife = errors.New("it has come back as yet another process meanwhile: look whether two nodes have the same name, and start the right one again")
 	// ErrFull: there are as many members as there can be.
 	ErrFull = errors.New("there are as many members as a ring can have: let some leave, or forget some that wait")
 	// ErrNothing: the entry changes nothing, because it is so already.

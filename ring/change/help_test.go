@@ -62,6 +62,12 @@ func commit(t require.TestingT, d Document) Document {
 	return do(t, d, Entry{By: "ops", Commit: c})
 }
 
+// rejoin lets a member come back without its state.
+func rejoin(d Document, name string, generation uint64) Entry {
+	l, _ := d.ByName(name)
+	return Entry{Rejoin: &Rejoin{Name: name, Generation: generation, Was: l.Generation, Peer: l.Peer}}
+}
+
 func begin(d Document, slots ...uint16) Entry {
 	return Entry{Begin: &Begin{Plan: d.Plan.ID, Slots: slots}}
 }

@@ -138,7 +138,8 @@ func (h *history) entry() Entry {
 	case 2:
 		e.Forget = &Forget{name()}
 	case 3:
-		e.Rejoin = &Rejoin{Name: name(), Generation: uint64(1000 + h.next), Peer: fmt.Sprintf("h:%d", h.next)}
+		e = rejoin(h.d, name(), uint64(1000+h.next))
+		e.Rejoin.Peer = fmt.Sprintf("h:%d", h.next)
 	case 4, 5, 6:
 		e.Stage = &Staged{Kind: Kind(rapid.IntRange(0, 7).Draw(h.t, "kind")), Name: name(), By: name(), Number: rapid.IntRange(0, 4).Draw(h.t, "number")}
 		if e.Stage.Kind == SetReplicas {

@@ -14,8 +14,11 @@ import (
 type Rejoin struct {
 	Name       string `json:"name"`
 	Generation uint64 `json:"generation"`
-	Peer       string `json:"peer"`
-	Gossip     string `json:"gossip,omitempty"`
+	// Was is the generation of the life whose place it takes. So an entry that comes
+	// late, or a second process of that name, takes no later life's place.
+	Was    uint64 `json:"was"`
+	Peer   string `json:"peer"`
+	Gossip string `json:"gossip,omitempty"`
 }
 
 func (r *Rejoin) apply(e *edit) error {
@@ -25,6 +28,8 @@ func (r *Rejoin) apply(e *edit) error {
 		return fmt.Errorf("%q: %w", r.Name, ErrUnknown)
 	case old.Generation == r.Generation:
 		return fmt.Errorf("%s: %w", r.Name, ErrNothing)
+	case old.Generation != r.Was:
+		return fmt.Errorf("%s: %w", r.Name, ErrOtherLife)
 	case len(e.Members) >= maxLives:
 		return ErrFull
 	}
@@ -49,7 +54,9 @@ func (r *Rejoin) apply(e *edit) error {
 }
 
 // replaceLife puts a life in the place of another that is lost, in the goal of every
-// slot, and gives up what the other was collecting.
+// slot, and gives up what the other was collecting. If the other holds nothing it is
+// forgotten: else who loses its state again and again before the plan is over, or while
+// it can't go on, would fill the document.
 func (e *edit) replaceLife(old, life uint16) {
 	p := e.moving()
 	moves := make([]Move, 0, len(p.Moves))
@@ -66,6 +73,9 @@ func (e *edit) replaceLife(old, life uint16) {
 	}
 	p.Moves, p.MovesAt = moves, e.Version
 	e.giveUp(func(p Progress) bool { return slices.Contains(p.Waiting, old) || slices.Contains(p.Done, old) })
+	if !slices.ContainsFunc(e.Slots, func(a ring.Assignment) bool { return slices.Contains(a.Replicas, old) }) {
+		e.forget(old)
+	}
 }
 
 // moving returns the plan, a new one if there is none.
