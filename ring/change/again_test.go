@@ -54,7 +54,7 @@ func TestAReportOfAnEarlierEpoch(t *testing.T) {
 	slot := d.Plan.Moves[0].Slot
 	d = do(t, d, begin(d, slot))
 	late := Entry{Complete: &Complete{Member: d.Joint[0].Waiting[0], Slots: []SlotEpoch{{slot, d.Version}}}}
-	d = do(t, d, Entry{Abort: &Abort{d.Plan.ID}})
+	d = do(t, d, Entry{Abort: &Abort{Plan: d.Plan.ID}})
 	require.Nil(t, d.Plan, "nothing had moved")
 	d = commit(t, do(t, d, stage(Staged{Kind: JoinMember, Name: "n5"})))
 	d = do(t, d, begin(d, slot))
@@ -68,9 +68,40 @@ func TestAMemberStaysIfItsLeavingIsAborted(t *testing.T) {
 	d = commit(t, do(t, d, stage(Staged{Kind: LeaveMember, Name: "n2"})))
 	wave := NextWave(d, Limits{Joint: 50, Alive: Alive})
 	d = collectAll(t, do(t, d, begin(d, wave...)))
-	d = carryOut(t, do(t, d, Entry{Abort: &Abort{d.Plan.ID}}))
+	d = carryOut(t, do(t, d, Entry{Abort: &Abort{Plan: d.Plan.ID}}))
 	require.Equal(t, Active, stateOf(d, "n2"))
 	require.Equal(t, before, replicasOf(d))
+}
+
+// A member dies while a plan is turned back that took its slots away: to go on with the
+// plan is the way out.
+func TestAnAbortIsTakenBack(t *testing.T) {
+	d := first(t, 5, 3)
+	d = commit(t, do(t, d, stage(Staged{Kind: LeaveMember, Name: "n2"}), stage(Staged{Kind: SetWeight, Name: "n1", Number: 2})))
+	_, err := Apply(d, Entry{Abort: &Abort{Plan: d.Plan.ID, Off: true}}, 0)
+	require.ErrorIs(t, err, ErrNothing)
+	d = collectAll(t, do(t, d, begin(d, NextWave(d, Limits{Joint: 50, Alive: Alive})...)))
+	d = do(t, d, Entry{Abort: &Abort{Plan: d.Plan.ID}})
+	d = do(t, d, begin(d, NextWave(d, Limits{Joint: 10, Alive: Alive})...))
+	for _, slot := range NextWave(d, Limits{Alive: func(id uint16) bool { return id != 2 }}) {
+		require.NotContains(t, d.Goal(slot), uint16(2), "without the member these can't move")
+	}
+	d = do(t, d, Entry{Abort: &Abort{Plan: d.Plan.ID, Off: true}})
+	require.Empty(t, d.Joint, "what was on its way back is given up")
+	d = carryOut(t, d)
+	require.Zero(t, stateOf(d, "n2"))
+	n1, _ := d.ByName("n1")
+	require.Equal(t, 2, n1.Weight)
+}
+
+// A plan that is committed again is another one: what was meant for the first is refused.
+func TestNoTwoPlansHaveTheSameID(t *testing.T) {
+	staged := do(t, first(t, 4, 3), join(5), stage(Staged{Kind: JoinMember, Name: "n5"}))
+	c, err := Propose(staged)
+	require.NoError(t, err)
+	d := do(t, staged, Entry{Commit: c}, Entry{Abort: &Abort{Plan: c.ID}}, stage(Staged{Kind: JoinMember, Name: "n5"}))
+	_, err = Apply(d, Entry{Commit: c}, 0)
+	require.ErrorIs(t, err, ErrOtherPlan)
 }
 
 func TestWhoReplacesAMemberHasItsWeight(t *testing.T) {
@@ -82,7 +113,7 @@ func TestWhoReplacesAMemberHasItsWeight(t *testing.T) {
 	d = commit(t, do(t, d, join(6), stage(Staged{Kind: ReplaceMember, Name: "n2", By: "n6"})))
 	by, _ := d.ByName("n6")
 	require.Equal(t, 3, by.Weight)
-	d = do(t, d, Entry{Abort: &Abort{d.Plan.ID}})
+	d = do(t, d, Entry{Abort: &Abort{Plan: d.Plan.ID}})
 	by, _ = d.ByName("n6")
 	require.Equal(t, 1, by.Weight, "as before")
 	d = carryOut(t, commit(t, do(t, d, stage(Staged{Kind: ReplaceMember, Name: "n2", By: "n6"}))))

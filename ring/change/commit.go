@@ -56,9 +56,11 @@ type Commit struct {
 	Moves []byte `json:"moves"`
 }
 
-// planID is a digest of what is staged and what it means.
+// planID is a digest of what is staged, since when, and what it means. So no two plans
+// have the same.
 func (d Document) planID(moves []byte) string {
 	w := &writer{}
+	w.numbers(d.StagedAt)
 	w.staged(d.Staged)
 	return fmt.Sprintf("%08x", uint32(hash(append(w.b, moves...))))
 }

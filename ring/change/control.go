@@ -5,10 +5,12 @@ import (
 	"slices"
 )
 
-// Abort turns a plan around: its goal is from now on the ring before it. The plan is
-// over when every slot is there.
+// Abort turns a plan around: its goal is from now on the ring before it, or, if Off is
+// set, the ring after it again. The plan is over when every slot is there. A member that
+// is gone for good may be why it has to be turned around once more.
 type Abort struct {
 	Plan string `json:"plan"`
+	Off  bool   `json:"off,omitempty"`
 }
 
 func (a *Abort) apply(e *edit) error {
@@ -19,14 +21,18 @@ func (a *Abort) apply(e *edit) error {
 		return fmt.Errorf("%s: %w", a.Plan, ErrOtherPlan)
 	case len(e.Plan.Changes) == 0:
 		return ErrRejoining
-	case e.Plan.LossAccepted:
+	case e.Plan.Aborting != a.Off:
+		return fmt.Errorf("plan %s: %w", a.Plan, ErrNothing)
+	case !a.Off && e.Plan.LossAccepted:
 		return ErrLossAccepted
-	case e.Plan.Aborting:
-		return fmt.Errorf("plan %s is being aborted: %w", a.Plan, ErrNothing)
 	}
-	e.plan().Aborting = true
+	e.plan().Aborting = !a.Off
 	e.giveUp(func(p Progress) bool { return !slices.Equal(e.Slots[p.Slot].Next, e.Goal(p.Slot)) })
-	e.note("aborts plan %s", a.Plan)
+	if a.Off {
+		e.note("goes on with plan %s", a.Plan)
+	} else {
+		e.note("aborts plan %s", a.Plan)
+	}
 	return nil
 }
 

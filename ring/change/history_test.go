@@ -152,7 +152,7 @@ func (h *history) entry() Entry {
 		}
 		e.Commit = c
 	case 9:
-		e.Abort = &Abort{plan}
+		e.Abort = &Abort{Plan: plan, Off: h.d.Plan != nil && h.d.Plan.Aborting}
 	case 10:
 		e.Pause = &Pause{Off: h.d.Paused}
 	case 11:
