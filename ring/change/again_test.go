@@ -104,6 +104,42 @@ func TestNoTwoPlansHaveTheSameID(t *testing.T) {
 	require.ErrorIs(t, err, ErrOtherPlan)
 }
 
+// Who comes back without its state, and then dies for good, is replaced as anybody else:
+// the plan of its return does not stand in the way.
+func TestWhoTakesItsPlaceAgainIsReplaced(t *testing.T) {
+	d := first(t, 4, 3)
+	before := replicasOf(d)
+	d = do(t, d, rejoin(d, "n2", 22), join(6)) // IDs 5 and 6
+	wave := NextWave(d, Limits{Joint: 100, Alive: Alive})
+	d = complete(t, do(t, d, begin(d, wave...)), wave[:60]...)
+	d = do(t, d, stage(Staged{Kind: ReplaceMember, Name: "n2", By: "n6"}))
+	c, err := Propose(d)
+	require.NoError(t, err)
+	moves, err := c.Decode()
+	require.NoError(t, err)
+	for _, m := range moves {
+		require.Equal(t, substitute(m.From, 5, 6), m.To)
+	}
+	_, err = Apply(do(t, d, rejoin(d, "n3", 33)), Entry{Commit: c}, 0)
+	require.ErrorIs(t, err, ErrOtherPlan, "it does not know of the other return")
+
+	d = do(t, d, Entry{Commit: c})
+	require.Empty(t, d.Joint, "what the member was collecting is given up")
+	back := carryOut(t, do(t, d, Entry{Abort: &Abort{Plan: c.ID}}))
+	for slot, ids := range before {
+		require.Equal(t, substitute(ids, 2, 5), back.Slots[slot].Replicas)
+	}
+	for d.Plan != nil {
+		wave := NextWave(d, Limits{Alive: func(id uint16) bool { return id != 5 }})
+		require.NotEmpty(t, wave)
+		d = collectAll(t, do(t, d, begin(d, wave...)))
+	}
+	for slot, ids := range before {
+		require.Equal(t, substitute(ids, 2, 6), d.Slots[slot].Replicas)
+	}
+	require.Len(t, d.Members, 4)
+}
+
 func TestWhoReplacesAMemberHasItsWeight(t *testing.T) {
 	c := cluster(5, 3)
 	c.Members[1].Weight = 3

@@ -17,19 +17,16 @@ const maxID = 32
 // what is staged, have changed meanwhile. Committing it is up to the caller, who
 // may look at it first: Preview and Check.
 func Propose(d Document) (*Commit, error) {
-	switch {
-	case d.Plan != nil:
-		return nil, fmt.Errorf("%w (%s)", ErrRunning, d.Plan.ID)
-	case len(d.Staged) == 0:
-		return nil, ErrNothingStaged
+	if err := d.checkCommit(); err != nil {
+		return nil, err
 	}
 	cluster, places, err := d.Target()
 	if err != nil {
 		return nil, err
 	}
 	present := make([][]uint16, len(d.Slots))
-	for slot, a := range d.Slots {
-		present[slot] = a.Replicas
+	for slot := range present {
+		present[slot] = d.Goal(uint16(slot))
 		for old, by := range places {
 			present[slot] = substitute(present[slot], old, by)
 		}
@@ -40,8 +37,9 @@ func Propose(d Document) (*Commit, error) {
 	}
 	var moves []Move
 	for slot, to := range target {
-		if from := d.Slots[slot].Replicas; !slices.Equal(from, to) {
-			moves = append(moves, Move{uint16(slot), from, to})
+		m := Move{uint16(slot), d.Goal(uint16(slot)), to}
+		if !slices.Equal(m.From, to) || d.isMoving(m.Slot) {
+			moves = append(moves, m)
 		}
 	}
 	c := &Commit{Moves: encodeMoves(moves)}
@@ -49,7 +47,22 @@ func Propose(d Document) (*Commit, error) {
 	return c, nil
 }
 
-// Commit makes the staged changes the plan under way. Propose makes one.
+// checkCommit says why nothing can be committed now.
+func (d Document) checkCommit() error {
+	switch {
+	case d.Plan != nil && len(d.Plan.Changes) > 0:
+		return fmt.Errorf("%w (%s)", ErrRunning, d.Plan.ID)
+	case len(d.Staged) == 0:
+		return ErrNothingStaged
+	}
+	return nil
+}
+
+// isMoving reports whether the slot is on its way, or has yet to go.
+func (d Document) isMoving(slot uint16) bool { return d.Slots[slot].Next != nil || d.canBegin(slot) }
+
+// Commit makes the staged changes the plan under way. Propose makes one. If members
+// are about to take their places again (Rejoin), that is part of the plan from then on.
 type Commit struct {
 	ID string `json:"id"`
 	// Moves says which slots move, as a document encodes it.
@@ -83,14 +96,13 @@ func (c *Commit) Decode() ([]Move, error) {
 
 func (c *Commit) apply(e *edit) error {
 	moves, err := c.Decode()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case e.Plan != nil:
-		return fmt.Errorf("%w (%s)", ErrRunning, e.Plan.ID)
-	case len(e.Staged) == 0:
-		return ErrNothingStaged
-	case c.ID != e.planID(c.Moves):
+	}
+	if err := e.checkCommit(); err != nil {
+		return err
+	}
+	if c.ID != e.planID(c.Moves) {
 		return fmt.Errorf("%s: %w", c.ID, ErrOtherPlan)
 	}
 	cluster, _, err := e.Target()
@@ -105,6 +117,7 @@ func (c *Commit) apply(e *edit) error {
 	e.ownMembers, e.MembersAt = true, e.Version
 	e.Plan = p
 	e.stage(nil)
+	e.giveUpOthers()
 	e.note("commits plan %s: %s", p.ID, describe(p.Changes))
 	return nil
 }
@@ -116,12 +129,13 @@ func (d Document) checkMoves(moves []Move, c ring.Cluster) error {
 	for _, m := range c.Members {
 		members[m.ID] = true
 	}
-	for slot, a := range d.Slots {
-		to := a.Replicas
-		if len(moves) > 0 && int(moves[0].Slot) == slot {
-			if !slices.Equal(moves[0].From, a.Replicas) {
-				return fmt.Errorf("slot %d: %w", slot, ErrOtherPlan)
-			}
+	for slot := range uint16(ring.Slots) {
+		to := d.Goal(slot)
+		planned := len(moves) > 0 && moves[0].Slot == slot
+		if planned && !slices.Equal(moves[0].From, to) || !planned && d.isMoving(slot) {
+			return fmt.Errorf("slot %d: %w", slot, ErrOtherPlan)
+		}
+		if planned {
 			to, moves = moves[0].To, moves[1:]
 		}
 		if len(to) != c.Replicas {

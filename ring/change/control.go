@@ -1,9 +1,6 @@
 package change
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Abort turns a plan around: its goal is from now on the ring before it, or, if Off is
 // set, the ring after it again. The plan is over when every slot is there. A member that
@@ -27,7 +24,7 @@ func (a *Abort) apply(e *edit) error {
 		return ErrLossAccepted
 	}
 	e.plan().Aborting = !a.Off
-	e.giveUp(func(p Progress) bool { return !slices.Equal(e.Slots[p.Slot].Next, e.Goal(p.Slot)) })
+	e.giveUpOthers()
 	if a.Off {
 		e.note("goes on with plan %s", a.Plan)
 	} else {

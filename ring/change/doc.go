@@ -28,7 +28,7 @@
 // A member that lost its state comes back as another Life: with the same name, and so
 // with the same share, but another ID. It takes the place of its former life in every
 // slot and in the plan that is under way; if there is none, that is a plan of its own
-// (Rejoin).
+// (Rejoin), which the next plan that is committed takes up.
 //
 // Who is alive is no part of a document. Where it matters it is an argument.
 package change

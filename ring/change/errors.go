@@ -40,7 +40,7 @@ var (
 	// ErrStale: what is reported, or begun, is not so any more.
 	ErrStale = errors.New("the slot has changed since")
 	// ErrRejoining: a plan that members' return began can't be aborted.
-	ErrRejoining = errors.New("members that lost their state take their places again: that can't be aborted, for there is no way back")
+	ErrRejoining = errors.New("members that lost their state take their places again: that can't be aborted, for there is no way back; if one is gone for good plan that it leaves or is replaced")
 	// ErrLossAccepted: a loss was accepted, and there is no way back.
 	ErrLossAccepted = errors.New("a loss of data was accepted: there is no way back to the ring before")
 	// ErrOtherCluster: a loss is accepted by the cluster's name.

@@ -89,7 +89,7 @@ func (h *history) slots(next Document, e Entry) {
 		case e.Begin != nil && a.Next == nil && same && b.Next != nil:
 		case e.Begin != nil && a.Next == nil && b.Next == nil && len(Collectors(a.Replicas, b.Replicas)) == 0:
 		case e.Complete != nil && a.Next != nil && b.Next == nil && slices.Equal(a.Next, b.Replicas):
-		case (e.Abort != nil || e.Rejoin != nil) && a.Next != nil && b.Next == nil && same:
+		case (e.Abort != nil || e.Rejoin != nil || e.Commit != nil) && a.Next != nil && b.Next == nil && same:
 		case e.Accept != nil && b.Next == nil:
 		default:
 			h.t.Fatalf("slot %d: %+v became %+v by %+v", slot, a, b, e)

@@ -140,6 +140,11 @@ func (e *edit) giveUp(wrong func(Progress) bool) {
 	})
 }
 
+// giveUpOthers gives up the joint slots that go where they should not go any more.
+func (e *edit) giveUpOthers() {
+	e.giveUp(func(p Progress) bool { return !slices.Equal(e.Slots[p.Slot].Next, e.Goal(p.Slot)) })
+}
+
 // finish ends the plan if every slot is where it should be.
 func (e *edit) finish() {
 	p := e.Plan
