@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/ring"
 )
 
 // A collector that has reported, and then loses what it has collected, has collected
@@ -138,6 +140,22 @@ func TestWhoTakesItsPlaceAgainIsReplaced(t *testing.T) {
 		require.Equal(t, substitute(ids, 2, 6), d.Slots[slot].Replicas)
 	}
 	require.Len(t, d.Members, 4)
+}
+
+// Where all members of a slot are gone, one member begins, and the others join it.
+func TestAllAreGone(t *testing.T) {
+	d := first(t, 3, 3)
+	for i, name := range []string{"n1", "n2", "n3"} {
+		d = do(t, d, rejoin(d, name, uint64(11+i)))
+	}
+	require.Empty(t, NextWave(d, Limits{Alive: Alive}))
+	d = do(t, d, Entry{Accept: &AcceptLoss{Cluster: "test"}})
+	for slot, a := range d.Slots {
+		require.Equal(t, d.Goal(uint16(slot))[:1], a.Replicas, "one begins")
+	}
+	d = carryOut(t, d)
+	require.Equal(t, ring.Slots, holds(d, "n3"))
+	require.Len(t, d.Members, 3)
 }
 
 func TestWhoReplacesAMemberHasItsWeight(t *testing.T) {

@@ -10,7 +10,9 @@ import (
 // AcceptLoss goes on where too few replicas have survived to tell what was
 // acknowledged: members are gone for good, and a slot that has lost the majority of its
 // replicas with them belongs to those that are left. From there it goes to its goal
-// like any other. If none is left, it is there at once, and empty.
+// like any other. If none is left it belongs to the first member of its goal alone: what
+// that may still hold of the slot, from whenever, is then what there is, and the others
+// collect it. Were it all of them at once, one could hold what the others know nothing of.
 //
 // The plan under way has to take the slots away from these members. There is no way
 // back from there.
@@ -45,7 +47,7 @@ func (l *AcceptLoss) apply(e *edit) error {
 		}
 		left := slices.DeleteFunc(slices.Clone(e.Slots[slot].Replicas), gone)
 		if len(left) == 0 {
-			left = goal
+			left = goal[:1:1]
 		}
 		e.slot(slot).Replicas = left
 		count++
