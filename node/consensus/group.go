@@ -23,9 +23,10 @@ type Group struct {
 	calls    chan func() error
 	status   atomic.Pointer[Status]
 
-	done  chan struct{}
-	err   error // why it has ended, when done is closed
+	ended chan struct{} // closed when the loop has ended: who asks is told so, also a call of cfg.Lead
+	err   error         // why, from then on
 	leads sync.WaitGroup
+	done  chan struct{} // closed when all has ended
 	// Of the loop: how to end the present call of cfg.Lead, and what is closed when it has ended.
 	deposed context.CancelFunc
 	left    chan struct{}
@@ -59,7 +60,8 @@ func Start(ctx context.Context, cfg Config) (*Group, error) {
 		cfg.Storage.close()
 		return nil, err
 	}
-	g := &Group{cfg: cfg, core: core, messages: make(chan []byte, maxMessages), calls: make(chan func() error), done: make(chan struct{})}
+	g := &Group{cfg: cfg, core: core, messages: make(chan []byte, maxMessages), calls: make(chan func() error),
+		ended: make(chan struct{}), done: make(chan struct{})}
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	core.lead = g.lead
 	g.publish()
@@ -88,16 +90,16 @@ func recovered(call func() error) (err error) {
 }
 
 func (g *Group) run() {
-	err := g.loop()
+	g.err = g.loop()
 	g.cancel()
 	g.core.end()
 	g.lead(false)
+	close(g.ended)
 	g.leads.Wait()
 	g.cfg.Storage.close()
-	if err != nil {
-		g.core.log.Error("the Raft group of this node has ended; commands go on, but it decides nothing until it is started again", "err", err)
+	if g.err != nil {
+		g.core.log.Error("the Raft group of this node has ended; commands go on, but it decides nothing until it is started again", "err", g.err)
 	}
-	g.err = err
 	close(g.done)
 }
 
@@ -155,7 +157,7 @@ func (g *Group) Propose(ctx context.Context, entry []byte) (Result, error) {
 	case a := <-answers:
 		return a.Result, a.error
 	case <-ctx.Done():
-	case <-g.done:
+	case <-g.ended:
 	}
 	_ = g.call(context.Background(), func() error { // otherwise the group has ended, and the proposal with it
 		g.core.giveUp(time.Now(), seq)
@@ -167,15 +169,15 @@ func (g *Group) Propose(ctx context.Context, entry []byte) (Result, error) {
 
 // call has the loop call a function.
 func (g *Group) call(ctx context.Context, f func() error) error {
-	ended := make(chan struct{})
+	called := make(chan struct{})
 	select {
-	case g.calls <- func() error { defer close(ended); return f() }:
+	case g.calls <- func() error { defer close(called); return f() }:
 	case <-ctx.Done():
 		return fmt.Errorf("%w: %w", ErrNoLeader, ctx.Err())
-	case <-g.done:
+	case <-g.ended:
 		return g.closed()
 	}
-	<-ended // the loop finishes what it has begun
+	<-called // the loop finishes what it has begun
 	return nil
 }
 

@@ -198,6 +198,37 @@ func TestLeadMayPropose(t *testing.T) {
 	})
 }
 
+// TestCloseWhileLeadAsks: what the leader's owner asks when the group ends is answered, or Close would wait for it for ever.
+func TestCloseWhileLeadAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, 3, 0)
+		defer c.close()
+		errs := make(chan error, 2)
+		for _, g := range c.groups {
+			lead := func(ctx context.Context) {
+				for _, other := range c.groups {
+					if other != g {
+						other.Close() // so nothing is decided any more
+					}
+				}
+				_, err := g.Propose(ctx, []byte("one"))
+				errs <- err
+				_, err = g.Propose(context.Background(), []byte("two"))
+				errs <- err
+				g.Hear(g.Voters())
+			}
+			g.lead.Store(&lead)
+		}
+		leader := c.leader()
+		time.Sleep(100 * time.Millisecond) // it proposes, and waits
+		began := time.Now()
+		leader.Close()
+		require.Zero(t, time.Since(began))
+		require.ErrorIs(t, <-errs, ErrUnknown)
+		require.ErrorIs(t, <-errs, ErrClosed)
+	})
+}
+
 func TestProposeSaysWhyNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 3, 0)
