@@ -37,7 +37,11 @@ var consensusRules = []mutation{
 		}},
 	{name: "consensus-lost", rule: "An identity is one life of a storage", effect: "a log that is gone is taken for one that begins",
 		caught: scenario(consensus, "TestStoragesOfOthers", `Expected error|An error is expected`), edits: []edit{
-			{"node/consensus/file.go", `		return nil, fmt.Errorf("%w: %w; %s", ErrLost, err, anotherLife)`, `		return nil, s.replace(stored(s.id, nil, nil, nil))`},
+			{"node/consensus/file.go", `		return nil, nil, fmt.Errorf("%w: %w; %s", ErrLost, err, anotherLife)`, `		return nil, nil, s.replace(stored(s.id, nil, nil, nil))`},
+		}},
+	{name: "consensus-not-synced-yet", rule: "Durable before sent", effect: "what a killed process left counts, though it may not be durable",
+		caught: scenario(consensus, "TestWhatAKilledProcessLeft", `it has forgotten what it showed`), edits: []edit{
+			{"node/consensus/file.go", `	if err := s.write(content); err != nil {`, `	if err := error(nil); err != nil && content != nil {`},
 		}},
 	{name: "consensus-former-life", rule: "An identity is one life of a storage", effect: "what is meant for the former life of a node is taken",
 		caught: scenario(consensus, "TestMessagesForAFormerLife", `another life of the node`), edits: []edit{

@@ -50,13 +50,6 @@ func (d *testDisk) Create(name string) (File, error) {
 	return f, nil
 }
 
-func (d *testDisk) Open(name string) (File, error) {
-	if d.names[name] == nil {
-		return nil, fmt.Errorf("open %s: %w", name, os.ErrNotExist)
-	}
-	return d.names[name], nil
-}
-
 func (d *testDisk) Rename(from, to string) error {
 	f := d.names[from]
 	d.change(func(names map[string]*testFile) {

@@ -37,7 +37,8 @@
 // # Storage
 //
 // Everything is in memory, and in one file: frames with checksums, appended and synced before anything is sent that rests on them. When the file is
-// long a snapshot begins the next one, which is renamed into its place. A power cut may tear the last frame, which is cut off: nobody was told of it. Damage before
+// long a snapshot begins the next one, which is renamed into its place. Start writes the file anew, for what a killed process left may be in the system's
+// memory only. A power cut may tear the last frame, which is cut off: nobody was told of it. Damage before
 // that is an error (ErrDamaged), and the node has to take a new generation. Damage of the last frame alone, of a disk and not of a power cut, looks like a torn one and goes unnoticed; so does a file
 // that lost whole frames at its end.
 //

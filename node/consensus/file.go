@@ -99,52 +99,56 @@ func Create(fs FileSystem, id uint64) (Storage, error) {
 }
 
 // Open opens the storage of an identity. Errors wrap ErrLost if it is not there, ErrDamaged if it is not what was written: then the identity must not be
-// used any more, because it would forget what it has promised. What was being written when the power failed is cut off; nobody was told of it.
+// used any more, because it would forget what it has promised. What was being written when the power failed is cut off by Start; nobody was told of it.
 func Open(fs FileSystem, id uint64) (Storage, error) {
 	s := &fileStorage{fs: fs, id: id}
-	if _, err := s.read(); err != nil {
+	if _, _, err := s.read(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
+// load reads the file, and writes it anew: its end may be torn, and a process that was killed, or whose disk failed, may have left what it had not made
+// durable. From now on it counts.
 func (s *fileStorage) load() ([]*pb.Message, error) {
-	messages, err := s.read()
-	if err != nil || s.file != nil {
-		return messages, err
+	messages, content, err := s.read()
+	if err != nil {
+		return nil, err
 	}
-	s.file, err = s.fs.Open(fileName)
-	return messages, err
+	if err := s.write(content); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrStorage, err)
+	}
+	return messages, nil
 }
 
-// read reads the file, and begins a new one if the end of it is torn.
-func (s *fileStorage) read() ([]*pb.Message, error) {
+// read returns what is stored, and the bytes of it: the file without a torn end.
+func (s *fileStorage) read() ([]*pb.Message, []byte, error) {
 	data, err := s.fs.ReadFile(fileName)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("%w: %w; %s", ErrLost, err, anotherLife)
+		return nil, nil, fmt.Errorf("%w: %w; %s", ErrLost, err, anotherLife)
 	case err != nil:
-		return nil, err
+		return nil, nil, err
+	}
+	damaged := func(err error) ([]*pb.Message, []byte, error) {
+		return nil, nil, fmt.Errorf("%w: file %q: %w; %s", ErrDamaged, fileName, err, anotherLife)
 	}
 	payloads, end, err := readFrames(data)
 	if err != nil {
-		return nil, fmt.Errorf("%w: file %q: %w; %s", ErrDamaged, fileName, err, anotherLife)
+		return damaged(err)
 	}
 	messages := make([]*pb.Message, len(payloads))
 	for i, payload := range payloads {
 		messages[i] = &pb.Message{}
 		if err := proto.Unmarshal(payload, messages[i]); err != nil {
-			return nil, fmt.Errorf("%w: file %q: %w; %s", ErrDamaged, fileName, err, anotherLife)
+			return damaged(err)
 		}
 		if of := messages[i].GetTo(); of != s.id {
-			return nil, fmt.Errorf("%w: file %q belongs to the node's life %x, this is %x; %s", ErrDamaged, fileName, of, s.id, anotherLife)
+			return damaged(fmt.Errorf("it belongs to the node's life %x, this is %x", of, s.id))
 		}
 	}
 	s.first, s.end = int64(frameHeader+len(payloads[0])), int64(end)
-	if end == len(data) {
-		return messages, nil
-	}
-	return messages, s.write(data[:end])
+	return messages, data[:end], nil
 }
 
 // anotherLife is what to do about a storage that is lost.

@@ -138,7 +138,7 @@ func TestStoragesOfOthers(t *testing.T) {
 	require.ErrorContains(t, err, "already")
 	_, err = Open(disk, testID+1)
 	require.ErrorIs(t, err, ErrDamaged)
-	require.ErrorContains(t, err, "belongs to the node's life 4d")
+	require.ErrorContains(t, err, "it belongs to the node's life 4d")
 
 	dir := t.TempDir()
 	_, err = Open(Directory(dir), testID)
@@ -177,6 +177,32 @@ func TestPowerCuts(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, []uint64{durable, durable + 1}, last, "seed %d", seed)
 		require.EqualValues(t, last, l.hard.GetTerm(), "seed %d", seed)
+	}
+}
+
+// TestWhatAKilledProcessLeft: what is read when it starts again was perhaps never synced, or its name was not. It counts from then on, so a power
+// cut must not take it away any more.
+func TestWhatAKilledProcessLeft(t *testing.T) {
+	for seed := range uint64(100) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		disk := newTestDisk()
+		s, _ := writeLog(t, disk)
+		payload, err := proto.Marshal(stored(testID, hardState(9), nil, nil))
+		require.NoError(t, err)
+		f, at := s.(*fileStorage).file, s.(*fileStorage).end
+		if seed%2 == 0 {
+			f, err = disk.Create(nextFileName)
+			require.NoError(t, err)
+			at = 0
+		}
+		_, err = f.WriteAt(appendFrame(nil, at, payload), at)
+		require.NoError(t, err)
+		if seed%2 == 0 {
+			require.NoError(t, f.Sync())
+			require.NoError(t, disk.Rename(nextFileName, fileName))
+		}
+		require.EqualValues(t, 9, reopened(t, disk).hard.GetTerm())
+		require.EqualValues(t, 9, reopened(t, disk.afterPowerCut(random)).hard.GetTerm(), "seed %d: it has forgotten what it showed", seed)
 	}
 }
 

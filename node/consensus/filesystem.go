@@ -15,8 +15,6 @@ type FileSystem interface {
 	ReadFile(name string) ([]byte, error)
 	// Create makes an empty file, or empties the one that is there.
 	Create(name string) (File, error)
-	// Open opens a file for writing.
-	Open(name string) (File, error)
 	Rename(from, to string) error
 	// SyncDir makes durable what names there are, and for which files.
 	SyncDir() error
@@ -40,13 +38,7 @@ func (d directory) path(name string) string { return filepath.Join(string(d), na
 func (d directory) ReadFile(name string) ([]byte, error) { return os.ReadFile(d.path(name)) }
 
 func (d directory) Create(name string) (File, error) {
-	return d.open(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
-}
-
-func (d directory) Open(name string) (File, error) { return d.open(name, os.O_WRONLY) }
-
-func (d directory) open(name string, flags int) (File, error) {
-	f, err := os.OpenFile(d.path(name), flags, 0o600)
+	f, err := os.OpenFile(d.path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err // not a File that is not nil
 	}
