@@ -22,6 +22,10 @@ var additions = []mutation{
 		caught: scenario(proxyRoute, "TestAJointSlotIsReadAtItsHome", `1:execute`), edits: []edit{
 			{"proxy/route/read.go", `if view.table.Next(st.slot) != nil {`, `if false {`},
 		}},
+	{name: "proxy-two-epochs", rule: "R10", effect: "a late vote of one epoch of a slot is counted with those of another",
+		caught: scenario(proxyRoute, "TestVotesOfTwoEpochsAreNotCountedTogether", `Not equal`), edits: []edit{
+			{"proxy/route/op.go", `			st.viaHome = true`, `			st.viaHome = st.viaHome || false`},
+		}},
 	{name: "epoch-unknown", rule: "Epochs of slots", effect: "a replica takes part in an epoch whose members it does not know",
 		caught: scenario(node, "TestAStaleHomeIsRefused", `it does not know who the members are`), edits: []edit{
 			{"node/replica/learn.go", `return epoch > sl.acceptor.Epoch() && epoch > h.view.Load().Table.Epoch(number)`, `return false`},

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -86,6 +88,48 @@ func TestWhoIsBehindIsNotAskedOfWhatHasChanged(t *testing.T) {
 	f.forget()
 	require.Equal(t, []string{"$1\r\nw\r\n"}, texts(run(t, c, get(moved))), "two of three know who holds it")
 	require.ElementsMatch(t, []string{"2:value " + moved, "3:version " + moved}, f.seen())
+}
+
+// TestVotesOfTwoEpochsAreNotCountedTogether: a node that answers late what it was asked before the slot changed must not complete a majority of those that
+// hold it now. Nothing but the epoch says that its answer is an old one.
+func TestVotesOfTwoEpochsAreNotCountedTogether(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 5)
+	c := f.coordinator(patient)
+	key := f.key(1)
+	slot := ring.SlotOf([]byte(key))
+	asked := make(chan *request, 9)
+	f.play(func(r *request) { asked <- r })
+	result := runLater(t, c, get(key))
+	value, version := <-asked, <-asked
+	if value.Kind != protocol.ReadValue {
+		value, version = version, value
+	}
+	late := version.node.id
+
+	next := []uint16{late, late, late} // so that the second try asks the same member for its version
+	for i, id := 1, uint16(1); i < 3; id++ {
+		if id != late && id != value.node.id {
+			next[(int(slot)+2+i)%3] = id
+			i++
+		}
+	}
+	table := f.change(f.change(f.table, nil), map[uint16]ring.Assignment{slot: {Replicas: next}}) // the second change since
+	require.True(t, c.learn(f.cluster, table))
+	know(c, 3, 1, 2, 3, 4, 5)
+	value.notDone(answer.EpochChanged, 0)
+	again := <-asked
+	for again.Kind == protocol.ReadVersion {
+		again = <-asked // who is late has not come to it
+	}
+	version.vote(0, "$-1\r\n")
+	if again.Kind == protocol.Execute {
+		again.done("$1\r\nv\r\n")
+	} else {
+		again.vote(0, "$-1\r\n") // it has missed the write
+	}
+	require.Equal(t, []string{"$1\r\nv\r\n"}, texts(<-result))
+	require.Equal(t, protocol.Execute, again.Kind)
 }
 
 func TestAJointSlotIsReadAtItsHome(t *testing.T) {

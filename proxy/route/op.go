@@ -73,11 +73,17 @@ func (s *batchState) close(st *opState) {
 // mayWrite reports whether the operation, sent to a home, may have an effect.
 func (st *opState) mayWrite() bool { return st.err == ErrUnknownOutcome }
 
-// changed forgets what operations that are to be sent have learned by another view of the ring.
+// changed has what is sent from now on go by another view of the ring. A read that was sent while other members held its slot goes to the home: a late answer
+// to that would be taken for a vote of those that hold it now.
 func (s *batchState) changed(view *ringView) {
+	before := s.view.table
 	s.view = view
 	for i := range s.ops {
-		s.ops[i].full = 0
+		st := &s.ops[i]
+		st.full = 0 // its bits are of the members before
+		if sent := st.phase != opReady || st.tries > 0 || st.delays > 0; sent && view.table.Epoch(st.slot) != before.Epoch(st.slot) {
+			st.viaHome = true
+		}
 	}
 }
 
