@@ -70,7 +70,7 @@ func (c *Coordinator) adopt(cluster ring.Cluster) bool {
 		c.log.Error("the nodes' ring cannot be planned", "err", err)
 		return false
 	}
-	c.ring.Store(c.newView(cluster, table, nil))
+	c.ring.Store(c.newView(cluster, table, old, false))
 	if old != nil {
 		closeLinks(old.nodes)
 	}
@@ -84,7 +84,7 @@ func (c *Coordinator) learn(cluster ring.Cluster, table *ring.Table) bool {
 	if old == nil || table.Version() <= old.table.Version() {
 		return false
 	}
-	view := c.newView(cluster, table, old)
+	view := c.newView(cluster, table, old, true)
 	for slot := range view.homes {
 		if view.table.Epoch(uint16(slot)) == old.table.Epoch(uint16(slot)) {
 			view.homes[slot].Store(old.homes[slot].Load())
@@ -100,18 +100,22 @@ func (c *Coordinator) learn(cluster ring.Cluster, table *ring.Table) bool {
 	return true
 }
 
-// newView returns a view of a ring. The links to members that have not changed are those of the view before, if there is one.
-func (c *Coordinator) newView(cluster ring.Cluster, table *ring.Table, before *ringView) *ringView {
+// newView returns a view of a ring, for what is under way by the view before, if there is one, too. The links to members that have not changed are the same if it is
+// a later version of the same ring.
+func (c *Coordinator) newView(cluster ring.Cluster, table *ring.Table, before *ringView, later bool) *ringView {
 	view := &ringView{cluster: cluster, digest: cluster.Digest(), table: table, known: time.Now()}
 	if before != nil {
-		view.known, view.byID = before.known, slices.Clone(before.byID)
+		view.byID = slices.Clone(before.byID)
+	}
+	if later {
+		view.known = before.known
 	}
 	for _, m := range cluster.Members {
 		for int(m.ID) >= len(view.byID) {
 			view.byID = append(view.byID, nil)
 		}
 		l := view.byID[m.ID]
-		if l == nil || l.address != m.Peer || l.generation != m.Generation {
+		if l == nil || !later || l.address != m.Peer || l.generation != m.Generation {
 			l = c.newLink(m.ID, m.Peer, &cluster)
 		}
 		view.nodes, view.byID[m.ID] = append(view.nodes, l), l

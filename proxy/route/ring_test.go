@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -99,6 +100,30 @@ func TestCoordinatorAdoptsANewRingOnlyWhenTheOldOneIsGone(t *testing.T) {
 	require.Equal(t, f.cluster.Digest(), c.ring.Load().digest)
 	require.Zero(t, c.ring.Load().homes[0].Load())
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "w"))))
+}
+
+// TestANewRingOfFewerMembers: what is under way when a ring is adopted may still name members of the one before, when its time is up.
+func TestANewRingOfFewerMembers(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 4)
+	c := f.coordinator(patient)
+	old := c.ring.Load()
+	b := new(Batch).fill(get(f.key(1)))
+	b.begin()
+	b.state.view, b.state.begun = old, time.Now()
+	b.state.ops[0].targets[0], b.state.ops[0].tries = 4, 1
+
+	f.nodes[3].setDown(true)
+	f.nodes = f.nodes[:3]
+	f.form(2)
+	for _, n := range f.nodes {
+		n.cut()
+	}
+	eventually(t, func() bool { return c.ring.Load() != old }, "the new ring is adopted")
+	view := c.ring.Load()
+	require.Len(t, view.nodes, 3)
+	c.timeOut(view, &b.state)
+	require.Equal(t, opDone, b.state.ops[0].phase)
 }
 
 // The first ring stays when nodes of another one come and go.
