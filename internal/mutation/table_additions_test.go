@@ -22,7 +22,7 @@ var additions = []mutation{
 		caught: scenario(proxyRoute, "TestAJointSlotIsReadAtItsHome", `1:execute`), edits: []edit{
 			{"proxy/route/read.go", `if view.table.Next(st.slot) != nil {`, `if false {`},
 		}},
-	{name: "proxy-two-epochs", rule: "R10", effect: "a late vote of one epoch of a slot is counted with those of another",
+	{name: "proxy-two-epochs", rule: "Epochs of slots", effect: "a late vote of one epoch of a slot is counted with those of another",
 		caught: scenario(proxyRoute, "TestVotesOfTwoEpochsAreNotCountedTogether", `Not equal`), edits: []edit{
 			{"proxy/route/op.go", `			st.viaHome = true`, `			st.viaHome = st.viaHome || false`},
 		}},
