@@ -43,6 +43,9 @@ func TestReplan(t *testing.T) {
 				t.Logf("%d members, %s: %+v", len(s.c.Members), what, f)
 			}
 		}
+		if done := i + 1; done%50 == 0 {
+			t.Logf("%d of %d sequences", done, count)
+		}
 	}
 	t.Logf("seeds %d to %d: moved in all %.4f of the minimum, at most %.3f; %.0f homes to each 1,000 moved", seed, seed+uint64(count)-1, moved/least, worst, 1000*homes/moved)
 }

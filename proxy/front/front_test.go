@@ -235,8 +235,8 @@ func testShutdownUnderLoad(t *testing.T, w proxytest.Way) {
 	var answered atomic.Int64
 	last := make([]string, 16)
 	for i := range last {
+		c := proxytest.Dial(t, addr)
 		clients.Go(func() {
-			c := proxytest.Dial(t, addr)
 			for {
 				if _, err := fmt.Fprintf(c, "INCR %d\r\nINCR %d\r\n", i, i); err != nil {
 					return
