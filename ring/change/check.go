@@ -10,7 +10,7 @@ import (
 // Check says why slots can't move while things are as they are: too few of their
 // present members are alive, so nobody can tell what they hold. It wraps ErrLoss, with
 // a line for each group of slots, the largest first; it is nil if all can. Ask before a
-// commit, with its moves, or later, with the plan's.
+// commit, with its moves, or later, with those that are Left.
 func Check(d Document, moves []Move, alive func(id uint16) bool) error {
 	type group struct {
 		live, dead []uint16

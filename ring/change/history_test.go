@@ -178,5 +178,5 @@ func (h *history) entry() Entry {
 
 // canFinish reports whether every slot has a majority that has not lost its state.
 func (h *history) canFinish() bool {
-	return Check(h.d, h.d.Plan.Moves, Alive) == nil
+	return Check(h.d, h.d.Left(), Alive) == nil
 }

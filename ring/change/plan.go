@@ -56,6 +56,21 @@ func (d Document) Goal(slot uint16) []uint16 {
 	return d.Slots[slot].Replicas
 }
 
+// Left returns the moves of the plan that have yet to be made: from who holds the slot
+// now to who is to hold it.
+func (d Document) Left() []Move {
+	if d.Plan == nil {
+		return nil
+	}
+	var left []Move
+	for _, m := range d.Plan.Moves {
+		if d.isMoving(m.Slot) {
+			left = append(left, Move{m.Slot, d.Slots[m.Slot].Replicas, d.Plan.goal(m)})
+		}
+	}
+	return left
+}
+
 // Arrived returns how many slots of the plan are where they should be, of how many.
 func (d Document) Arrived() (arrived, of int) {
 	if d.Plan == nil {

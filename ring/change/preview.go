@@ -51,8 +51,8 @@ type Survival struct {
 	Racks int
 }
 
-// NewPreview says what moves mean: those of a Commit, or those of the plan that are
-// left. size is the bytes of a slot, rate the bytes a second that each member copies,
+// NewPreview says what moves mean: those of a Commit, or those that are Left of the plan.
+// size is the bytes of a slot, rate the bytes a second that each member copies,
 // 0 if it is not known.
 func NewPreview(d Document, moves []Move, size func(slot uint16) int64, rate int64) Preview {
 	var p Preview
@@ -108,7 +108,7 @@ func (p *Preview) transfers(d Document, moves []Move, size func(slot uint16) int
 		if from[0] != m.To[0] {
 			p.Homes++
 		}
-		for _, c := range Sources(from, m.To, Alive) {
+		for _, c := range Sources(from, m.To, func(id uint16) bool { return d.isAlive(id, Alive) }) {
 			bytes := size(m.Slot)
 			t := between[c]
 			if t == nil {

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,6 +123,35 @@ func TestPreview(t *testing.T) {
 	require.Equal(t, Survival{Members: 1, Racks: 0}, p.Before)
 	d = carryOut(t, do(t, d, Entry{Commit: c}))
 	require.Equal(t, n5.After, holds(d, "n5"))
+}
+
+// What is left of a plan that is turned back leads back, and nothing comes from a life
+// that is lost.
+func TestPreviewOfWhatIsLeft(t *testing.T) {
+	d := commit(t, do(t, first(t, 4, 3), join(5), stage(Staged{Kind: JoinMember, Name: "n5"})))
+	wave := NextWave(d, Limits{Joint: 100, Alive: Alive})
+	moving := len(d.Left())
+	d = complete(t, do(t, d, begin(d, wave...)), wave[:60]...)
+	require.Len(t, d.Left(), moving-60)
+	d = do(t, d, Entry{Abort: &Abort{Plan: d.Plan.ID}})
+	require.Len(t, d.Left(), 60)
+	require.Empty(t, carryOut(t, d).Left())
+	d = do(t, d, rejoin(d, "n5", 55), rejoin(d, "n1", 11))
+	lost, _ := d.Member(1)
+	require.Equal(t, Lost, lost.State)
+	p := NewPreview(d, d.Left(), func(uint16) int64 { return 10 }, 100)
+	require.Len(t, d.Left(), p.Slots)
+	n1, _ := d.ByName("n1")
+	back := 0
+	for _, tr := range p.Transfers {
+		require.NotContains(t, []uint16{1, 5}, tr.From, "it is lost")
+		require.NotEqual(t, uint16(6), tr.To, "it is to hold nothing")
+		if tr.To == n1.ID {
+			back += tr.Slots
+		}
+	}
+	i := slices.IndexFunc(p.Shares, func(s Share) bool { return s.ID == n1.ID })
+	require.Equal(t, p.Shares[i].After, back)
 }
 
 // Who collects is what R16 and R18 say.
