@@ -51,6 +51,14 @@ var ringRules = []mutation{
 		caught: scenario(change, "TestWhoTakesItsPlaceAgainIsReplaced", `it does not know|An error is expected|Target error`), edits: []edit{
 			{"ring/change/commit.go", `planned && !slices.Equal(moves[0].From, to) || !planned && d.isMoving(slot)`, `planned && len(moves[0].From) == 0`},
 		}},
+	{name: "change-ring-before", rule: "An abort leads back to the ring before", effect: "the ring before is that before the last changes that were committed",
+		caught: scenario(change, "TestAPlanTakesUpFurtherChanges", `Not equal`), edits: []edit{
+			{"ring/change/commit.go", `p.Moves[i].To = m.To`, `p.Moves[i] = m`},
+		}},
+	{name: "change-loss-aborted", rule: "There is no way back from a loss", effect: "further changes let a plan be aborted in which a loss was accepted",
+		caught: scenario(change, "TestTwoOfThreeAreGoneForGood", `nor with further changes`), edits: []edit{
+			{"ring/change/commit.go", `p.LossAccepted = before.LossAccepted`, `p.LossAccepted = false`},
+		}},
 	{name: "change-still-holds", rule: "Loss is accepted where the plan takes the slot away", effect: "a slot is left to a member that is gone for good",
 		caught: scenario(change, "TestTwoOfThreeAreGoneForGood", `still to hold slots|An error is expected`), edits: []edit{
 			{"ring/change/loss.go", `i := slices.IndexFunc(goal, gone); i >= 0`, `i := slices.IndexFunc(goal, gone); i > 99`},

@@ -142,6 +142,35 @@ func TestWhoTakesItsPlaceAgainIsReplaced(t *testing.T) {
 	require.Len(t, d.Members, 4)
 }
 
+// Changes that are committed while a plan is under way are part of it, and of its abort.
+func TestAPlanTakesUpFurtherChanges(t *testing.T) {
+	first := do(t, first(t, 5, 3), join(6), join(7))
+	d := commit(t, do(t, first, stage(Staged{Kind: ReplaceMember, Name: "n2", By: "n6"}), stage(Staged{Kind: SetWeight, Name: "n1", Number: 2})))
+	d = collectAll(t, do(t, d, begin(d, NextWave(d, Limits{Joint: 50, Alive: Alive})...)))
+	d = do(t, d, begin(d, NextWave(d, Limits{Joint: 50, Alive: Alive})...), stage(Staged{Kind: LeaveMember, Name: "n6"}),
+		stage(Staged{Kind: JoinMember, Name: "n7"}), stage(Staged{Kind: SetWeight, Name: "n1", Number: 3}))
+	d = commit(t, d) // n6 has died
+	require.Len(t, d.Plan.Changes, 5)
+
+	back := do(t, d, Entry{Abort: &Abort{Plan: d.Plan.ID}}, stage(Staged{Kind: SetWeight, Name: "n3", Number: 2}))
+	_, err := Propose(back)
+	require.ErrorIs(t, err, ErrAborting)
+	back = carryOut(t, back)
+	require.Equal(t, replicasOf(first), replicasOf(back))
+	require.Equal(t, first.Members, back.Members, "with the states and weights of before")
+
+	for d.Plan != nil {
+		wave := NextWave(d, Limits{Alive: func(id uint16) bool { return id != 2 && id != 6 }})
+		require.NotEmpty(t, wave)
+		d = collectAll(t, do(t, d, begin(d, wave...)))
+	}
+	require.Zero(t, stateOf(d, "n2"))
+	require.Zero(t, stateOf(d, "n6"))
+	require.Equal(t, Active, stateOf(d, "n7"))
+	n1, _ := d.ByName("n1")
+	require.Equal(t, 3, n1.Weight)
+}
+
 // Where all members of a slot are gone, one member begins, and the others join it.
 func TestAllAreGone(t *testing.T) {
 	d := first(t, 3, 3)

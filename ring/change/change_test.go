@@ -153,6 +153,9 @@ func TestTwoOfThreeAreGoneForGood(t *testing.T) {
 	require.Equal(t, []uint16{3}, d.Slots[9].Replicas)
 	_, err = Apply(d, Entry{Abort: &Abort{Plan: d.Plan.ID}}, 0)
 	require.ErrorIs(t, err, ErrLossAccepted)
+	d = commit(t, do(t, d, stage(Staged{Kind: SetWeight, Name: "n4", Number: 2})))
+	_, err = Apply(d, Entry{Abort: &Abort{Plan: d.Plan.ID}}, 0)
+	require.ErrorIs(t, err, ErrLossAccepted, "nor with further changes")
 	d = carryOut(t, d)
 	require.Equal(t, ring.Slots, holds(d, "n4"))
 }
@@ -220,11 +223,11 @@ func TestAPlanIsCommittedOnceByItsID(t *testing.T) {
 	require.ErrorIs(t, err, ErrImpossible)
 
 	d = do(t, d, Entry{Commit: c})
-	_, err = Propose(d)
-	require.ErrorIs(t, err, ErrRunning)
+	_, err = Apply(d, Entry{Commit: c}, 0)
+	require.ErrorIs(t, err, ErrNothingStaged)
 	d = do(t, d, stage(Staged{Kind: LeaveMember, Name: "n1"}))
 	_, err = Apply(d, Entry{Commit: c}, 0)
-	require.ErrorIs(t, err, ErrRunning)
+	require.ErrorIs(t, err, ErrOtherPlan)
 
 	d = do(t, d, Entry{Pause: &Pause{}})
 	slot := NextWave(do(t, d, Entry{Pause: &Pause{Off: true}}), Limits{Joint: 1, Alive: Alive})[0]

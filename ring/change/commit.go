@@ -50,8 +50,8 @@ func Propose(d Document) (*Commit, error) {
 // checkCommit says why nothing can be committed now.
 func (d Document) checkCommit() error {
 	switch {
-	case d.Plan != nil && len(d.Plan.Changes) > 0:
-		return fmt.Errorf("%w (%s)", ErrRunning, d.Plan.ID)
+	case d.Plan != nil && d.Plan.Aborting:
+		return fmt.Errorf("%w (%s)", ErrAborting, d.Plan.ID)
 	case len(d.Staged) == 0:
 		return ErrNothingStaged
 	}
@@ -61,8 +61,10 @@ func (d Document) checkCommit() error {
 // isMoving reports whether the slot is on its way, or has yet to go.
 func (d Document) isMoving(slot uint16) bool { return d.Slots[slot].Next != nil || d.canBegin(slot) }
 
-// Commit makes the staged changes the plan under way. Propose makes one. If members
-// are about to take their places again (Rejoin), that is part of the plan from then on.
+// Commit makes the staged changes the plan under way. Propose makes one. A plan that is
+// under way already becomes part of it: that is how a member is replaced that dies for
+// good while slots are on their way to it. An abort then leads back to the ring before
+// both.
 type Commit struct {
 	ID string `json:"id"`
 	// Moves says which slots move, as a document encodes it.
@@ -112,14 +114,41 @@ func (c *Commit) apply(e *edit) error {
 	if err := e.checkMoves(moves, cluster); err != nil {
 		return err
 	}
-	p := &Plan{ID: c.ID, Since: e.Version, At: e.now, By: e.by, Changes: e.Staged, Undo: e.undo(), Moves: moves, MovesAt: e.Version}
+	p := e.planned(c.ID, moves)
+	if len(p.Changes) > MaxStaged {
+		return ErrFull
+	}
+	e.note("commits plan %s: %s", p.ID, describe(e.Staged))
 	e.Members, e.Replicas = e.staged()
 	e.ownMembers, e.MembersAt = true, e.Version
 	e.Plan = p
 	e.stage(nil)
 	e.giveUpOthers()
-	e.note("commits plan %s: %s", p.ID, describe(p.Changes))
 	return nil
+}
+
+// planned returns the plan of what is staged, and of the one under way.
+func (e *edit) planned(id string, moves []Move) *Plan {
+	p := &Plan{ID: id, Since: e.Version, At: e.now, By: e.by, Changes: e.Staged, Undo: e.undo(), Moves: moves, MovesAt: e.Version}
+	before := e.Plan
+	if before == nil {
+		return p
+	}
+	p.LossAccepted = before.LossAccepted
+	p.Changes = slices.Concat(before.Changes, p.Changes)
+	p.Undo = slices.Concat(before.Undo, slices.DeleteFunc(p.Undo, func(s Staged) bool {
+		return slices.ContainsFunc(before.Undo, func(first Staged) bool { return first.Kind == s.Kind && first.Name == s.Name })
+	}))
+	p.Moves = slices.Clone(before.Moves)
+	for _, m := range moves {
+		if i, ok := before.move(m.Slot); ok {
+			p.Moves[i].To = m.To
+		} else {
+			p.Moves = append(p.Moves, m)
+		}
+	}
+	slices.SortFunc(p.Moves, func(a, b Move) int { return int(a.Slot) - int(b.Slot) })
+	return p
 }
 
 // checkMoves makes sure that after the moves every slot is held as the target says,

@@ -22,13 +22,13 @@
 // new members' at once (R16). An abort
 // makes the ring before the plan the goal. Slots that are joint are given up: they are
 // the old members' again (R18.7); slots that have moved move back, in waves like any
-// others. An abort may be taken back. When every slot is where it should be the plan is
-// over.
+// others. An abort may be taken back, and further changes may be committed while a plan
+// is under way. When every slot is where it should be the plan is over.
 //
 // A member that lost its state comes back as another Life: with the same name, and so
 // with the same share, but another ID. It takes the place of its former life in every
 // slot and in the plan that is under way; if there is none, that is a plan of its own
-// (Rejoin), which the next plan that is committed takes up.
+// (Rejoin).
 //
 // Who is alive is no part of a document. Where it matters it is an argument.
 package change

@@ -29,8 +29,8 @@ var (
 	ErrNothing = errors.New("it is so already")
 	// ErrNothingStaged: there is nothing to commit.
 	ErrNothingStaged = errors.New("no change is staged: stage one first")
-	// ErrRunning: a plan is under way.
-	ErrRunning = errors.New("a plan is under way: wait for its end, or abort it")
+	// ErrAborting: nothing is committed while a plan is turned back.
+	ErrAborting = errors.New("a plan is being aborted: wait for its end, or go on with it")
 	// ErrNoPlan: there is none under way.
 	ErrNoPlan = errors.New("no plan is under way")
 	// ErrOtherPlan: the ID is not that of the plan.

@@ -177,7 +177,7 @@ func (e *edit) settle(l *Life, p *Plan) bool {
 	switch {
 	case l.State == Lost, l.State == Leaving && !p.Aborting:
 		return false
-	case l.State == Joining && p.Aborting && slices.ContainsFunc(p.Changes, func(s Staged) bool { return s.joins(l.Name) }):
+	case p.Aborting && slices.ContainsFunc(p.Changes, func(s Staged) bool { return s.joins(l.Name) }):
 		l.State = Waiting
 	case l.State != Waiting:
 		l.State = Active
