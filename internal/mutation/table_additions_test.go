@@ -34,6 +34,10 @@ var additions = []mutation{
 		caught: scenario(node, "TestASlotThatIsNotHeldAnyMore", `Not equal`), edits: []edit{
 			{"node/replica/learn.go", `if !v.Table.Contains(number, v.Self) {`, `if false {`},
 		}},
+	{name: "change-all-begin", rule: "Loss accepted", effect: "all new members begin at once with whatever they hold, where all old ones are gone",
+		caught: scenario(change, "TestAllAreGone", `one begins`), edits: []edit{
+			{"ring/change/loss.go", `left = goal[:1:1]`, `left = goal`},
+		}},
 	{name: "clear-unpromised", rule: "Slot-wide clear", effect: "a clear does not promise",
 		caught: scenario(register, "TestClear", `an acceptance is a promise`), edits: []edit{
 			{"node/register/acceptor.go", `		a.promise(m.Ballot, w)

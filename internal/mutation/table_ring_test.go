@@ -63,10 +63,6 @@ var ringRules = []mutation{
 		caught: scenario(change, "TestTwoOfThreeAreGoneForGood", `still to hold slots|An error is expected`), edits: []edit{
 			{"ring/change/loss.go", `i := slices.IndexFunc(goal, gone); i >= 0`, `i := slices.IndexFunc(goal, gone); i > 99`},
 		}},
-	{name: "change-all-begin", rule: "Who joins collects", effect: "all new members begin at once with whatever they hold, where all old ones are gone",
-		caught: scenario(change, "TestAllAreGone", `one begins`), edits: []edit{
-			{"ring/change/loss.go", `left = goal[:1:1]`, `left = goal`},
-		}},
 	{name: "change-stuck-counts", rule: "A wave that can't go on holds up only itself", effect: "slots whose collectors are down use up the limit",
 		caught: scenario(change, "TestAStuckWaveHoldsUpOnlyItself", `others take the place`), edits: []edit{
 			{"ring/change/wave.go", `w.readiness(a.Replicas, a.Next) != stuck {`, `len(a.Next) > 0 {`},
