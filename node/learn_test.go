@@ -8,6 +8,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine/enginetest"
 	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/replica"
@@ -135,4 +136,28 @@ func TestASlotThatIsNotHeldAnyMore(t *testing.T) {
 	for _, kind := range []protocol.OpKind{protocol.Execute, protocol.ReadValue, protocol.ReadVersion} {
 		require.Equal(t, register.NotMember, atA.one(op(kind, "get "+key)).Reason)
 	}
+}
+
+// TestADamagedSlotThatIsNotHeldAnyMore: nobody rebuilds it, however far that was.
+func TestADamagedSlotThatIsNotHeldAnyMore(t *testing.T) {
+	slow := enginetest.Slow(memory.New())
+	c, e := newRotting(t, 3, func(o *Options) {
+		if o.Name == "a" {
+			o.Engine = slow
+		}
+	})
+	b := c.nodes["b"]
+	key := c.keyOf(c.nodes["c"])
+	slot := ring.SlotOf([]byte(key))
+	require.Equal(t, "+OK\r\n", string(c.dial(c.nodes["c"]).do("set "+key+" v").Reply))
+	e.rot(key)
+	b.repairs.Recount(t.Context(), slot)
+	require.Equal(t, 1, b.Self().DamagedSlots)
+	others := slices.DeleteFunc(slices.Clone(b.replicas.View().Table.Replicas(slot)), func(id uint16) bool { return id == b.self.ID })
+	require.True(t, b.replicas.Learn(changed(t, b, map[uint16]ring.Assignment{slot: {Replicas: others}})))
+	c.eventually(func() bool {
+		slow.Release()
+		return b.Self().DamagedSlots == 0
+	})
+	require.Zero(t, b.Metrics.Rebuilt.Value())
 }

@@ -2,12 +2,14 @@ package node
 
 import (
 	"context"
+	"errors"
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/rebuild"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/repair"
+	"github.com/quolldb/quoll/node/replica"
 )
 
 // What package rebuild sees of a node.
@@ -68,6 +70,9 @@ type rebuiltSlot struct {
 // Open implements rebuild.Slot.
 func (s rebuiltSlot) Open() error {
 	_, err := s.Slot(s.number)
+	if errors.Is(err, replica.ErrNotReplica) {
+		return rebuild.ErrNotHeld
+	}
 	return err
 }
 

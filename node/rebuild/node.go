@@ -33,7 +33,7 @@ type Node interface {
 
 // Slot is a slot while it is locked.
 type Slot interface {
-	// Open opens the slot if that has not been done yet, and returns why it does not vote.
+	// Open opens the slot if that has not been done yet, and returns why it does not vote. Errors wrap ErrNotHeld if it is not the node's any more.
 	Open() error
 	// Begin stops the slot for good, and begins to rebuild it. It has been opened.
 	Begin() (*register.Rebuild, error)

@@ -119,6 +119,10 @@ func (r *Rebuilder) rebuild(ctx context.Context, slot uint16) error {
 	}
 	err := run.step(ctx)
 	switch {
+	case errors.Is(err, ErrNotHeld):
+		r.damaged.remove(slot)
+		delete(r.runs, slot)
+		return nil
 	case err == nil:
 		delete(r.runs, slot)
 	case errors.Is(err, register.ErrNotNow), errors.Is(err, engine.ErrCorrupt): // from the beginning

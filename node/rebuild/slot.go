@@ -32,10 +32,16 @@ type rebuild struct {
 
 var errLater = errors.New("it did not work a moment ago")
 
+// ErrNotHeld says that the ring does not give a slot to the node any more: there is nothing to rebuild.
+var ErrNotHeld = errors.New("the node does not hold the slot any more")
+
 var errNobody = errors.New("no other node holds the slot: its data is lost; make a new cluster from a backup (quoll node restore)")
 
 // step does what is left to do, until something does not work.
 func (b *rebuild) step(ctx context.Context) error {
+	if err := b.locked(func(Slot) error { return nil }); err != nil {
+		return err
+	}
 	others, err := b.others()
 	if err != nil {
 		return err
@@ -80,10 +86,13 @@ func (b *rebuild) others() ([]Peer, error) {
 	return others, nil
 }
 
-// locked calls do with the slot, while it is locked.
+// locked calls do with the slot, while it is locked, if the node holds it still.
 func (b *rebuild) locked(do func(Slot) error) error {
 	slot := b.node.Lock(b.slot)
 	defer slot.Unlock()
+	if err := slot.Open(); errors.Is(err, ErrNotHeld) {
+		return err
+	}
 	err := do(slot)
 	if err != nil && !errors.Is(err, register.ErrNoRoom) && !errors.Is(err, register.ErrNotNow) && !errors.Is(err, engine.ErrCorrupt) {
 		b.node.StorageFailed(err)
