@@ -22,6 +22,8 @@ type Group struct {
 	messages chan []byte
 	calls    chan func() error
 	status   atomic.Pointer[Status]
+	voters   atomic.Pointer[Voters] // the newest that the loop knows,
+	heard    atomic.Pointer[Voters] // and the newest that it has not looked at yet
 
 	ended chan struct{} // closed when the loop has ended: who asks is told so, also a call of cfg.Lead
 	err   error         // why, from then on
@@ -112,6 +114,9 @@ func (g *Group) loop() error {
 		case <-g.ctx.Done():
 			return nil
 		case <-ticker.C:
+			if heard := g.heard.Swap(nil); heard != nil {
+				g.core.hear(*heard)
+			}
 			call = func() error { return g.core.tick(time.Now()) }
 		case m := <-g.messages:
 			call = func() error { return g.core.receive(time.Now(), m) }
@@ -186,28 +191,31 @@ func (g *Group) closed() error { return errors.Join(ErrClosed, g.err) }
 // Status returns what the group knows of itself, as of a moment ago.
 func (g *Group) Status() Status { return *g.status.Load() }
 
-// Voters returns the newest voters that this node knows, none if it has heard of none.
-func (g *Group) Voters() (v Voters) {
-	_ = g.call(context.Background(), func() error {
-		v = g.core.voters()
-		v.IDs = slices.Clone(v.IDs)
-		return nil
-	})
+// Voters returns the newest voters that this node knew a moment ago, none if it has heard of none. It does not block, so that nobody who connects
+// waits for the storage.
+func (g *Group) Voters() Voters {
+	v := *g.voters.Load()
+	v.IDs = slices.Clone(v.IDs)
 	return v
 }
 
-// Hear tells the group who votes, as another node's Voters said. What is older than what it knows is ignored.
+// Hear tells the group who votes, as another node's Voters said. What is older than what it knows is ignored. It does not block; the group looks at it
+// within a Tick.
 func (g *Group) Hear(v Voters) {
 	v.IDs = slices.Clone(v.IDs)
-	_ = g.call(context.Background(), func() error {
-		g.core.hear(v)
-		return nil
-	})
+	for {
+		old := g.heard.Load()
+		if old != nil && old.Index >= v.Index || g.heard.CompareAndSwap(old, &v) {
+			return
+		}
+	}
 }
 
-// publish makes what Status returns. It is called by the loop.
+// publish makes what Status and Voters return. It is called by the loop.
 func (g *Group) publish() {
 	c := g.core
+	voters := c.voters()
+	g.voters.Store(&voters)
 	s := c.node.BasicStatus()
 	g.status.Store(&Status{
 		ID: c.cfg.ID, Leader: s.Lead, Leading: c.leading, Term: s.GetTerm(), Applied: c.applied,

@@ -229,6 +229,32 @@ func TestCloseWhileLeadAsks(t *testing.T) {
 	})
 }
 
+// TestWhoConnectsDoesNotWait: what hellos need of a group is there at once, also while its storage or its machine takes long.
+func TestWhoConnectsDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, 3, 1)
+		defer c.close()
+		leader, other := c.leader(), c.groups[4]
+		voters := Voters{Index: 1000, IDs: []uint64{7, 8, 9}}
+		release := make(chan struct{})
+		leader.check = func([]logged, uint64) { <-release }
+		var wait sync.WaitGroup
+		wait.Go(func() { _, _ = leader.Propose(t.Context(), []byte("one")) })
+		time.Sleep(100 * time.Millisecond)
+		require.Equal(t, []uint64{1, 2, 3}, leader.Voters().IDs)
+		for _, v := range []Voters{voters, {Index: 999}} {
+			leader.Hear(v)
+			other.Hear(v)
+		}
+		close(release)
+		wait.Wait()
+		time.Sleep(Default().Tick)
+		synctest.Wait()
+		require.Equal(t, voters, other.Voters())
+		require.Equal(t, voters, leader.Voters())
+	})
+}
+
 func TestProposeSaysWhyNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 3, 0)

@@ -47,7 +47,8 @@ func (s *Set) Add(p *Peer) {
 	s.now.Store(m)
 }
 
-// Remove removes the peer with an ID, if there is one. Who holds it may go on to use it; it is to be closed.
+// Remove removes the peer with an ID, if there is one. Who holds it may go on to use it; it is to be closed. No slot may name the member any more, as after
+// replica.Host.Learn: what is no peer is taken for this node.
 func (s *Set) Remove(id uint16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
