@@ -187,3 +187,30 @@ func TestMembersComeAndGo(t *testing.T) {
 	require.True(t, c.learn(back, f.change(first, map[uint16]ring.Assignment{ring.SlotOf([]byte(key)): {Replicas: []uint16{1, 2, 3}}})))
 	require.NotSame(t, old.nodes[0], c.ring.Load().nodes[0])
 }
+
+// TestABatchKeepsAsMuchAsThereAreNodes: the IDs of members grow as long as the cluster lives; what a batch keeps for each node, and looks at each time, must not.
+func TestABatchKeepsAsMuchAsThereAreNodes(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(patient)
+	b := new(Batch)
+	cluster, table := f.cluster, f.table
+	for life := range uint64(5) { // of the third node
+		cluster.Epoch, cluster.Members = life+2, slices.Clone(cluster.Members)
+		cluster.Members[2].ID, cluster.Members[2].Generation = uint16(1000*(life+1)), life+2
+		slots := map[uint16]ring.Assignment{}
+		for slot := range uint16(ring.Slots) {
+			slots[slot] = ring.Assignment{Replicas: []uint16{cluster.Members[2].ID, 1, 2}}
+		}
+		table = f.change(table, slots)
+		for _, n := range f.nodes {
+			n.vote(cluster)
+		}
+		require.True(t, c.learn(cluster, table))
+		know(c, life+2, 1, 2)
+		eventually(t, func() bool { return c.ring.Load().nodes[2].up.Load() }, "the new life is connected")
+		c.Execute(b.fill(set("k", "v"), get("k"), get("other")))
+		require.Equal(t, []string{"+OK\r\n", "$1\r\nv\r\n", "$-1\r\n"}, texts(b))
+		require.LessOrEqual(t, len(b.state.frames), 3)
+	}
+}

@@ -17,6 +17,7 @@ import (
 type nodeLink struct {
 	coordinator *Coordinator
 	id          uint16 // 0 for a seed
+	index       int    // a small number that no other link of a view has; IDs grow with each life of a node
 	address     string
 	generation  uint64
 	ring        *ring.Cluster // that the node must be part of; nil for a seed

@@ -110,13 +110,28 @@ func (c *Coordinator) newView(cluster ring.Cluster, table *ring.Table, before *r
 	if later {
 		view.known = before.known
 	}
+	taken := map[int]bool{}
 	for _, m := range cluster.Members {
 		for int(m.ID) >= len(view.byID) {
 			view.byID = append(view.byID, nil)
 		}
 		l := view.byID[m.ID]
-		if l == nil || !later || l.address != m.Peer || l.generation != m.Generation {
+		if l != nil && later && l.address == m.Peer && l.generation == m.Generation {
+			taken[l.index] = true
+		} else {
+			view.byID[m.ID] = nil
+		}
+	}
+	index := 0
+	for _, m := range cluster.Members {
+		l := view.byID[m.ID]
+		if l == nil {
+			for taken[index] {
+				index++
+			}
 			l = c.newLink(m.ID, m.Peer, &cluster)
+			l.index = index
+			index++
 		}
 		view.nodes, view.byID[m.ID] = append(view.nodes, l), l
 	}

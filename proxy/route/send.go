@@ -11,6 +11,7 @@ import (
 
 // nodeFrame holds the frames for one node; the last one is under construction.
 type nodeFrame struct {
+	link  *nodeLink
 	buf   []byte
 	start int     // of the last frame
 	ops   []int32 // whose messages are in it
@@ -25,10 +26,11 @@ const manyOps = 32
 // frame returns the frame for a member, begun if necessary. It names the version of the ring that the member and this proxy know both, as far as this
 // proxy has heard when it begins. What is added later may be of a newer one: then the member refuses it.
 func (s *batchState) frame(view *ringView, id uint16) *nodeFrame {
-	for int(id) >= len(s.frames) {
+	l := view.node(id)
+	for l.index >= len(s.frames) {
 		s.frames = append(s.frames, nodeFrame{})
 	}
-	f := &s.frames[id]
+	f := &s.frames[l.index]
 	if len(f.buf) > 0 && len(f.buf)-f.start < fullFrame {
 		return f
 	}
@@ -38,8 +40,8 @@ func (s *batchState) frame(view *ringView, id uint16) *nodeFrame {
 	if len(f.buf) > 0 {
 		f.buf = wire.EndFrame(f.buf, f.start)
 	}
-	f.start = len(f.buf)
-	f.buf = protocol.AppendVersion(wire.BeginFrame(f.buf, protocol.FrameBatch), min(view.table.Version(), view.node(id).version.Load()))
+	f.link, f.start = l, len(f.buf)
+	f.buf = protocol.AppendVersion(wire.BeginFrame(f.buf, protocol.FrameBatch), min(view.table.Version(), l.version.Load()))
 	return f
 }
 
@@ -73,16 +75,16 @@ func (c *Coordinator) send(view *ringView, b *Batch) {
 			c.sendRead(view, b, int32(i))
 		}
 	}
-	for id := range s.frames {
-		f := &s.frames[id]
+	for i := range s.frames {
+		f := &s.frames[i]
 		if len(f.buf) == 0 {
 			continue
 		}
 		var err error
-		if f.buf, err = view.node(uint16(id)).link.HandFrames(wire.EndFrame(f.buf, f.start)); err != nil {
-			s.unsent(uint16(id), f.ops, err)
+		if f.buf, err = f.link.link.HandFrames(wire.EndFrame(f.buf, f.start)); err != nil {
+			s.unsent(f.link.id, f.ops, err)
 		}
-		f.ops = f.ops[:0]
+		f.link, f.ops = nil, f.ops[:0]
 	}
 }
 

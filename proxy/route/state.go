@@ -32,7 +32,7 @@ type batchState struct {
 	lost               time.Duration // by pauses, as far as it has been allowed for
 	slow               bool          // it took longer than the operation time-out
 	grace              time.Duration // that what is sent then has at least
-	frames             []nodeFrame   // by member ID
+	frames             []nodeFrame   // by nodeLink.index
 	chains             chainTable
 }
 
