@@ -35,10 +35,13 @@ func (s *Set) Add(p *Peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.without(p.id)
-	p.index = 0
-	for slices.ContainsFunc(m.all, func(other *Peer) bool { return other.index == p.index }) {
-		p.index++
+	taken := make([]bool, len(m.all)+1)
+	for _, other := range m.all {
+		if other.index < len(taken) {
+			taken[other.index] = true
+		}
 	}
+	p.index = slices.Index(taken, false)
 	m.all = append(m.all, p)
 	if missing := int(p.id) + 1 - len(m.byID); missing > 0 {
 		m.byID = append(m.byID, make([]*Peer, missing)...)
