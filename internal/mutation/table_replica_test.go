@@ -86,7 +86,7 @@ var replicaRules = []mutation{
 			{"internal/record/record.go", `return unique<<16 | uint64(member)`, `return uint64(member)`},
 		}},
 	{name: "reuse-incarnation+prepare-equal", rule: "R3", effect: "both: a ballot is used twice",
-		caught: search("duel", 6000), edits: []edit{
+		caught: search("failover", 6000), edits: []edit{
 			{"internal/record/record.go", `return unique<<16 | uint64(member)`, `return uint64(member)`},
 			{"node/register/acceptor.go", `if !a.meta.Promised.Less(m.Ballot) {
 		reply.Result`, `if m.Ballot.Less(a.meta.Promised) {
