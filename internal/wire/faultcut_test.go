@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/pipes"
 )
 
 // TestOneWayCut: whichever direction is cut, the dialer notices, and both ends let go
@@ -16,9 +18,9 @@ func TestOneWayCut(t *testing.T) {
 	for _, receiver := range []string{"server", "dialer"} {
 		t.Run(receiver, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				listener, handler := newPipes(), newEcho()
+				listener, handler := pipes.Listen(), newEcho()
 				serve(t, listener, ServerConfig{Handler: handler})
-				link := connect(t, LinkConfig{Dial: listener.dial, Address: "server"})
+				link := connect(t, LinkConfig{Dial: listener.Dial, Address: "server"})
 				require.Equal(t, Up, <-link.states)
 				time.Sleep(time.Second)
 
@@ -69,9 +71,9 @@ func TestShortCutCostsNoConnection(t *testing.T) {
 func TestStrangersAreCutByRulesForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inject(t, 1, FaultRule{Peer: "*", Cut: true})
-		listener := newPipes()
+		listener := pipes.Listen()
 		serve(t, listener, ServerConfig{})
-		link := connect(t, LinkConfig{Dial: listener.dial, Address: "server"})
+		link := connect(t, LinkConfig{Dial: listener.Dial, Address: "server"})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		require.Empty(t, link.up)
@@ -86,9 +88,9 @@ func TestStrangersAreCutByRulesForAll(t *testing.T) {
 func TestServerNeverHearsThatItIsWanted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inject(t, 1, FaultRule{Peer: "server", Cut: true})
-		listener, handler := newPipes(), newEcho()
+		listener, handler := pipes.Listen(), newEcho()
 		serve(t, listener, ServerConfig{Handler: handler})
-		link := connect(t, LinkConfig{Dial: listener.dial, Address: "server"}) // never met: it can say hello
+		link := connect(t, LinkConfig{Dial: listener.Dial, Address: "server"}) // never met: it can say hello
 		began := time.Now()
 		require.Equal(t, []State{Up, Suspect, Down}, []State{<-link.states, <-link.states, <-link.states})
 		require.LessOrEqual(t, time.Since(began), 5*time.Second+200*time.Millisecond)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/pipes"
 )
 
 // typeRepeat is a type that the echo server's protocol allows to arrive twice and in
@@ -45,9 +47,9 @@ func counters(t testing.TB) FaultCounters {
 
 // faulty connects a link to an echo server, in a bubble.
 func faulty(t testing.TB) (*observed, *echo) {
-	listener, handler := newPipes(), newEcho()
+	listener, handler := pipes.Listen(), newEcho()
 	serve(t, listener, ServerConfig{Handler: handler})
-	link := connect(t, LinkConfig{Dial: listener.dial, Address: "server", DeadAfter: time.Hour})
+	link := connect(t, LinkConfig{Dial: listener.Dial, Address: "server", DeadAfter: time.Hour})
 	<-link.up
 	<-handler.opened
 	return link, handler
@@ -205,9 +207,9 @@ func TestFirstRuleThatMatchesCounts(t *testing.T) {
 
 func TestHeldFramesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		serve(t, listener, ServerConfig{})
-		link := connect(t, LinkConfig{Dial: listener.dial, Options: Options{MaxPending: 1 << 20}, DeadAfter: time.Hour})
+		link := connect(t, LinkConfig{Dial: listener.Dial, Options: Options{MaxPending: 1 << 20}, DeadAfter: time.Hour})
 		<-link.up
 		inject(t, 1, FaultRule{Peer: "server", Delay: time.Second})
 		one := appendFrame(nil, typeEcho, make([]byte, 100<<10))
@@ -234,9 +236,9 @@ func TestHeldFramesAreBounded(t *testing.T) {
 
 func TestShutdownWritesWhatIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener, handler := newPipes(), newEcho()
+		listener, handler := pipes.Listen(), newEcho()
 		server := serve(t, listener, ServerConfig{Handler: handler})
-		link := connect(t, LinkConfig{Dial: listener.dial})
+		link := connect(t, LinkConfig{Dial: listener.Dial})
 		<-link.up
 		inject(t, 1, FaultRule{Peer: "dialer", Delay: time.Second})
 		link.send(t, typeEcho, 10)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/pipes"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -149,7 +150,7 @@ func FuzzHandshake(f *testing.F) {
 // FuzzServerBytes: no bytes make a server panic, leave a goroutine behind, or keep it
 // from closing the connection.
 func FuzzServerBytes(f *testing.F) {
-	listener := newPipes()
+	listener := pipes.Listen()
 	handler := newEcho()
 	serve(f, listener, ServerConfig{Handler: handler})
 	f.Add(false, []byte("GET / HTTP/1.1\r\n\r\n"))
@@ -159,7 +160,7 @@ func FuzzServerBytes(f *testing.F) {
 	f.Add(true, appendFrame(nil, frameHello, []byte("late")))
 	f.Add(true, appendFrame(nil, typePanic, nil))
 	f.Fuzz(func(t *testing.T, greeted bool, stream []byte) {
-		conn, err := listener.dial(t.Context(), "")
+		conn, err := listener.Dial(t.Context(), "")
 		require.NoError(t, err)
 		if greeted {
 			_ = client(t, conn)

@@ -7,17 +7,19 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/pipes"
 )
 
 // TestLeavingServerAnswersWhatItWasAsked: what was sent before the link heard of it arrives and is
 // answered, what comes later is not sent at all.
 func TestLeavingServerAnswersWhatItWasAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		handler := newEcho()
 		handler.gate = make(chan struct{})
 		server := serve(t, listener, ServerConfig{Handler: handler})
-		link := connect(t, LinkConfig{Dial: listener.dial, MaxBackoff: time.Hour, MinBackoff: time.Hour})
+		link := connect(t, LinkConfig{Dial: listener.Dial, MaxBackoff: time.Hour, MinBackoff: time.Hour})
 		<-link.up
 		require.Equal(t, Up, <-link.states)
 		require.NoError(t, link.SendFrames(appendFrame(nil, typeEcho, []byte("asked"))))
@@ -47,9 +49,9 @@ func TestLeavingServerAnswersWhatItWasAsked(t *testing.T) {
 // TestLeaveWaitsForNobodyForEver: a peer that does not say goodbye is left behind.
 func TestLeaveWaitsForNobodyForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		server := serve(t, listener, ServerConfig{})
-		conn, err := listener.dial(t.Context(), "")
+		conn, err := listener.Dial(t.Context(), "")
 		require.NoError(t, err)
 		p := client(t, conn)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -61,7 +63,7 @@ func TestLeaveWaitsForNobodyForEver(t *testing.T) {
 		require.Equal(t, frameLeaving, f.typ)
 		server.Leave(ctx)
 		require.Equal(t, time.Second, time.Since(began))
-		_, err = listener.dial(t.Context(), "")
+		_, err = listener.Dial(t.Context(), "")
 		require.Error(t, err, "nobody is let in any more")
 	})
 }

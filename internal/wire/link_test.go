@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/pipes"
 )
 
 func TestFramesGoThereAndBack(t *testing.T) {
@@ -43,9 +45,9 @@ func TestLinkConnectsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var conns []net.Conn
-		listener := newPipes()
+		listener := pipes.Listen()
 		link := connect(t, LinkConfig{Dial: func(ctx context.Context, _ string) (net.Conn, error) {
-			conn, err := listener.dial(ctx, "")
+			conn, err := listener.Dial(ctx, "")
 			mu.Lock()
 			defer mu.Unlock()
 			conns = append(conns, conn)
@@ -78,11 +80,11 @@ func TestLinkConnectsAgain(t *testing.T) {
 
 func TestLinkSaysWhyItIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		serve(t, listener, ServerConfig{Accept: func(peer Hello) (Hello, error) {
 			return Hello{}, errors.New("no room for " + peer.Name)
 		}})
-		link := connect(t, LinkConfig{Dial: listener.dial})
+		link := connect(t, LinkConfig{Dial: listener.Dial})
 		time.Sleep(time.Second)
 		require.ErrorIs(t, link.Err(), ErrRefused)
 		require.ErrorContains(t, link.Err(), "no room for dialer")
@@ -92,12 +94,12 @@ func TestLinkSaysWhyItIsRefused(t *testing.T) {
 
 func TestBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		handler := newEcho()
 		handler.gate = make(chan struct{})
 		serve(t, listener, ServerConfig{Handler: handler})
 		link := connect(t, LinkConfig{
-			Dial: listener.dial, Options: Options{MaxPending: 1 << 20}, DeadAfter: time.Hour,
+			Dial: listener.Dial, Options: Options{MaxPending: 1 << 20}, DeadAfter: time.Hour,
 		})
 		<-link.up
 		// The server reads one buffer and then stops reading.
@@ -150,12 +152,12 @@ func (f *frozen) freeze() chan struct{} {
 
 // freezable is a listener whose connections can be frozen.
 type freezable struct {
-	*pipes
+	*pipes.Listener
 	accepted chan *frozen
 }
 
 func (f *freezable) Accept() (net.Conn, error) {
-	conn, err := f.pipes.Accept()
+	conn, err := f.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
@@ -166,9 +168,9 @@ func (f *freezable) Accept() (net.Conn, error) {
 
 func TestStoppedPeerIsSuspectUntilItAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := &freezable{newPipes(), make(chan *frozen, 10)}
+		listener := &freezable{pipes.Listen(), make(chan *frozen, 10)}
 		serve(t, listener, ServerConfig{})
-		link := connect(t, LinkConfig{Dial: listener.dial})
+		link := connect(t, LinkConfig{Dial: listener.Dial})
 		require.Equal(t, Up, <-link.states)
 		conn := <-listener.accepted
 		time.Sleep(time.Minute)
@@ -197,9 +199,9 @@ func TestStoppedPeerIsSuspectUntilItAnswers(t *testing.T) {
 
 func TestSilentConnectionIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := &freezable{newPipes(), make(chan *frozen, 10)}
+		listener := &freezable{pipes.Listen(), make(chan *frozen, 10)}
 		serve(t, listener, ServerConfig{})
-		link := connect(t, LinkConfig{Dial: listener.dial})
+		link := connect(t, LinkConfig{Dial: listener.Dial})
 		<-link.up
 		stopped := time.Now()
 		thaw := (<-listener.accepted).freeze()
@@ -223,12 +225,12 @@ func TestLinkMeasuresRoundTrips(t *testing.T) {
 
 func TestPanicInACallbackCostsTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		serve(t, listener, ServerConfig{})
 		down := make(chan error, 1)
 		link := NewLink(LinkConfig{
 			Options: Options{Logger: quiet},
-			Dial:    listener.dial,
+			Dial:    listener.Dial,
 			OnUp: func(generation uint64, _ Hello) {
 				if generation == 1 {
 					panic("the first one")
@@ -249,10 +251,10 @@ func TestPanicInACallbackCostsTheConnection(t *testing.T) {
 // other bytes of it.
 func TestPanicInCheckCostsTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		serve(t, listener, ServerConfig{})
 		tried := false
-		link := connect(t, LinkConfig{Dial: listener.dial, Check: func(Hello) error {
+		link := connect(t, LinkConfig{Dial: listener.Dial, Check: func(Hello) error {
 			if !tried {
 				tried = true
 				panic("the first one")

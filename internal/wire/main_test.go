@@ -3,10 +3,8 @@ package wire
 import (
 	"cmp"
 	"context"
-	"io"
 	"log/slog"
 	"net"
-	"sync"
 	"testing"
 	"time"
 
@@ -55,39 +53,6 @@ func (e *echo) Idle(c *ServerConn) {
 }
 
 func (e *echo) Closed(_ *ServerConn, err error) { e.ended <- err }
-
-// pipes is a listener without sockets, usable in a synctest bubble.
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), closed: make(chan struct{})} }
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case conn := <-p.conns:
-		return conn, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{} }
-
-func (p *pipes) dial(ctx context.Context, _ string) (net.Conn, error) {
-	near, far := net.Pipe()
-	select {
-	case p.conns <- far:
-		return near, nil
-	case <-p.closed:
-		return nil, io.ErrClosedPipe
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
 
 func accept(Hello) (Hello, error) {
 	return Hello{Role: RoleNode, Name: "server", Cluster: "test"}, nil

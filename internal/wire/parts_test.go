@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/quolldb/quoll/internal/pipes"
 )
 
 // readAll returns the frames of a stream, joined.
@@ -141,10 +143,10 @@ func (c narrow) Write(b []byte) (int, error) {
 // silent, and its answers to pings show how far away it is, not how much is on its way.
 func TestLargeFrameMakesNobodySuspect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		serve(t, listener, ServerConfig{Handler: newEcho()})
 		link := connect(t, LinkConfig{Dial: func(ctx context.Context, _ string) (net.Conn, error) {
-			conn, err := listener.dial(ctx, "")
+			conn, err := listener.Dial(ctx, "")
 			return narrow{conn}, err
 		}})
 		require.Equal(t, Up, <-link.states)
@@ -159,9 +161,9 @@ func TestLargeFrameMakesNobodySuspect(t *testing.T) {
 // TestHandlerThatGoesOnIsWork: it may take as long as it likes for a frame, as long as it gets on with it.
 func TestHandlerThatGoesOnIsWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		serve(t, listener, ServerConfig{Handler: slowly{newEcho()}})
-		link := connect(t, LinkConfig{Dial: listener.dial})
+		link := connect(t, LinkConfig{Dial: listener.Dial})
 		require.Equal(t, Up, <-link.states)
 		require.NoError(t, link.SendFrames(appendFrame(nil, typeEcho, []byte("much"))))
 		require.Equal(t, "much", <-link.frames)
@@ -183,10 +185,10 @@ func (s slowly) Frame(c *ServerConn, typ FrameType, body []byte, age time.Durati
 // TestHandlerWaitsForRoom: who is asked for much more than the peer takes keeps little of it, and the peer gets everything.
 func TestHandlerWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		handler := &generous{Handler: newEcho()}
 		serve(t, listener, ServerConfig{Options: Options{MaxPending: 4 << 20}, Handler: handler})
-		link := connect(t, LinkConfig{Dial: listener.dial})
+		link := connect(t, LinkConfig{Dial: listener.Dial})
 		require.Equal(t, Up, <-link.states)
 		const requests = 100
 		for range requests {

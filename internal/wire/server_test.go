@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/pipes"
 )
 
 // client is the dialing side by hand.
@@ -47,13 +49,13 @@ func TestOffenderIsDisconnected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				listener := newPipes()
+				listener := pipes.Listen()
 				handler := newEcho()
 				serve(t, listener, ServerConfig{Handler: handler})
-				innocent := connect(t, LinkConfig{Dial: listener.dial})
+				innocent := connect(t, LinkConfig{Dial: listener.Dial})
 				<-innocent.up
 
-				conn, err := listener.dial(t.Context(), "")
+				conn, err := listener.Dial(t.Context(), "")
 				require.NoError(t, err)
 				_ = client(t, conn)
 				_, _ = conn.Write(bytes)
@@ -70,10 +72,10 @@ func TestOffenderIsDisconnected(t *testing.T) {
 
 func TestPeerThatDoesNotReadIsDisconnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		handler := newEcho()
 		serve(t, listener, ServerConfig{Handler: handler, Options: Options{MaxPending: 1 << 20}})
-		conn, err := listener.dial(t.Context(), "")
+		conn, err := listener.Dial(t.Context(), "")
 		require.NoError(t, err)
 		_ = client(t, conn)
 		for err == nil {
@@ -85,17 +87,17 @@ func TestPeerThatDoesNotReadIsDisconnected(t *testing.T) {
 
 func TestSilentPeersAreDisconnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		handler := newEcho()
 		serve(t, listener, ServerConfig{Handler: handler})
-		mute, err := listener.dial(t.Context(), "")
+		mute, err := listener.Dial(t.Context(), "")
 		require.NoError(t, err)
 		began := time.Now()
 		_, err = io.Copy(io.Discard, mute)
 		require.NoError(t, err)
 		require.Equal(t, 5*time.Second, time.Since(began), "no handshake")
 
-		conn, err := listener.dial(t.Context(), "")
+		conn, err := listener.Dial(t.Context(), "")
 		require.NoError(t, err)
 		_ = client(t, conn)
 		began = time.Now()
@@ -106,10 +108,10 @@ func TestSilentPeersAreDisconnected(t *testing.T) {
 
 func TestShutdownWritesWhatIsQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		handler := newEcho()
 		server := serve(t, listener, ServerConfig{Handler: handler})
-		conn, err := listener.dial(t.Context(), "")
+		conn, err := listener.Dial(t.Context(), "")
 		require.NoError(t, err)
 		p := client(t, conn)
 		for range 10 {
@@ -137,9 +139,9 @@ func TestShutdownWritesWhatIsQueued(t *testing.T) {
 
 func TestShutdownDoesNotWaitForeverForAPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		server := serve(t, listener, ServerConfig{})
-		conn, err := listener.dial(t.Context(), "")
+		conn, err := listener.Dial(t.Context(), "")
 		require.NoError(t, err)
 		_ = client(t, conn)
 		_, err = conn.Write(appendFrame(nil, typeEcho, []byte("reply")))
@@ -149,22 +151,22 @@ func TestShutdownDoesNotWaitForeverForAPeer(t *testing.T) {
 		began := time.Now()
 		server.Shutdown(ctx)
 		require.Equal(t, time.Second, time.Since(began))
-		require.ErrorIs(t, server.Serve(newPipes()), ErrClosed)
+		require.ErrorIs(t, server.Serve(pipes.Listen()), ErrClosed)
 	})
 }
 
 func TestListenerThatFailsForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := &flaky{pipes: newPipes(), failures: 5}
+		listener := &flaky{Listener: pipes.Listen(), failures: 5}
 		serve(t, listener, ServerConfig{})
-		link := connect(t, LinkConfig{Dial: listener.dial})
+		link := connect(t, LinkConfig{Dial: listener.Dial})
 		require.EqualValues(t, 1, <-link.up)
 	})
 }
 
 // flaky fails to accept a number of times, as without file descriptors.
 type flaky struct {
-	*pipes
+	*pipes.Listener
 	failures int
 }
 
@@ -173,5 +175,5 @@ func (f *flaky) Accept() (net.Conn, error) {
 		f.failures--
 		return nil, io.ErrNoProgress
 	}
-	return f.pipes.Accept()
+	return f.Listener.Accept()
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/pipes"
 )
 
 // counting is a stream of so many pieces, each with its number.
@@ -69,11 +71,11 @@ func TestStreamsArriveInOrder(t *testing.T) {
 // TestAStreamHasAWindow: of a stream that the peer does not take a few pieces are made, and what is sent meanwhile is behind these only.
 func TestAStreamHasAWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		handler := newEcho()
 		handler.gate = make(chan struct{})
 		serve(t, listener, ServerConfig{Handler: handler})
-		link := connect(t, LinkConfig{Dial: listener.dial, DeadAfter: time.Hour})
+		link := connect(t, LinkConfig{Dial: listener.Dial, DeadAfter: time.Hour})
 		<-link.up
 		s := &counting{total: 1000}
 		require.NoError(t, link.Stream(s))
@@ -118,11 +120,11 @@ func TestAStreamGoesOnWithoutAnswers(t *testing.T) {
 // TestQueuedStreamsAreWaitedFor: who waits for room waits for what of a stream counts as queued, too, until that has been written.
 func TestQueuedStreamsAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		handler := newEcho()
 		handler.gate = make(chan struct{})
 		serve(t, listener, ServerConfig{Handler: handler})
-		link := connect(t, LinkConfig{Dial: listener.dial, DeadAfter: time.Hour})
+		link := connect(t, LinkConfig{Dial: listener.Dial, DeadAfter: time.Hour})
 		<-link.up
 		s := &counting{total: 1000}
 		s.queued.Store(1000)
@@ -146,11 +148,11 @@ func TestQueuedStreamsAreWaitedFor(t *testing.T) {
 // TestStreamsAreBounded: no more wait than a connection has, and none is forgotten when it ends.
 func TestStreamsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		handler := newEcho()
 		handler.gate = make(chan struct{})
 		server := serve(t, listener, ServerConfig{Handler: handler})
-		link := connect(t, LinkConfig{Dial: listener.dial, DeadAfter: time.Hour})
+		link := connect(t, LinkConfig{Dial: listener.Dial, DeadAfter: time.Hour})
 		require.ErrorIs(t, link.Stream(&counting{total: 1}), ErrDown)
 		<-link.up
 		all := make([]*counting, maxStreams)

@@ -7,17 +7,19 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/pipes"
 )
 
 // TestBusyPeerIsNotSuspect: a peer that handles frames for seconds answers no pings meanwhile. It is not taken for one
 // that hangs, and who waits for its answer can see why.
 func TestBusyPeerIsNotSuspect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		handler := newEcho()
 		handler.gate = make(chan struct{})
 		serve(t, listener, ServerConfig{Handler: handler})
-		link := connect(t, LinkConfig{Dial: listener.dial})
+		link := connect(t, LinkConfig{Dial: listener.Dial})
 		require.Equal(t, Up, <-link.states)
 		time.Sleep(time.Second)
 		require.False(t, link.Working(), "there is nothing to do")
@@ -39,11 +41,11 @@ func TestBusyPeerIsNotSuspect(t *testing.T) {
 // TestHandlerThatNeverReturnsIsNoWork: it is not reported as working for ever.
 func TestHandlerThatNeverReturnsIsNoWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		handler := newEcho()
 		handler.gate = make(chan struct{})
 		serve(t, listener, ServerConfig{Handler: handler})
-		link := connect(t, LinkConfig{Dial: listener.dial})
+		link := connect(t, LinkConfig{Dial: listener.Dial})
 		require.Equal(t, Up, <-link.states)
 		require.NoError(t, link.SendFrames(appendFrame(nil, typeEcho, nil)))
 		begun := time.Now()
@@ -60,10 +62,10 @@ func TestHandlerThatNeverReturnsIsNoWork(t *testing.T) {
 // TestServerSaysWhatItsOwnerSays: that answers take long, or that nothing goes on.
 func TestServerSaysWhatItsOwnerSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		var working, stuck atomic.Bool
 		serve(t, listener, ServerConfig{Working: working.Load, Stuck: stuck.Load})
-		link := connect(t, LinkConfig{Dial: listener.dial})
+		link := connect(t, LinkConfig{Dial: listener.Dial})
 		require.Equal(t, Up, <-link.states)
 		working.Store(true)
 		time.Sleep(2 * progressInterval)
@@ -84,13 +86,13 @@ func TestServerSaysWhatItsOwnerSays(t *testing.T) {
 // its peer.
 func TestBusyDialerIsNoSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := pipes.Listen()
 		serve(t, listener, ServerConfig{})
 		busy := make(chan struct{})
 		states := make(chan State, 100)
 		link := NewLink(LinkConfig{
 			Options: Options{Logger: quiet},
-			Dial:    listener.dial,
+			Dial:    listener.Dial,
 			OnFrame: func(FrameType, []byte, time.Duration) { <-busy },
 			OnState: func(s State) { states <- s },
 		})

@@ -5,13 +5,13 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/metrics"
+	"github.com/quolldb/quoll/internal/pipes"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/ring"
@@ -69,15 +69,13 @@ func newPeer(change func(*Config)) (*Peer, *events, *clock) {
 
 // remote is the process at the other end of a peer's link: a server without sockets, for a synctest bubble.
 type remote struct {
-	incoming chan net.Conn
-	closed   chan struct{}
-	once     sync.Once
-	opened   chan *wire.ServerConn
+	*pipes.Listener
+	opened chan *wire.ServerConn
 }
 
 // serve runs what answers as b until the test ends.
 func serve(t *testing.T) *remote {
-	r := &remote{incoming: make(chan net.Conn), closed: make(chan struct{}), opened: make(chan *wire.ServerConn, 10)}
+	r := &remote{Listener: pipes.Listen(), opened: make(chan *wire.ServerConn, 10)}
 	hello := protocol.Properties{Voting: true, Version: "v1"}.Encode(wire.Hello{Role: wire.RoleNode, Name: "b"})
 	server := wire.NewServer(wire.ServerConfig{Options: wire.Options{Logger: quiet}, Handler: r, Accept: func(wire.Hello) (wire.Hello, error) { return hello, nil }})
 	ended := make(chan error, 1)
@@ -88,32 +86,6 @@ func serve(t *testing.T) *remote {
 	})
 	return r
 }
-
-func (r *remote) dial(ctx context.Context, _ string) (net.Conn, error) {
-	near, far := net.Pipe()
-	select {
-	case r.incoming <- far:
-		return near, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// Accept implements net.Listener.
-func (r *remote) Accept() (net.Conn, error) {
-	select {
-	case conn := <-r.incoming:
-		return conn, nil
-	case <-r.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Close implements net.Listener.
-func (r *remote) Close() error { r.once.Do(func() { close(r.closed) }); return nil }
-
-// Addr implements net.Listener.
-func (r *remote) Addr() net.Addr { return &net.UnixAddr{} }
 
 // Open implements wire.Handler.
 func (r *remote) Open(c *wire.ServerConn, _ wire.Hello) { r.opened <- c }

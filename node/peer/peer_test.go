@@ -232,7 +232,7 @@ func TestPeersComeAndGo(t *testing.T) {
 func TestTheLifeOfALink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := serve(t)
-		p, e, _ := newPeer(func(cfg *Config) { cfg.Dial = r.dial })
+		p, e, _ := newPeer(func(cfg *Config) { cfg.Dial = r.Dial })
 		require.Equal(t, "not connected yet", p.Unreachable())
 		require.True(t, p.Down())
 		_, err := p.Ask(t.Context(), 1, nil)
@@ -269,7 +269,7 @@ func TestTheLifeOfALink(t *testing.T) {
 func TestAQuestionIsNotAskedForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := serve(t)
-		p, _, _ := newPeer(func(cfg *Config) { cfg.Dial = r.dial })
+		p, _, _ := newPeer(func(cfg *Config) { cfg.Dial = r.Dial })
 		p.Start(t.Context())
 		defer p.Close()
 		<-r.opened

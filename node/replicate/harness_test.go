@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/metrics"
+	"github.com/quolldb/quoll/internal/pipes"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
@@ -68,10 +68,8 @@ type node struct {
 	peers  *peer.Set
 	view   *replica.View
 
-	arriving chan net.Conn
-	closed   chan struct{}
-	once     sync.Once
-	errors   chan error // of frames that make no sense
+	*pipes.Listener
+	errors chan error // of frames that make no sense
 }
 
 // cluster is the ring that the tests have. Only the first members run.
@@ -86,7 +84,7 @@ func member(t *testing.T, name string) *ring.Member {
 
 // start runs a member until the test, which is in a synctest bubble, ends.
 func start(t *testing.T, name string) *node {
-	n := &node{engine: &roomy{Engine: memory.New()}, peers: &peer.Set{}, arriving: make(chan net.Conn), closed: make(chan struct{}), errors: make(chan error, 10)}
+	n := &node{engine: &roomy{Engine: memory.New()}, peers: &peer.Set{}, Listener: pipes.Listen(), errors: make(chan error, 10)}
 	began, m := time.Now(), new(metrics.Node)
 	mono := func() int64 { return time.Since(began).Milliseconds() + 1 }
 	host := replica.New(noNode{}, replica.Options{Engine: n.engine, Peers: n.peers, Timing: register.DefaultTiming(),
@@ -184,32 +182,6 @@ func (n *node) Closed(c *wire.ServerConn, _ error) {
 	s.requests.Drop()
 }
 
-func (n *node) dial(ctx context.Context, _ string) (net.Conn, error) {
-	near, far := net.Pipe()
-	select {
-	case n.arriving <- far:
-		return near, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// Accept implements net.Listener.
-func (n *node) Accept() (net.Conn, error) {
-	select {
-	case conn := <-n.arriving:
-		return conn, nil
-	case <-n.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Close implements net.Listener.
-func (n *node) Close() error { n.once.Do(func() { close(n.closed) }); return nil }
-
-// Addr implements net.Listener.
-func (n *node) Addr() net.Addr { return &net.UnixAddr{} }
-
 // home is a connection on which another node's homes ask, and what they are answered.
 type home struct {
 	t       *testing.T
@@ -224,7 +196,7 @@ func homeAt(t *testing.T, n *node, from string) *home {
 
 func homeOf(t *testing.T, n *node, hello wire.Hello) *home {
 	h := &home{t: t}
-	h.link = wire.NewLink(wire.LinkConfig{Options: wire.Options{Logger: quiet}, Dial: n.dial, Hello: func() wire.Hello { return hello }, OnFrame: h.frame})
+	h.link = wire.NewLink(wire.LinkConfig{Options: wire.Options{Logger: quiet}, Dial: n.Dial, Hello: func() wire.Hello { return hello }, OnFrame: h.frame})
 	h.link.Start(t.Context())
 	t.Cleanup(h.link.Close)
 	synctest.Wait()

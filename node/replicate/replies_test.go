@@ -30,7 +30,7 @@ func (n *node) repair(slots ...uint16) (done []bool) {
 func TestAHomeCountsWhatAnotherNodeAnswers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a, b := running(t, "a"), running(t, "b")
-		p := a.connect(t, "b", b.dial)
+		p := a.connect(t, "b", b.Dial)
 		p.Start(t.Context())
 		defer p.Close()
 		synctest.Wait()
@@ -55,7 +55,7 @@ func TestAHomeCountsWhatAnotherNodeAnswers(t *testing.T) {
 func asked(t *testing.T) (n *node, r *Replies, promise *register.Message) {
 	n = running(t, "a")
 	b := running(t, "b")
-	p := n.connect(t, "b", b.dial)
+	p := n.connect(t, "b", b.Dial)
 	p.Start(t.Context())
 	t.Cleanup(p.Close)
 	b.engine.hold.Store(true) // it says nothing
