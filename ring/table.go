@@ -28,8 +28,7 @@ type Table struct {
 	epochs   []uint64
 	next     map[uint16][]uint16 // of joint slots,
 	members  map[uint16][]uint16 // and all their members, old and new
-	counts   map[uint16]slotCount
-	digest   uint64
+	counts   []slotCount         // by member ID
 }
 
 type slotCount struct{ home, replica int }
@@ -112,29 +111,22 @@ func (t *Table) finish() {
 	if !slices.ContainsFunc(t.sizes, func(n uint8) bool { return int(n) != t.stride }) {
 		t.sizes = nil
 	}
-	t.counts = make(map[uint16]slotCount)
-	encoded := binary.BigEndian.AppendUint64(nil, t.version)
+	t.counts = make([]slotCount, int(slices.Max(t.replicas))+1)
 	for number := range uint16(Slots) {
-		encoded = binary.BigEndian.AppendUint64(encoded, t.epochs[number])
-		encoded = appendIDs(appendIDs(encoded, t.Replicas(number)), t.next[number])
-		for i, id := range t.Replicas(number) {
-			n := t.counts[id]
-			n.replica++
-			if i == 0 {
-				n.home++
-			}
-			t.counts[id] = n
+		replicas := t.Replicas(number)
+		t.counts[replicas[0]].home++
+		for _, id := range replicas {
+			t.counts[id].replica++
 		}
 	}
-	t.digest = digest(encoded)
 }
 
-func appendIDs(b []byte, ids []uint16) []byte {
-	b = append(b, uint8(len(ids)))
-	for _, id := range ids {
-		b = binary.BigEndian.AppendUint16(b, id)
+// count returns how many slots a member has.
+func (t *Table) count(id uint16) slotCount {
+	if int(id) >= len(t.counts) {
+		return slotCount{}
 	}
-	return b
+	return t.counts[id]
 }
 
 // Version returns the version of the ring that the table is of.
@@ -184,11 +176,26 @@ func (t *Table) Assignment(slot uint16) Assignment {
 func (t *Table) Contains(slot, id uint16) bool { return slices.Contains(t.Members(slot), id) }
 
 // HomeSlots returns of how many slots the member is the preferred home.
-func (t *Table) HomeSlots(id uint16) int { return t.counts[id].home }
+func (t *Table) HomeSlots(id uint16) int { return t.count(id).home }
 
 // ReplicaSlots returns how many slots the member holds. Those that it is to have one day do not count.
-func (t *Table) ReplicaSlots(id uint16) int { return t.counts[id].replica }
+func (t *Table) ReplicaSlots(id uint16) int { return t.count(id).replica }
 
 // Digest returns a number that is the same for equal tables, on every machine, and
-// most probably different for others.
-func (t *Table) Digest() uint64 { return t.digest }
+// most probably different for others. It goes through all slots.
+func (t *Table) Digest() uint64 {
+	encoded := binary.BigEndian.AppendUint64(nil, t.version)
+	for number := range uint16(Slots) {
+		encoded = binary.BigEndian.AppendUint64(encoded, t.epochs[number])
+		encoded = appendIDs(appendIDs(encoded, t.Replicas(number)), t.next[number])
+	}
+	return digest(encoded)
+}
+
+func appendIDs(b []byte, ids []uint16) []byte {
+	b = append(b, uint8(len(ids)))
+	for _, id := range ids {
+		b = binary.BigEndian.AppendUint16(b, id)
+	}
+	return b
+}
