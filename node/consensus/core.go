@@ -10,6 +10,8 @@ import (
 	"go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/quolldb/quoll/internal/wire"
 )
 
 // core is a Group without its goroutine: whoever calls it says what time it is, so that a test can be a sequence of events. It calls the
@@ -168,18 +170,18 @@ func (c *core) retired() bool {
 // receive handles a message of another node.
 func (c *core) receive(now time.Time, message []byte) error {
 	c.now = now
-	d := &decoder{b: message}
-	h := d.header()
+	d := wire.NewDecoder(message)
+	h := readHeader(&d)
 	if h.to != c.cfg.ID || h.from == 0 || h.from == h.to { // meant for a former life, or malformed
 		return nil
 	}
 	c.hears(h.from)
 	if h.kind != kindPiece {
-		c.handle(h, d)
-	} else if whole := c.assemblies.add(h.from, d); whole != nil {
-		d := &decoder{b: whole}
-		if inner := d.header(); inner.from == h.from && inner.to == h.to {
-			c.handle(inner, d)
+		c.handle(h, &d)
+	} else if whole := c.assemblies.add(h.from, &d); whole != nil {
+		d := wire.NewDecoder(whole)
+		if inner := readHeader(&d); inner.from == h.from && inner.to == h.to {
+			c.handle(inner, &d)
 		}
 	}
 	return c.work()
@@ -198,11 +200,11 @@ func (c *core) hears(from uint64) {
 	c.lastHeard[from] = c.now
 }
 
-func (c *core) handle(h header, d *decoder) {
+func (c *core) handle(h header, d *wire.Decoder) {
 	switch h.kind {
 	case kindRaft:
 		m := &pb.Message{}
-		if err := proto.Unmarshal(d.rest(), m); err != nil || m.GetFrom() != h.from || m.GetTo() != h.to {
+		if err := proto.Unmarshal(d.Rest(), m); err != nil || m.GetFrom() != h.from || m.GetTo() != h.to {
 			c.log.Debug("a message of the Raft group is malformed", "from", c.name(h.from), "err", err)
 			return
 		}
@@ -212,13 +214,13 @@ func (c *core) handle(h header, d *decoder) {
 	case kindAsk:
 		c.send(kindTold, h.from, told{leading: c.leading, commit: c.applied, voters: c.voters()}.append(nil))
 	case kindTold:
-		if t := d.told(); d.err == nil {
+		if t := readTold(d); d.Err() == nil {
 			c.told(h.from, t)
 		}
 	case kindPropose:
-		c.accept(h.from, d.rest())
+		c.accept(h.from, d.Rest())
 	case kindResult:
-		if r := d.result(); d.err == nil {
+		if r := readResult(d); d.Err() == nil {
 			c.resolve(r)
 		}
 	}

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/quolldb/quoll/internal/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -428,9 +430,9 @@ func TestPieces(t *testing.T) {
 	}
 	a := assemblies{}
 	add := func(from uint64, piece []byte) []byte {
-		d := &decoder{b: piece}
-		require.Equal(t, kindPiece, d.header().kind)
-		return a.add(from, d)
+		d := wire.NewDecoder(piece)
+		require.Equal(t, kindPiece, readHeader(&d).kind)
+		return a.add(from, &d)
 	}
 	pieces := send(1)
 	random.Shuffle(len(pieces), func(i, j int) { pieces[i], pieces[j] = pieces[j], pieces[i] })
@@ -472,16 +474,19 @@ func FuzzDecode(f *testing.F) {
 	f.Add(envelope{request{1, 2}, 3, []byte("entry")}.encode())
 	f.Add((&recent{}).encodeSnapshot([]byte("state")))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		told := (&decoder{b: b}).told()
+		d := wire.NewDecoder(b)
+		told := readTold(&d)
 		require.LessOrEqual(t, len(told.voters.IDs), 2*MaxVoters+2)
-		(&decoder{b: b}).result()
+		d = wire.NewDecoder(b)
+		readResult(&d)
 		if e, err := decodeEnvelope(b); err == nil {
 			again, err := decodeEnvelope(e.encode())
 			require.NoError(t, err)
 			require.Equal(t, e, again)
 		}
 		_, _, _ = decodeSnapshot(b)
-		require.Nil(t, slices.Clone(assemblies{}.add(1, &decoder{b: append([]byte{1, 2}, b...)})))
+		d = wire.NewDecoder(append([]byte{1, 2}, b...))
+		require.Nil(t, slices.Clone(assemblies{}.add(1, &d)))
 		_, _, _ = readFrames(b)
 	})
 }

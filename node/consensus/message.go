@@ -1,6 +1,6 @@
 package consensus
 
-import "encoding/binary"
+import "github.com/quolldb/quoll/internal/wire"
 
 // What nodes say to each other: a header and, by its kind, a body.
 
@@ -25,10 +25,10 @@ type header struct {
 const headerSize = 17
 
 func (h header) append(b []byte) []byte {
-	return appendFixed(appendFixed(append(b, byte(h.kind)), h.from), h.to)
+	return wire.AppendUint64(wire.AppendUint64(append(b, byte(h.kind)), h.from), h.to)
 }
 
-func (d *decoder) header() header { return header{kind(d.byte()), d.fixed(), d.fixed()} }
+func readHeader(d *wire.Decoder) header { return header{kind(d.Byte()), d.Uint64(), d.Uint64()} }
 
 // told is what a node knows of the group.
 type told struct {
@@ -38,28 +38,24 @@ type told struct {
 }
 
 func (t told) append(b []byte) []byte {
-	leading := byte(0)
-	if t.leading {
-		leading = 1
-	}
-	b = binary.AppendUvarint(append(b, leading), t.commit)
-	b = binary.AppendUvarint(b, t.voters.Index)
-	b = binary.AppendUvarint(b, uint64(len(t.voters.IDs)))
+	b = wire.AppendUvarint(wire.AppendBool(b, t.leading), t.commit)
+	b = wire.AppendUvarint(b, t.voters.Index)
+	b = wire.AppendUvarint(b, uint64(len(t.voters.IDs)))
 	for _, id := range t.voters.IDs {
-		b = appendFixed(b, id)
+		b = wire.AppendUint64(b, id)
 	}
 	return b
 }
 
-func (d *decoder) told() told {
-	t := told{leading: d.byte() == 1, commit: d.uvarint(), voters: Voters{Index: d.uvarint()}}
-	n := d.uvarint()
+func readTold(d *wire.Decoder) told {
+	t := told{leading: d.Byte() == 1, commit: d.Uvarint(), voters: Voters{Index: d.Uvarint()}}
+	n := d.Uvarint()
 	if n > 2*MaxVoters+2 { // more never vote, also between two sets of voters
-		d.fail()
+		d.Fail("too many voters")
 		return told{}
 	}
 	for range n {
-		t.voters.IDs = append(t.voters.IDs, d.fixed())
+		t.voters.IDs = append(t.voters.IDs, d.Uint64())
 	}
 	return t
 }
@@ -68,10 +64,10 @@ func (d *decoder) told() told {
 type request struct{ session, seq uint64 }
 
 func (r request) append(b []byte) []byte {
-	return binary.AppendUvarint(appendFixed(b, r.session), r.seq)
+	return wire.AppendUvarint(wire.AppendUint64(b, r.session), r.seq)
 }
 
-func (d *decoder) request() request { return request{d.fixed(), d.uvarint()} }
+func readRequest(d *wire.Decoder) request { return request{d.Uint64(), d.Uvarint()} }
 
 // envelope is what the log holds: a proposal. It is not applied at an index above until.
 type envelope struct {
@@ -81,15 +77,15 @@ type envelope struct {
 }
 
 func (e envelope) encode() []byte {
-	b := binary.AppendUvarint(e.append(nil), e.until) // what names the request comes first
+	b := wire.AppendUvarint(e.append(nil), e.until) // what names the request comes first
 	return append(b, e.entry...)
 }
 
 func decodeEnvelope(b []byte) (envelope, error) {
-	d := decoder{b: b}
-	e := envelope{request: d.request(), until: d.uvarint()}
-	e.entry = d.rest()
-	return e, d.err
+	d := wire.NewDecoder(b)
+	e := envelope{request: readRequest(&d), until: d.Uvarint()}
+	e.entry = d.Rest()
+	return e, d.Err()
 }
 
 // outcome is what became of a proposal. The numbers are part of the peer protocol, and of snapshots.
@@ -111,10 +107,10 @@ type result struct {
 }
 
 func (r result) append(b []byte) []byte {
-	b = binary.AppendUvarint(append(r.request.append(b), byte(r.outcome)), r.index)
-	return appendBytes(b, r.value)
+	b = wire.AppendUvarint(append(r.request.append(b), byte(r.outcome)), r.index)
+	return wire.AppendBytes(b, r.value)
 }
 
-func (d *decoder) result() result {
-	return result{request: d.request(), outcome: outcome(d.byte()), index: d.uvarint(), value: d.bytes()}
+func readResult(d *wire.Decoder) result {
+	return result{request: readRequest(d), outcome: outcome(d.Byte()), index: d.Uvarint(), value: d.Bytes()}
 }

@@ -3,6 +3,8 @@ package consensus
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/quolldb/quoll/internal/wire"
 )
 
 const (
@@ -28,9 +30,9 @@ func cut(message []byte, number uint64, h header, most int, send func([]byte)) {
 	parts := slices.Collect(slices.Chunk(message, most-pieceOverhead))
 	for i, part := range parts {
 		b := h.append(make([]byte, 0, pieceOverhead+len(part)))
-		b = binary.AppendUvarint(b, number)
-		b = binary.AppendUvarint(b, uint64(len(parts)))
-		b = binary.AppendUvarint(b, uint64(i))
+		b = wire.AppendUvarint(b, number)
+		b = wire.AppendUvarint(b, uint64(len(parts)))
+		b = wire.AppendUvarint(b, uint64(i))
 		send(append(b, part...))
 	}
 }
@@ -47,9 +49,9 @@ type assembly struct {
 type assemblies map[uint64]*assembly
 
 // add takes a piece, and returns the message if it was the last one that was missing.
-func (a assemblies) add(from uint64, d *decoder) []byte {
-	number, count, index, part := d.uvarint(), d.uvarint(), d.uvarint(), d.rest()
-	if d.err != nil || count > maxPieces || index >= count || len(part) == 0 {
+func (a assemblies) add(from uint64, d *wire.Decoder) []byte {
+	number, count, index, part := d.Uvarint(), d.Uvarint(), d.Uvarint(), d.Rest()
+	if d.Err() != nil || count > maxPieces || index >= count || len(part) == 0 {
 		return nil
 	}
 	m := a[from]

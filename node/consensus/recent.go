@@ -1,8 +1,6 @@
 package consensus
 
-import (
-	"encoding/binary"
-)
+import "github.com/quolldb/quoll/internal/wire"
 
 // window is for how many entries of the log an outcome is kept, and how many entries after its proposer looked a proposal may still be applied.
 // So no copy of a proposal is applied after the outcome of another one has been forgotten.
@@ -34,7 +32,7 @@ func (r *recent) add(res result) {
 
 // encodeSnapshot is what snapshots hold: the outcomes, and the machine's state.
 func (r *recent) encodeSnapshot(state []byte) []byte {
-	b := binary.AppendUvarint(nil, uint64(len(r.order)))
+	b := wire.AppendUvarint(nil, uint64(len(r.order)))
 	for _, q := range r.order {
 		b = r.outcomes[q].append(b)
 	}
@@ -42,9 +40,9 @@ func (r *recent) encodeSnapshot(state []byte) []byte {
 }
 
 func decodeSnapshot(b []byte) (r recent, state []byte, err error) {
-	d := decoder{b: b}
-	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
-		r.add(d.result())
+	d := wire.NewDecoder(b)
+	for n := d.Uvarint(); n > 0 && d.Err() == nil; n-- {
+		r.add(readResult(&d))
 	}
-	return r, d.rest(), d.err
+	return r, d.Rest(), d.Err()
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/wire"
 )
 
 // sim is a cluster of cores and a network, as one sequence of events: one seed is one history.
@@ -201,11 +203,11 @@ func (n *simNode) call(step func() error) {
 // Send implements Transport.
 func (n *simNode) Send(to uint64, message []byte) {
 	s := n.s
-	d := decoder{b: message}
-	h := d.header()
+	d := wire.NewDecoder(message)
+	h := readHeader(&d)
 	s.sent[h.kind]++
 	if s.inspect != nil {
-		s.inspect(n, h, d.rest())
+		s.inspect(n, h, d.Rest())
 	}
 	if n.left != nil || s.cut[[2]uint64{n.id, to}] || s.random.IntN(100) < s.loss || s.dropped != nil && s.dropped(h) {
 		return
