@@ -8,7 +8,6 @@ import (
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
-	"github.com/quolldb/quoll/node/engine/enginetest"
 	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/replica"
@@ -33,18 +32,24 @@ func changed(t testing.TB, n *Node, change map[uint16]ring.Assignment) *replica.
 	return replica.ViewOf(v.Cluster, table, v.Self)
 }
 
+// newLed starts a cluster in which a leads the slot of a key, whose value is v.
+func newLed(t *testing.T) (c *testCluster, a *Node, key string) {
+	c = newFormed(t, 3, nil)
+	a = c.nodes["a"]
+	key = c.keyOf(a)
+	require.Equal(t, "+OK\r\n", string(c.dial(a).one(op(protocol.Execute, "set "+key+" v")).Reply))
+	return c, a, key
+}
+
 // TestASlotChangesItsHomeAlone: a home whose slot has another epoch gives it up, and all others go on.
 func TestASlotChangesItsHomeAlone(t *testing.T) {
-	c := newFormed(t, 3, nil)
-	a, b := c.nodes["a"], c.nodes["b"]
-	key := c.keyOf(a)
-	slot := ring.SlotOf([]byte(key))
+	c, a, key := newLed(t)
+	b, slot := c.nodes["b"], ring.SlotOf([]byte(key))
 	elsewhere := "else-0"
 	for i := 1; ring.SlotOf([]byte(elsewhere)) == slot || a.replicas.View().Table.Replicas(ring.SlotOf([]byte(elsewhere)))[0] != a.self.ID; i++ {
 		elsewhere = "else-" + string(rune('0'+i))
 	}
 	atA := c.dial(a)
-	require.Equal(t, "+OK\r\n", string(atA.one(op(protocol.Execute, "set "+key+" v")).Reply))
 	require.Equal(t, "+OK\r\n", string(atA.one(op(protocol.Execute, "set "+elsewhere+" v")).Reply))
 	next := slices.Clone(a.replicas.View().Table.Replicas(slot))
 	i := slices.Index(next, b.self.ID)
@@ -72,12 +77,8 @@ func TestASlotChangesItsHomeAlone(t *testing.T) {
 // TestAStaleHomeIsRefused: one that has not heard of a new epoch gets nothing done, and what it was asked for is done by others. It does not
 // take part in that epoch before it knows its members.
 func TestAStaleHomeIsRefused(t *testing.T) {
-	c := newFormed(t, 3, nil)
-	a := c.nodes["a"]
-	key := c.keyOf(a)
-	slot := ring.SlotOf([]byte(key))
-	atA := c.dial(a)
-	require.Equal(t, "+OK\r\n", string(atA.one(op(protocol.Execute, "set "+key+" v")).Reply))
+	c, a, key := newLed(t)
+	slot, atA := ring.SlotOf([]byte(key)), c.dial(a)
 	next := slices.Clone(a.replicas.View().Table.Replicas(slot))
 	next[0], next[1] = next[1], next[0]
 	var home *Node
@@ -125,12 +126,8 @@ func TestWhatIsUnsureIsNoVote(t *testing.T) {
 
 // TestASlotThatIsNotHeldAnyMore: who is no member of a slot any more says nothing of it.
 func TestASlotThatIsNotHeldAnyMore(t *testing.T) {
-	c := newFormed(t, 3, nil)
-	a := c.nodes["a"]
-	key := c.keyOf(a)
-	slot := ring.SlotOf([]byte(key))
-	atA := c.dial(a)
-	require.Equal(t, "+OK\r\n", string(atA.one(op(protocol.Execute, "set "+key+" v")).Reply))
+	c, a, key := newLed(t)
+	slot, atA := ring.SlotOf([]byte(key)), c.dial(a)
 	a.replicas.Learn(changed(t, a, map[uint16]ring.Assignment{slot: {Replicas: a.replicas.View().Table.Replicas(slot)[1:]}}))
 	atA.epoch = 2
 	for _, kind := range []protocol.OpKind{protocol.Execute, protocol.ReadValue, protocol.ReadVersion} {
@@ -140,18 +137,8 @@ func TestASlotThatIsNotHeldAnyMore(t *testing.T) {
 
 // TestADamagedSlotThatIsNotHeldAnyMore: nobody rebuilds it, however far that was.
 func TestADamagedSlotThatIsNotHeldAnyMore(t *testing.T) {
-	slow := enginetest.Slow(memory.New())
-	c, e := newRotting(t, 3, func(o *Options) {
-		if o.Name == "a" {
-			o.Engine = slow
-		}
-	})
-	b := c.nodes["b"]
-	key := c.keyOf(c.nodes["c"])
-	slot := ring.SlotOf([]byte(key))
-	require.Equal(t, "+OK\r\n", string(c.dial(c.nodes["c"]).do("set "+key+" v").Reply))
-	e.rot(key)
-	b.repairs.Recount(t.Context(), slot)
+	c, _, slow, key := newDamaged(t)
+	b, slot := c.nodes["b"], ring.SlotOf([]byte(key))
 	require.Equal(t, 1, b.Self().DamagedSlots)
 	others := slices.DeleteFunc(slices.Clone(b.replicas.View().Table.Replicas(slot)), func(id uint16) bool { return id == b.self.ID })
 	require.True(t, b.replicas.Learn(changed(t, b, map[uint16]ring.Assignment{slot: {Replicas: others}})))

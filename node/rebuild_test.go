@@ -142,21 +142,25 @@ func TestADamagedSlotIsRebuilt(t *testing.T) {
 	}
 }
 
-// TestARebuildNeedsEveryReplica: until all others have promised nothing is removed, and there is no vote.
-func TestARebuildNeedsEveryReplica(t *testing.T) {
-	slow := enginetest.Slow(memory.New())
-	c, e := newRotting(t, 3, func(o *Options) {
+// newDamaged starts a cluster in which b cannot read its record of a key, and knows it, and a's store keeps everybody waiting.
+func newDamaged(t *testing.T) (c *testCluster, e *rotting, slow *enginetest.SlowEngine, key string) {
+	slow = enginetest.Slow(memory.New())
+	c, e = newRotting(t, 3, func(o *Options) {
 		if o.Name == "a" {
 			o.Engine = slow
 		}
 	})
-	b := c.nodes["b"]
-	key := c.keyOf(c.nodes["c"])
-	slot := ring.SlotOf([]byte(key))
-	proxy := c.dial(c.nodes["c"])
-	require.Equal(t, "+OK\r\n", string(proxy.do("set "+key+" v").Reply))
+	key = c.keyOf(c.nodes["c"])
+	require.Equal(t, "+OK\r\n", string(c.dial(c.nodes["c"]).do("set "+key+" v").Reply))
 	e.rot(key)
-	b.repairs.Recount(t.Context(), slot)
+	c.nodes["b"].repairs.Recount(t.Context(), ring.SlotOf([]byte(key)))
+	return c, e, slow, key
+}
+
+// TestARebuildNeedsEveryReplica: until all others have promised nothing is removed, and there is no vote.
+func TestARebuildNeedsEveryReplica(t *testing.T) {
+	c, e, slow, key := newDamaged(t)
+	b, slot := c.nodes["b"], ring.SlotOf([]byte(key))
 	c.eventually(func() bool { // its promise is held
 		st := c.nodes["a"].replicas.Lock(slot, nil)
 		defer st.Unlock()
