@@ -58,12 +58,14 @@ func (d Document) decode(body []byte) (Document, error) {
 	next := d
 	since := r.number()
 	next.Version = r.number()
-	next.Cluster = r.text()
+	next.Cluster, next.Formation = r.text(), r.number()
 	switch {
 	case r.bad || next.Version == 0 || since > next.Version:
 		return d, ErrEncoding
 	case d.Version > 0 && next.Cluster != d.Cluster:
 		return d, fmt.Errorf("%w: that of cluster %q", ErrDiverged, next.Cluster)
+	case d.Version > 0 && next.Formation != d.Formation:
+		return d, fmt.Errorf("%w: that of formation %016x, not %016x", ErrDiverged, next.Formation, d.Formation)
 	case d.Version < since:
 		return d, fmt.Errorf("%w: it is since version %d, and here is %d", ErrGap, since, d.Version)
 	case next.Version <= d.Version:

@@ -12,6 +12,9 @@ type Document struct {
 	// Version counts the changes of the document, from 1. Cluster is the cluster's name.
 	Version uint64
 	Cluster string
+	// Formation tells the ring from every other one of that name, before and after it: it is the digest of the cluster as it
+	// formed, with its members' random generations. It never changes, and is not 0.
+	Formation uint64
 	// Replicas is how many members hold a slot when no plan is under way.
 	Replicas int
 	// Members are ordered by ID. Every ID that a slot or the plan names is here.
@@ -116,7 +119,7 @@ func FromCluster(c ring.Cluster) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	d := Document{Version: c.Epoch, Cluster: c.Name, Replicas: c.Replicas, MembersAt: c.Epoch, StagedAt: c.Epoch}
+	d := Document{Version: c.Epoch, Cluster: c.Name, Formation: max(c.Digest(), 1), Replicas: c.Replicas, MembersAt: c.Epoch, StagedAt: c.Epoch}
 	for _, m := range c.Members {
 		d.Members = append(d.Members, Life{m, Active})
 		d.LastID = max(d.LastID, m.ID)
@@ -134,7 +137,7 @@ func byID(a, b Life) int { return int(a.ID) - int(b.ID) }
 func (d Document) Table() (*ring.Table, error) { return ring.NewTable(d.Version, d.Slots) }
 
 // Ring returns the members as a cluster whose epoch is the version: those who hold
-// slots, or are to.
+// slots, or are to. Slots may name lives that are not among them: see Lives.
 func (d Document) Ring() ring.Cluster {
 	c := ring.Cluster{Name: d.Cluster, Epoch: d.Version, Replicas: d.Replicas}
 	for _, l := range d.Members {
@@ -144,6 +147,29 @@ func (d Document) Ring() ring.Cluster {
 	}
 	return c
 }
+
+// Lives returns everybody that is in the document as such a cluster, ordered by ID: whoever waits to join, and lives that are
+// lost, too. So several may have the same name, and it is no valid cluster.
+func (d Document) Lives() ring.Cluster {
+	c := ring.Cluster{Name: d.Cluster, Epoch: d.Version, Replicas: d.Replicas}
+	for _, l := range d.Members {
+		c.Members = append(c.Members, l.Member)
+	}
+	return c
+}
+
+// LifeOf returns the life that a process is: that of its name and generation, be it lost.
+func (d Document) LifeOf(name string, generation uint64) (Life, bool) {
+	for _, l := range d.Members {
+		if l.Generation == generation && l.Name == name {
+			return l, true
+		}
+	}
+	return Life{}, false
+}
+
+// Untouched reports whether the ring is as it formed: no entry has been applied.
+func (d Document) Untouched() bool { return d.MembersAt == d.Version && len(d.History) == 0 }
 
 // Member returns the life with the ID.
 func (d Document) Member(id uint16) (Life, bool) {

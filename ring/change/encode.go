@@ -40,6 +40,7 @@ func (d Document) body(since uint64) []byte {
 	w.b = append(w.b, format)
 	w.numbers(since, d.Version)
 	w.text(d.Cluster)
+	w.numbers(d.Formation)
 	w.numbers(uint64(d.Replicas), uint64(d.LastID), d.MembersAt, d.StagedAt, uint64(d.Rate))
 	w.flag(d.Paused)
 	if w.flag(d.MembersAt > since) {

@@ -26,9 +26,39 @@ func TestBadEncodings(t *testing.T) {
 	other.Cluster = "other"
 	_, err = other.Update(d.Encode())
 	require.ErrorIs(t, err, ErrDiverged)
+	reformed := first(t, 4, 3) // with other generations
+	reformed.Formation++
+	_, err = reformed.Update(d.Encode())
+	require.ErrorIs(t, err, ErrDiverged)
+	_, err = reformed.Update(d.Since(1))
+	require.ErrorIs(t, err, ErrDiverged)
+	nothing := first(t, 4, 3)
+	nothing.Formation = 0
+	_, err = Decode(nothing.Encode())
+	require.ErrorIs(t, err, ErrEncoding)
 	fork := do(t, first(t, 4, 3), Entry{Rate: &Rate{5}})
 	_, err = fork.Update(d.Since(fork.Version))
 	require.ErrorIs(t, err, ErrDiverged)
+}
+
+// TestLives: a formation is one of the cluster's, with the generations that there were, and stays; lives that are lost, or wait, are found.
+func TestLives(t *testing.T) {
+	d := first(t, 4, 3)
+	require.True(t, d.Untouched())
+	require.Equal(t, cluster(4, 3).Digest(), d.Formation)
+	next := do(t, d, join(5), rejoin(d, "n2", 77))
+	require.False(t, next.Untouched())
+	require.False(t, do(t, d, Entry{Rate: &Rate{5}}).Untouched())
+	require.Equal(t, d.Formation, next.Formation)
+	require.Len(t, next.Ring().Members, 4)
+	require.Len(t, next.Lives().Members, 6)
+	lost, _ := next.LifeOf("n2", 2)
+	back, _ := next.LifeOf("n2", 77)
+	require.Equal(t, Lost, lost.State)
+	require.Equal(t, Joining, back.State)
+	require.NotEqual(t, lost.ID, back.ID)
+	_, found := next.LifeOf("n3", 77)
+	require.False(t, found)
 }
 
 func TestADeltaWithAGap(t *testing.T) {

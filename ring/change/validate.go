@@ -1,6 +1,7 @@
 package change
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -134,6 +135,9 @@ func (d Document) checkRest() error {
 		if len(e.By) > maxText || len(e.What) > maxText || e.Version > d.Version || i > 0 && e.Version < d.History[i-1].Version {
 			return fmt.Errorf("event of version %d", e.Version)
 		}
+	}
+	if d.Formation == 0 {
+		return errors.New("no formation")
 	}
 	if len(d.Staged) > MaxStaged || len(d.History) > MaxHistory || d.StagedAt > d.Version || d.Rate < 0 {
 		return fmt.Errorf("%d changes staged in version %d, %d events, rate %d", len(d.Staged), d.StagedAt, len(d.History), d.Rate)
