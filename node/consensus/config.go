@@ -15,6 +15,9 @@ type Machine interface {
 	// Apply executes an entry that a majority holds. What it returns and what it makes of the state depends on the state and the entry only:
 	// no clock, no randomness. An error is an answer like any other: the entry was refused and has changed nothing. Results are kept for a while, for proposals that are
 	// repeated, so they should be short. The entry's bytes are not to be changed, and may be kept.
+	//
+	// An error that wraps ErrUnknownEntry is no answer: the entry is of a later version of the machine, which may make something of it on other nodes. The group of
+	// this node ends then, before it goes another way than the others. So nobody proposes what its own machine does not know.
 	Apply(index uint64, entry []byte) (result []byte, err error)
 	// Snapshot returns the whole state; the caller owns the bytes.
 	Snapshot() []byte
@@ -49,6 +52,8 @@ type Initial struct {
 type Config struct {
 	// ID is this node's identity, its generation: at least 1, and never used again once its storage is lost.
 	ID uint64
+	// Formation says which group this is, the same on all its nodes. A cluster that forms again has another one, whose voters are not this one's.
+	Formation uint64
 
 	Storage   Storage
 	Transport Transport
@@ -122,6 +127,10 @@ func (c *Config) Validate() error {
 	}
 	return nil
 }
+
+// ErrUnknownEntry is wrapped by what a Machine says of an entry that it does not know, and by what a group says that has ended because of that. It goes on from
+// there when it is started again with a machine that knows it.
+var ErrUnknownEntry = errors.New("the log has a change of the ring that this version does not know: upgrade this node")
 
 // reservedIDs is where the IDs begin that the library gives to its own threads.
 const reservedIDs = ^uint64(0) - 1

@@ -42,6 +42,8 @@ type core struct {
 	assemblies   assemblies
 	snapshotting map[uint64]time.Time // since when a snapshot is on its way to a node, on the leader
 	confAsked    time.Time            // when the leader proposed the last change of the group
+	resigned     int                  // how many voters it has asked, or could have asked, to lead in its place
+	tooLong      time.Time            // when it last said that a snapshot is too long to be sent
 	since        time.Time            // without a leader
 	complained   time.Time
 

@@ -199,9 +199,12 @@ func (g *Group) Voters() Voters {
 	return v
 }
 
-// Hear tells the group who votes, as another node's Voters said. What is older than what it knows is ignored. It does not block; the group looks at it
-// within a Tick.
+// Hear tells the group who votes, as another node's Voters said. What is older than what it knows, or of another formation, is ignored. It does not block; the
+// group looks at it within a Tick.
 func (g *Group) Hear(v Voters) {
+	if v.Formation != g.cfg.Formation {
+		return
+	}
 	v.IDs = slices.Clone(v.IDs)
 	for {
 		old := g.heard.Load()
@@ -250,7 +253,8 @@ func (g *Group) lead(leading bool) {
 // Done is closed when the group has ended.
 func (g *Group) Done() <-chan struct{} { return g.done }
 
-// Err returns why the group has ended by itself, nil if it was told to, or has not ended. Errors wrap ErrStorage if it could not make something durable.
+// Err returns why the group has ended by itself, nil if it was told to, or has not ended. Errors wrap ErrStorage if it could not make something durable, and
+// ErrUnknownEntry if this version is too old.
 func (g *Group) Err() error {
 	select {
 	case <-g.done:

@@ -469,7 +469,7 @@ func TestRecentIsKeptInSnapshots(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add(told{leading: true, commit: 7, voters: Voters{3, []uint64{1, 2}}}.append(nil))
+	f.Add(told{leading: true, commit: 7, voters: Voters{9, 3, []uint64{1, 2}}}.append(nil))
 	f.Add(result{request: request{1, 2}, outcome: refused, index: 3, value: []byte("no")}.append(nil))
 	f.Add(envelope{request{1, 2}, 3, []byte("entry")}.encode())
 	f.Add((&recent{}).encodeSnapshot([]byte("state")))

@@ -8,12 +8,15 @@ import (
 	"sync"
 )
 
-// machine is a Machine that remembers the whole log. It refuses what begins with "refuse".
+// machine is a Machine that remembers the whole log. It refuses what begins with "refuse", and does not know what begins with "unknown".
 type machine struct {
 	mu  sync.Mutex
 	log []logged
 	// check, unless nil, sees all that is applied or restored.
 	check func(log []logged, upTo uint64)
+	// padding is by how much longer snapshots are. A newer machine knows everything.
+	padding int
+	newer   bool
 }
 
 type logged struct {
@@ -26,6 +29,9 @@ func (m *machine) Apply(index uint64, entry []byte) ([]byte, error) {
 	defer m.mu.Unlock()
 	if strings.HasPrefix(string(entry), "refuse") {
 		return nil, errors.New("the machine does not like it")
+	}
+	if strings.HasPrefix(string(entry), "unknown") && !m.newer {
+		return nil, fmt.Errorf("%q: %w", entry, ErrUnknownEntry)
 	}
 	m.log = append(m.log, logged{index, string(entry)})
 	if m.check != nil {
@@ -41,7 +47,7 @@ func (m *machine) Snapshot() []byte {
 	if err != nil {
 		panic(err)
 	}
-	return b
+	return append(b, strings.Repeat(" ", m.padding)...)
 }
 
 func (m *machine) Restore(snapshot []byte) error {

@@ -39,6 +39,7 @@ type told struct {
 
 func (t told) append(b []byte) []byte {
 	b = wire.AppendUvarint(wire.AppendBool(b, t.leading), t.commit)
+	b = wire.AppendUint64(b, t.voters.Formation)
 	b = wire.AppendUvarint(b, t.voters.Index)
 	b = wire.AppendUvarint(b, uint64(len(t.voters.IDs)))
 	for _, id := range t.voters.IDs {
@@ -48,7 +49,7 @@ func (t told) append(b []byte) []byte {
 }
 
 func readTold(d *wire.Decoder) told {
-	t := told{leading: d.Byte() == 1, commit: d.Uvarint(), voters: Voters{Index: d.Uvarint()}}
+	t := told{leading: d.Byte() == 1, commit: d.Uvarint(), voters: Voters{Formation: d.Uint64(), Index: d.Uvarint()}}
 	n := d.Uvarint()
 	if n > 2*MaxVoters+2 { // more never vote, also between two sets of voters
 		d.Fail("too many voters")

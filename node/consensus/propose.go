@@ -261,14 +261,16 @@ func (c *core) names(ids []uint64) string {
 	return strings.Join(names, ", ")
 }
 
+// complainEvery is how often a node says the same.
+const complainEvery = time.Minute
+
 // complain says now and then that the group has no leader, on a node that would vote.
 func (c *core) complain() {
-	const every = time.Minute
 	if c.node.BasicStatus().Lead != raft.None {
 		c.since = c.now
 	}
 	if c.now.Sub(c.since) < 2*c.cfg.election()+c.cfg.Patience || !slices.Contains(c.conf.Voters, c.cfg.ID) || c.retired() ||
-		!c.complained.IsZero() && c.now.Sub(c.complained) < every {
+		!c.complained.IsZero() && c.now.Sub(c.complained) < complainEvery {
 		return
 	}
 	c.complained = c.now

@@ -1,6 +1,7 @@
 package consensus
 
 import (
+	"bytes"
 	"container/heap"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	pb "go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/quolldb/quoll/internal/wire"
 )
@@ -32,7 +35,8 @@ type sim struct {
 	loss, twice int
 	delay       time.Duration
 	cut         map[[2]uint64]bool
-	dropped     func(header) bool // more that is lost
+	dropped     func(header) bool      // more that is lost,
+	droppedRaft func(*pb.Message) bool // and of the library's messages
 	inspect     func(*simNode, header, []byte)
 	sent        map[kind]int
 	crashes     int // of 10,000 messages, after so many its sender's power fails at once
@@ -60,6 +64,7 @@ type simNode struct {
 	left     *testDisk // what the power cut in the middle of this event leaves
 	lives    uint64
 	initial  *Initial
+	warnings bytes.Buffer // and errors
 }
 
 type simEvent struct {
@@ -145,7 +150,7 @@ func (s *sim) candidates() []Candidate {
 func (n *simNode) config() Config {
 	cfg := Default()
 	cfg.ID, cfg.Transport, cfg.Machine, cfg.Candidates, cfg.Initial = n.id, n, n.machine, n.s.candidates, n.initial
-	cfg.Logger = slog.New(slog.DiscardHandler)
+	cfg.Logger = slog.New(slog.NewTextHandler(&n.warnings, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	cfg.MaxMessage, cfg.SnapshotEntries, cfg.SnapshotBytes, cfg.ReplaceAfter = leastMessage, 20, 8<<10, 20*time.Second
 	n.lives++
 	cfg.session = n.id<<32 | n.lives
@@ -206,8 +211,12 @@ func (n *simNode) Send(to uint64, message []byte) {
 	d := wire.NewDecoder(message)
 	h := readHeader(&d)
 	s.sent[h.kind]++
+	body := d.Rest()
 	if s.inspect != nil {
-		s.inspect(n, h, d.Rest())
+		s.inspect(n, h, body)
+	}
+	if m := (&pb.Message{}); s.droppedRaft != nil && h.kind == kindRaft && proto.Unmarshal(body, m) == nil && s.droppedRaft(m) {
+		return
 	}
 	if n.left != nil || s.cut[[2]uint64{n.id, to}] || s.random.IntN(100) < s.loss || s.dropped != nil && s.dropped(h) {
 		return

@@ -11,8 +11,9 @@ import (
 
 // Voters is who decides, as of an index of the log. Nodes that are not members hear of it, so that they know whom to ask.
 type Voters struct {
-	Index uint64
-	IDs   []uint64 // while it changes: those before and those after it
+	Formation uint64 // which group: Config.Formation
+	Index     uint64
+	IDs       []uint64 // while it changes: those before and those after it
 }
 
 // voters returns the newest that this node knows.
@@ -20,11 +21,12 @@ func (c *core) voters() Voters {
 	if c.heard.Index > c.confIndex {
 		return c.heard
 	}
-	return Voters{Index: c.confIndex, IDs: union(c.conf.Voters, c.conf.VotersOutgoing)}
+	return Voters{Formation: c.cfg.Formation, Index: c.confIndex, IDs: union(c.conf.Voters, c.conf.VotersOutgoing)}
 }
 
+// hear notes newer voters. Those of another formation are another group's, whatever their index.
 func (c *core) hear(v Voters) {
-	if v.Index > c.heard.Index && len(v.IDs) > 0 {
+	if v.Formation == c.cfg.Formation && v.Index > c.heard.Index && len(v.IDs) > 0 {
 		c.heard = v
 	}
 }
@@ -141,9 +143,11 @@ func (c *core) active(id uint64) bool {
 	return id == c.cfg.ID || c.now.Sub(c.lastHeard[id]) < c.cfg.election()/2
 }
 
-// resign hands leading over to a voter that stays, if there is one that can.
+// resign hands leading over to a voter that stays, if there is one that can: to another one each time, for one that is asked may never lead.
 func (c *core) resign(wanted []uint64) bool {
-	for _, id := range wanted {
+	for range wanted {
+		id := wanted[c.resigned%len(wanted)]
+		c.resigned++
 		if slices.Contains(c.conf.Voters, id) && c.active(id) && c.hasCaughtUp(id) {
 			c.confAsked = c.now
 			c.node.TransferLeader(id)

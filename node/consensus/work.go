@@ -3,6 +3,8 @@ package consensus
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"go.etcd.io/raft/v3"
@@ -71,10 +73,25 @@ func (c *core) sendRaft(m *pb.Message) error {
 	}
 	if m.GetType() == pb.MsgSnap {
 		c.snapshotting[m.GetTo()] = c.now
+		if headerSize+len(body) > maxWhole {
+			c.complainOfLength(m.GetTo(), len(body))
+			return nil
+		}
 	}
 	c.send(kindRaft, m.GetTo(), body)
 	return nil
 }
+
+// complainOfLength says now and then that a snapshot is too long to arrive. The node that needs it stays behind, and the others go on.
+func (c *core) complainOfLength(to uint64, length int) {
+	if !c.tooLong.IsZero() && c.now.Sub(c.tooLong) < complainEvery {
+		return
+	}
+	c.tooLong = c.now
+	c.log.Error(errSnapshotTooLong.Error(), "peer", c.name(to), "bytes", length, "permitted", maxWhole)
+}
+
+var errSnapshotTooLong = errors.New("the state of the Raft group is too long to be sent: who needs it stays behind and cannot vote; report this as a bug")
 
 // apply executes an entry that a majority holds.
 func (c *core) apply(e *pb.Entry) error {
@@ -93,13 +110,13 @@ func (c *core) apply(e *pb.Entry) error {
 		if err != nil {
 			return fmt.Errorf("the Raft group's entry %d cannot be read: %w", e.GetIndex(), err)
 		}
-		c.applyProposal(e.GetIndex(), envelope)
+		return c.applyProposal(e.GetIndex(), envelope)
 	}
 	return nil
 }
 
 // applyProposal has the machine execute a proposal, unless that was done, and tells who waits.
-func (c *core) applyProposal(index uint64, e envelope) {
+func (c *core) applyProposal(index uint64, e envelope) error {
 	r, done := c.recent.find(e.request)
 	switch {
 	case done:
@@ -108,7 +125,9 @@ func (c *core) applyProposal(index uint64, e envelope) {
 	default:
 		r = result{request: e.request, outcome: applied, index: index}
 		var err error
-		if r.value, err = c.cfg.Machine.Apply(index, e.entry); err != nil {
+		if r.value, err = c.cfg.Machine.Apply(index, e.entry); errors.Is(err, ErrUnknownEntry) {
+			return fmt.Errorf("the Raft group's entry %d: %w", index, err)
+		} else if err != nil {
 			r.outcome, r.value = refused, []byte(err.Error())
 		}
 		c.recent.add(r)
@@ -118,6 +137,7 @@ func (c *core) applyProposal(index uint64, e envelope) {
 		c.answer(to, r)
 	}
 	c.resolve(r)
+	return nil
 }
 
 func (c *core) applyConf(e *pb.Entry) error {
@@ -177,11 +197,30 @@ func (c *core) compact() error {
 		return fmt.Errorf("%w: %w", ErrStorage, err)
 	}
 	c.snapshotAt = c.applied
+	return c.shorten()
+}
+
+// shorten forgets what is applied, but for the last few entries and bytes.
+func (c *core) shorten() error {
 	first, err := c.disk.FirstIndex()
-	if keep := c.cfg.SnapshotEntries / 4; err == nil && c.applied > first+keep {
-		err = c.disk.Compact(c.applied - keep)
+	if err != nil || first > c.applied {
+		return err
 	}
-	return err
+	entries, err := c.disk.Entries(first, c.applied+1, math.MaxUint64)
+	if err != nil {
+		return err
+	}
+	keep, bytes := 0, int64(0)
+	for _, e := range slices.Backward(entries) {
+		if bytes += int64(len(e.GetData())); bytes > c.cfg.SnapshotBytes/4 || uint64(keep) == c.cfg.SnapshotEntries/4 {
+			break
+		}
+		keep++
+	}
+	if keep == len(entries) {
+		return nil
+	}
+	return c.disk.Compact(c.applied - uint64(keep))
 }
 
 // rewrite stores a snapshot and what is behind it, and nothing else.
