@@ -22,13 +22,13 @@ type inode struct {
 	dirty         map[int]bool // sectors that are not synced
 }
 
-// change is one of the directory: a name goes, another comes, or one of these.
-type change struct {
+// nameChange is one of the directory: a name goes, another comes, or one of these.
+type nameChange struct {
 	from, to string
 	file     *inode
 }
 
-func (c change) apply(names map[string]*inode) {
+func (c nameChange) apply(names map[string]*inode) {
 	delete(names, c.from)
 	if c.to != "" {
 		names[c.to] = c.file
@@ -111,7 +111,7 @@ func (f files) create(name string) (*openFile, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := &inode{dirty: map[int]bool{}}
-	f.change(change{to: name, file: n})
+	f.change(nameChange{to: name, file: n})
 	return &openFile{volume: f.volume, inode: n, name: name}, nil
 }
 
@@ -132,7 +132,7 @@ func (f files) Rename(from, to string) error {
 	if n == nil {
 		return pathError("rename", from, syscall.ENOENT)
 	}
-	f.change(change{from, to, n})
+	f.change(nameChange{from, to, n})
 	return nil
 }
 
@@ -143,12 +143,12 @@ func (f files) Remove(name string) error {
 	if n == nil {
 		return pathError("remove", name, syscall.ENOENT)
 	}
-	f.change(change{from: name, file: n})
+	f.change(nameChange{from: name, file: n})
 	return nil
 }
 
 // change changes the directory. The volume is locked.
-func (f files) change(c change) {
+func (f files) change(c nameChange) {
 	c.apply(f.names)
 	f.pending = append(f.pending, c)
 }

@@ -3,37 +3,42 @@ package world
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"sync"
 
 	"github.com/quolldb/quoll/internal/lineage"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/proxy/quorum"
-	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // replicas knows what the replicas of a world hold, and tells the check of lineage what a majority has held durably, so that clients could have read it. And a version
 // names one state, wherever it is.
 type replicas struct {
 	mu      sync.Mutex
-	table   *ring.Table // nil before a cluster has formed
-	holders []*holder   // by member ID less one
+	epochs  epochs
+	holders map[uint64]*holder // by generation
 	check   *lineage.Check
 	states  map[lineage.Key]map[record.Version]uint64 // hashes, 0 for a deletion
 	err     error                                     // the first that is wrong
 }
 
 func newReplicas() *replicas {
-	r := &replicas{states: map[lineage.Key]map[record.Version]uint64{}}
+	r := &replicas{epochs: newEpochs(), holders: map[uint64]*holder{}, states: map[lineage.Key]map[record.Version]uint64{}}
 	r.check = lineage.New(func(at lineage.Key, a, b record.Version) bool { return r.states[at][a] == r.states[at][b] })
 	return r
 }
 
-// formed says which nodes hold which slots.
-func (r *replicas) formed(table *ring.Table) {
+// learned is told of each version of the ring that a node takes part in from now on.
+func (r *replicas) learned(d change.Document) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.table = table
+	if changed := r.epochs.add(d); len(changed) > 0 {
+		for _, h := range r.holders {
+			h.lookAt(changed)
+		}
+	}
 }
 
 // wrong returns what is.
@@ -72,22 +77,29 @@ func hashOf(s *record.State) uint64 {
 	return h.Sum64()
 }
 
-// look looks whether a version that a replica holds durably has become readable. The replicas are locked.
+// look looks whether a version that a replica holds durably has become readable: in its slot's present epoch, or in a later one. The replicas are locked.
 func (r *replicas) look(at lineage.Key, v record.Version) {
-	if r.table == nil || r.check.Readable(at, v) {
+	if r.check.Readable(at, v) {
 		return
 	}
-	members := r.table.Replicas(at.Slot)
+	for _, a := range r.epochs.of(at.Slot) {
+		if r.hold(a.Replicas, a.Epoch, at, v) && (a.Next == nil || r.hold(a.Next, a.Epoch, at, v)) {
+			r.violated(r.check.NowReadable(at, v))
+			return
+		}
+	}
+}
+
+// hold reports whether a majority of some members hold exactly a version, and may say so in an epoch: who is in a later one does not any more.
+func (r *replicas) hold(members []uint16, epoch uint64, at lineage.Key, v record.Version) bool {
 	holding := 0
 	for _, id := range members {
-		if h := r.holders[id-1]; h.durable[at] == v && !h.rebuilding[at.Slot] {
+		h := r.holders[r.epochs.lives[id]]
+		if h != nil && h.durable[at] == v && !h.slots[at.Slot].Rebuilding && h.slots[at.Slot].Epoch <= epoch {
 			holding++
 		}
 	}
-	if holding < quorum.Majority(len(members)) {
-		return
-	}
-	r.violated(r.check.NowReadable(at, v))
+	return holding >= quorum.Majority(len(members))
 }
 
 // violated notes the first error.
@@ -100,16 +112,19 @@ func (r *replicas) violated(err error) {
 // holder is what a replica holds. A node that has lost its power, or was killed, holds what it finds when it starts again, once it has made that durable.
 type holder struct {
 	*replicas
-	ended      bool     // the process has: what it does from now on reaches no disk
-	staged     []func() // what is not durable yet
-	past       int      // so much of what was ever staged is no longer in staged
-	durable    map[lineage.Key]record.Version
-	rebuilding map[uint16]bool
+	ended   bool     // the process has: what it does from now on reaches no disk
+	staged  []func() // what is not durable yet
+	past    int      // so much of what was ever staged is no longer in staged
+	durable map[lineage.Key]record.Version
+	slots   map[uint16]record.SlotMeta
 }
 
-func (r *replicas) holder() *holder {
-	h := &holder{replicas: r, durable: map[lineage.Key]record.Version{}, rebuilding: map[uint16]bool{}}
-	r.holders = append(r.holders, h)
+// holder returns what one life of a node's data holds, which its generation tells from others.
+func (r *replicas) holder(generation uint64) *holder {
+	h := &holder{replicas: r, durable: map[lineage.Key]record.Version{}, slots: map[uint16]record.SlotMeta{}}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.holders[generation] = h
 	return h
 }
 
@@ -151,18 +166,23 @@ func (h *holder) remove(slot uint16, key []byte) {
 // slot notes a slot's state, and with all whether all of its records are removed.
 func (h *holder) slot(slot uint16, meta record.SlotMeta, all bool) {
 	h.stage(func() {
-		back := h.rebuilding[slot] && !meta.Rebuilding
-		h.rebuilding[slot] = meta.Rebuilding
-		for at, v := range h.durable {
-			switch {
-			case at.Slot != slot:
-			case all:
-				delete(h.durable, at)
-			case back:
-				h.look(at, v)
-			}
+		before := h.slots[slot]
+		h.slots[slot] = meta
+		if all {
+			maps.DeleteFunc(h.durable, func(at lineage.Key, _ record.Version) bool { return at.Slot == slot })
+		} else if meta.Epoch > before.Epoch || before.Rebuilding && !meta.Rebuilding {
+			h.lookAt(map[uint16]bool{slot: true})
 		}
 	})
+}
+
+// lookAt looks at all that is held of some slots. The replicas are locked.
+func (h *holder) lookAt(slots map[uint16]bool) {
+	for at, v := range h.durable {
+		if slots[at.Slot] {
+			h.look(at, v)
+		}
+	}
 }
 
 // until returns how much has been staged so far.
@@ -190,7 +210,7 @@ func (h *holder) end() {
 	h.past += len(h.staged)
 	h.staged, h.ended = nil, true
 	clear(h.durable)
-	clear(h.rebuilding)
+	clear(h.slots)
 }
 
 // begin has a new process find out what is left.

@@ -6,6 +6,7 @@ import (
 	"github.com/quolldb/quoll/internal/lineage"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 func version(counter uint64) record.Version {
@@ -16,21 +17,23 @@ func version(counter uint64) record.Version {
 func threeHolders(t *testing.T) *replicas {
 	t.Helper()
 	initial := ring.Initial{{Name: "a", Peer: "10.0.0.1:1"}, {Name: "b", Peer: "10.0.0.2:1"}, {Name: "c", Peer: "10.0.0.3:1"}}
-	table, err := ring.Plan(initial.Cluster("w", 3))
+	cluster := initial.Cluster("w", 3)
+	l := newReplicas()
+	for i := range cluster.Members {
+		cluster.Members[i].Generation = uint64(i + 1)
+		l.holder(uint64(i + 1))
+	}
+	d, err := change.FromCluster(cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newReplicas()
-	for range 3 {
-		l.holder()
-	}
-	l.formed(table)
+	l.learned(d)
 	return l
 }
 
-func (r *replicas) hold(v record.Version, value string, durable bool, holders ...int) {
+func (r *replicas) give(v record.Version, value string, durable bool, holders ...int) {
 	for _, i := range holders {
-		h := r.holders[i]
+		h := r.holders[uint64(i+1)]
 		h.put(0, []byte("k"), record.Record{Version: v, State: record.State{Type: record.String, Value: []byte(value)}})
 		if durable {
 			h.committed(h.until())
@@ -56,11 +59,11 @@ func TestWhatAMajorityHoldsIsBuiltOnWhatOneHeld(t *testing.T) {
 			l := threeHolders(t)
 			at := lineage.Key{Slot: 0, Key: "k"}
 			l.proposed(at, u, lineage.Origin{})
-			l.hold(u, "u", true, 0, 1, 2)
+			l.give(u, "u", true, 0, 1, 2)
 			l.proposed(at, v, lineage.Origin{Base: u})
-			l.hold(v, "u.v", true, 1, 2)
+			l.give(v, "u.v", true, 1, 2)
 			l.proposed(at, w, c.from)
-			l.hold(w, "w", c.durable, 0, 1)
+			l.give(w, "w", c.durable, 0, 1)
 			if err := l.wrong(); (err != nil) != c.wrong {
 				t.Errorf("%v", err)
 			}
@@ -70,8 +73,8 @@ func TestWhatAMajorityHoldsIsBuiltOnWhatOneHeld(t *testing.T) {
 
 func TestAVersionNamesOneState(t *testing.T) {
 	l := threeHolders(t)
-	l.hold(version(1), "this", false, 0)
-	l.hold(version(1), "that", false, 1)
+	l.give(version(1), "this", false, 0)
+	l.give(version(1), "that", false, 1)
 	if l.wrong() == nil {
 		t.Error("it names two")
 	}
@@ -79,7 +82,7 @@ func TestAVersionNamesOneState(t *testing.T) {
 
 func TestWhatACrashMayHaveTakenCountsForNothing(t *testing.T) {
 	l := threeHolders(t)
-	h := l.holders[0]
+	h := l.holders[1]
 	h.put(0, []byte("k"), record.Record{Version: version(1)})
 	until := h.until()
 	h.end()

@@ -45,7 +45,7 @@ type memoryStore struct {
 }
 
 func newMemoryStore(generation uint64, h *holder) *memoryStore {
-	return &memoryStore{identity: identity{generation: generation | 1}, engine: memory.New(), holder: h}
+	return &memoryStore{identity: identity{generation: generation}, engine: memory.New(), holder: h}
 }
 
 func (s *memoryStore) open(opt *node.Options) error {
@@ -68,7 +68,7 @@ type diskStore struct {
 }
 
 func newDiskStore(generation uint64, h *holder, pebble bool) *diskStore {
-	s := &diskStore{identity: identity{generation: generation | 1}, holder: h, pebble: pebble}
+	s := &diskStore{identity: identity{generation: generation}, holder: h, pebble: pebble}
 	s.faults.heal()
 	s.volume = newVolume(&s.faults, rand.New(rand.NewPCG(generation, 2)))
 	s.tables = newVolume(&s.faults, rand.New(rand.NewPCG(generation, 3)))

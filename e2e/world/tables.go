@@ -60,7 +60,7 @@ func (t tables) Link(from, to string) error {
 	if n == nil {
 		return pathError("link", from, syscall.ENOENT)
 	}
-	t.change(change{to: filepath.Base(to), file: n})
+	t.change(nameChange{to: filepath.Base(to), file: n})
 	return nil
 }
 

@@ -21,7 +21,7 @@ type volume struct {
 	random  *rand.Rand
 	names   map[string]*inode
 	durable map[string]*inode
-	pending []change
+	pending []nameChange
 	// records are those of the Store, after each write since the last one that is durable.
 	records []records
 }
@@ -115,7 +115,7 @@ func (v *volume) afterKill() *volume {
 		left.durable[name] = copyOf(n)
 	}
 	for _, c := range v.pending {
-		left.pending = append(left.pending, change{c.from, c.to, copyOf(c.file)})
+		left.pending = append(left.pending, nameChange{c.from, c.to, copyOf(c.file)})
 	}
 	left.records = slices.Clone(v.records)
 	return left

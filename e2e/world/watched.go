@@ -63,7 +63,7 @@ type watchedDisk struct {
 func watchDisk(e *disk.Engine, h *holder) watchedDisk {
 	h.begin()
 	for slot := range uint16(engine.Slots) {
-		if meta, err := e.Slot(slot); err == nil && meta.Rebuilding {
+		if meta, err := e.Slot(slot); err == nil && (meta.Rebuilding || meta.Epoch > 0) {
 			h.slot(slot, meta, false)
 		}
 		_ = e.Scan(slot, 0, func(_ engine.Position, key []byte, rec record.Record) bool { // of what cannot be read nothing is known

@@ -13,6 +13,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/history"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // Config says what a world is made of. What is zero follows from the seed.
@@ -72,7 +73,8 @@ func build(cfg Config) *World {
 		keys: history.NewKeys("k"), log: slog.New(cfg.Log), replicas: newReplicas(), began: time.Now(), tempo: cfg.tempo()}
 	for i := range cfg.Nodes {
 		name := string(rune('a' + i))
-		m := &machine{world: w, name: name, host: w.net.host(name), store: newStore(cfg.Engine, randomOf(cfg.Seed, "generation", name).Uint64(), w.replicas.holder())}
+		generation := randomOf(cfg.Seed, "generation", name).Uint64() | 1
+		m := &machine{world: w, name: name, host: w.net.host(name), store: newStore(cfg.Engine, generation, w.replicas.holder(generation))}
 		w.machines = append(w.machines, m)
 		w.initial = append(w.initial, ring.InitialMember{Name: name, Peer: m.host.at(peerPort)})
 	}
@@ -126,11 +128,11 @@ func (w *World) live() error {
 	if err := w.start(); err != nil {
 		return err
 	}
-	table, err := w.table()
+	formed, err := change.FromCluster(*w.machines[0].store.ring())
 	if err != nil {
 		return err
 	}
-	w.replicas.formed(table)
+	w.replicas.learned(formed)
 	for _, c := range w.clients {
 		w.working.Go(c.work)
 	}
