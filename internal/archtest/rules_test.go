@@ -85,6 +85,7 @@ var permitted = []struct{ pkg, path, because string }{
 	{"e2e/world", "node/register", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
 	{"e2e/world", "node/replica", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
 	{"e2e/world", "proxy/quorum", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "ring/change", "what nodes know of the ring, and what changes it, is seen by the check of lineage and done by schedules"},
 	{"e2e/world", "proxy", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
 	{"e2e/world", "proxy/front", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
 	{"e2e/world", "proxy/route", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
