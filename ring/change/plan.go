@@ -109,10 +109,14 @@ func (k Kind) String() string {
 // MarshalText makes a kind the word that an operator uses for it.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText takes what MarshalText gives. Other words are the kind 0, which no
-// document takes.
+// UnmarshalText takes what MarshalText gives. Any other word is an error: it may be a
+// kind of a later version.
 func (k *Kind) UnmarshalText(text []byte) error {
-	*k = Kind(max(0, slices.Index(kindNames, string(text))))
+	i := slices.Index(kindNames, string(text))
+	if i < 1 {
+		return fmt.Errorf("%q is no kind of change", text)
+	}
+	*k = Kind(i)
 	return nil
 }
 
