@@ -119,4 +119,22 @@ var consensusRules = []mutation{
 		c.node.Tick()
 	}`, `	c.node.Tick()`},
 		}},
+	{name: "consensus-resign-again", rule: "Voters are replaced", effect: "a leader that leaves asks the same voter again and again to lead",
+		caught: scenario(consensus, "TestALeaderAsksAnotherOneToLead", `the same one again`), edits: []edit{
+			{"node/consensus/voters.go", `		c.resigned++
+`, ``},
+		}},
+	{name: "consensus-formation", rule: "An identity is one life of a storage", effect: "the voters of a former formation are taken for this one's",
+		caught: scenario(consensus, "TestVotersOfAnotherFormation", `Not equal`), edits: []edit{
+			{"node/consensus/voters.go", `v.Formation == c.cfg.Formation && `, ``},
+		}},
+	{name: "consensus-unknown-entry", rule: "Machines are the same everywhere", effect: "what a node does not know it passes over",
+		caught: scenario(consensus, "TestAnEntryOfALaterVersion", `in chain`), edits: []edit{
+			{"node/consensus/work.go", `errors.Is(err, ErrUnknownEntry)`, `errors.Is(err, ErrClosed)`},
+		}},
+	{name: "change-lenient", rule: "Machines are the same everywhere", effect: "a field that a node does not know is passed over",
+		caught: scenario("ring/change", "TestWhatThisVersionDoesNotKnow", `Expected error|An error is expected`), edits: []edit{
+			{"ring/change/log.go", `	d.DisallowUnknownFields()
+`, ``},
+		}},
 }
