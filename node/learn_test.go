@@ -1,6 +1,7 @@
 package node
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -147,4 +148,30 @@ func TestADamagedSlotThatIsNotHeldAnyMore(t *testing.T) {
 		return b.Self().DamagedSlots == 0
 	})
 	require.Zero(t, b.Metrics.Rebuilt.Value())
+}
+
+// TestAJointSlotNeedsTwoMajorities: without one of those that it moves to nothing is proposed.
+func TestAJointSlotNeedsTwoMajorities(t *testing.T) {
+	c := newFormed(t, 5, nil)
+	a := c.nodes["a"]
+	key := c.keyOf(a)
+	slot, old := ring.SlotOf([]byte(key)), a.replicas.View().Table.Replicas(ring.SlotOf([]byte(key)))
+	next := []uint16{a.self.ID}
+	for _, n := range c.nodes {
+		if !slices.Contains(old, n.self.ID) {
+			next = append(next, n.self.ID)
+		}
+	}
+	for _, n := range c.nodes {
+		require.True(t, n.replicas.Learn(changed(t, n, map[uint16]ring.Assignment{slot: {Replicas: old, Next: next}})))
+	}
+	atA := c.dial(a)
+	atA.epoch = 2
+	require.Equal(t, "+OK\r\n", string(atA.do("set "+key+" v").Reply))
+	for name, n := range maps.Clone(c.nodes) {
+		if !slices.Contains(old, n.self.ID) {
+			c.stop(name)
+		}
+	}
+	c.eventually(func() bool { return atA.one(op(protocol.Execute, "set "+key+" w")).Reason == register.NoQuorum })
 }

@@ -18,13 +18,10 @@ func (n *Node) LastCopies() (slots int, together bool) {
 		return 0, false
 	}
 	for number := range v.Slots() {
-		replicas, others := v.Table.Replicas(number), 0
-		for _, id := range replicas {
-			if p := n.peers.Of(id); p != nil && p.Alive() && !p.Leaving() {
-				others++
-			}
-		}
-		if others <= len(replicas)/2 {
+		if v.Table.Spare(number, func(id uint16) bool {
+			p := n.peers.Of(id)
+			return p != nil && p.Alive() && !p.Leaving()
+		}) < 0 {
 			slots++
 		}
 	}

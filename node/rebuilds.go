@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
@@ -10,6 +11,7 @@ import (
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/repair"
 	"github.com/quolldb/quoll/node/replica"
+	"github.com/quolldb/quoll/ring"
 )
 
 // What package rebuild sees of a node.
@@ -29,16 +31,26 @@ type rebuilt struct{ node *Node }
 func (r rebuilt) Formed() <-chan struct{} { return r.node.Formed() }
 
 // Epoch implements rebuild.Node.
-func (r rebuilt) Epoch() uint64 { return r.node.replicas.View().Cluster.Epoch }
+func (r rebuilt) Epoch(slot uint16) uint64 {
+	if slot >= ring.Slots {
+		return 0
+	}
+	return r.node.replicas.View().Table.Epoch(slot)
+}
 
 // Others implements rebuild.Node.
-func (r rebuilt) Others(slot uint16) (others []rebuild.Peer) {
-	for _, id := range r.node.replicas.View().Table.Replicas(slot) {
-		if p := r.node.peers.Of(id); p != nil {
+func (r rebuilt) Others(slot uint16) (others []rebuild.Peer, err error) {
+	v := r.node.replicas.View()
+	for _, id := range v.Table.Members(slot) {
+		switch p := r.node.peers.Of(id); {
+		case id == v.Self:
+		case p == nil:
+			return nil, fmt.Errorf("member %d has lost its state, and another one has yet to take its place in the slot", id)
+		default:
 			others = append(others, p)
 		}
 	}
-	return others
+	return others, nil
 }
 
 // State implements rebuild.Node.

@@ -109,7 +109,7 @@ func (n *Node) standIn(slot, except uint16) uint16 {
 	if n.returning() == nil {
 		return 0
 	}
-	for _, id := range n.replicas.View().Table.Replicas(slot) {
+	for _, id := range n.replicas.View().Table.Members(slot) {
 		if n.peers.Of(id) != nil && id != except {
 			return id
 		}

@@ -164,6 +164,26 @@ func (t *Table) Members(slot uint16) []uint16 {
 	return t.members[slot]
 }
 
+// Spare returns how many of a slot's members for which has says so may fail before they are no quorum any more: a majority of its replicas, and while it is joint
+// of those that it moves to, too (R16). Below 0 so many are missing already.
+func (t *Table) Spare(slot uint16, has func(id uint16) bool) int {
+	spare := spareOf(t.Replicas(slot), has)
+	if next := t.Next(slot); next != nil {
+		return min(spare, spareOf(next, has))
+	}
+	return spare
+}
+
+func spareOf(ids []uint16, has func(id uint16) bool) int {
+	n := -(len(ids)/2 + 1)
+	for _, id := range ids {
+		if has(id) {
+			n++
+		}
+	}
+	return n
+}
+
 // Joint is how many slots are on their way to other members.
 func (t *Table) Joint() int { return len(t.next) }
 

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,13 +38,13 @@ func (s *Status) Complete(table *ring.Table) {
 // Ask asks one replica what it holds of a key.
 type Ask func(ctx context.Context, member uint16) (ReplicaHolding, error)
 
-// Locate asks every replica of the key's slot at the same time.
+// Locate asks every replica of the key's slot, and those that it moves to, at the same time.
 func Locate(ctx context.Context, cluster ring.Cluster, table *ring.Table, key []byte, ask Ask) Location {
 	slot := ring.SlotOf(key)
-	replicas := table.Replicas(slot)
-	location := Location{Slot: slot, Epoch: cluster.Epoch, Replicas: make([]ReplicaHolding, len(replicas))}
+	members := table.Members(slot)
+	location := Location{Slot: slot, Epoch: cluster.Epoch, Replicas: make([]ReplicaHolding, len(members))}
 	var wait sync.WaitGroup
-	for i, id := range replicas {
+	for i, id := range members {
 		wait.Go(func() {
 			holding, err := ask(ctx, id)
 			if err != nil {
@@ -55,15 +56,14 @@ func Locate(ctx context.Context, cluster ring.Cluster, table *ring.Table, key []
 		})
 	}
 	wait.Wait()
-	voting := 0
 	for _, holding := range location.Replicas {
 		if holding.Home {
 			location.Home = holding.Node
 		}
-		if holding.Error == "" && holding.State == Voting {
-			voting++
-		}
 	}
-	location.Survives = Survives(voting, len(replicas))
+	location.Survives = table.Spare(slot, func(id uint16) bool {
+		h := location.Replicas[slices.Index(members, id)]
+		return h.Error == "" && h.State == Voting
+	})
 	return location
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// Survival says what more failures do to the cluster as it is now. A slot works as long as a majority of its replicas votes.
+// Survival says what more failures do to the cluster as it is now. A slot works as long as a majority of its replicas votes, and while it moves
+// also one of those that it moves to.
 type Survival struct {
 	// Failures is how many more nodes may fail, whichever they are, before some slot has no majority; 0 if one has none already.
 	Failures int `json:"failures"`
@@ -16,9 +17,6 @@ type Survival struct {
 	// NoMajority counts the slots that have none: they refuse commands.
 	NoMajority int `json:"no_majority"`
 }
-
-// Survives returns how many more of a slot's replicas may fail, of which so many vote; below 0 so many are missing already.
-func Survives(voting, replicas int) int { return voting - (replicas/2 + 1) }
 
 // survival counts votes, slot by slot. It also says of each voting node in memory what its restart would do.
 func (s *Status) survival(table *ring.Table) {
@@ -30,27 +28,23 @@ func (s *Status) survival(table *ring.Table) {
 	var levels [ring.MaxReplicas + 1]int
 	var sum Survival
 	for slot := range uint16(ring.Slots) {
-		replicas := table.Replicas(slot)
-		voting := 0
-		for _, id := range replicas {
-			if byID[id].votes(slot) {
-				voting++
-			}
-		}
-		more := Survives(voting, len(replicas))
+		more := table.Spare(slot, func(id uint16) bool { return byID[id].votes(slot) })
 		if more < 0 {
 			sum.NoMajority++
 		} else {
 			levels[more]++
 		}
-		for _, id := range replicas {
-			if n := byID[id]; n.votes(slot) && n.Volatile {
-				switch {
-				case more < 0:
-					last[id]++
-				case more == 0:
-					needed[id]++
-				}
+		if more > 0 {
+			continue
+		}
+		for _, id := range table.Members(slot) {
+			n := byID[id]
+			switch {
+			case !n.votes(slot) || !n.Volatile:
+			case more < 0:
+				last[id]++
+			case table.Spare(slot, func(other uint16) bool { return other != id && byID[other].votes(slot) }) < 0:
+				needed[id]++
 			}
 		}
 	}

@@ -74,3 +74,24 @@ func TestAClusterThatLostAllIsNotSaidToForm(t *testing.T) {
 	s.Nodes[2].State = Forming
 	require.Equal(t, "the cluster is not formed yet", s.Faults()[0])
 }
+
+// TestASlotThatMovesNeedsTwoMajorities: of those that have it, and of those that get it.
+func TestASlotThatMovesNeedsTwoMajorities(t *testing.T) {
+	_, s := five(t)
+	slots := make([]ring.Assignment, ring.Slots)
+	for i := range slots {
+		slots[i] = ring.Assignment{Epoch: 1, Replicas: []uint16{1, 2, 3}}
+	}
+	slots[7].Next = []uint16{3, 4, 5}
+	table, err := ring.NewTable(1, slots)
+	require.NoError(t, err)
+	s.Nodes[3].State = Unreachable
+	s.Complete(table)
+	require.Equal(t, Survival{Slots: 1}, *s.Survival)
+	require.Len(t, s.Warnings, 2, "3 and 5 are needed")
+
+	s.Warnings, s.Nodes[4].State = nil, Unreachable
+	s.Complete(table)
+	require.Equal(t, Survival{Failures: 0, Slots: 0, NoMajority: 1}, *s.Survival)
+	require.Len(t, s.Warnings, 3, "1, 2 and 3 have the last copies")
+}

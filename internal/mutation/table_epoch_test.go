@@ -42,11 +42,11 @@ var epochRules = []mutation{
 		}},
 	{name: "join-full", rule: "R17", effect: "who comes to a slot again keeps what it held",
 		caught: scenario(simulator, "TestWhoComesAgainIsEmpty", `a deleted value is back`), edits: []edit{
-			{"node/register/sim/transfer.go", `	if !e.joins(n.id) || was.Epoch >= e.number || n.lost {`, `	if true || !e.joins(n.id) || was.Epoch >= e.number || n.lost {`},
+			{"node/register/acceptor.go", `	if joins && epoch > a.meta.Epoch {`, `	if false {`},
 		}},
 	{name: "join-full-dropped", rule: "R17", effect: "so does who took part in a change that was given up",
 		caught: scenario(simulator, "TestWhoWasToJoinIsEmpty", `a deleted value is back`), edits: []edit{
-			{"node/register/sim/transfer.go", `	if !e.joins(n.id) || was.Epoch >= e.number || n.lost {`, `	if true || !e.joins(n.id) || was.Epoch >= e.number || n.lost {`},
+			{"node/register/acceptor.go", `	if joins && epoch > a.meta.Epoch {`, `	if false {`},
 		}},
 	{name: "join-blind", rule: "R17", effect: "a member acts in an epoch before it knows that it joins with it",
 		caught: scenario(simulator, "TestWhoComesAgainIsEmpty", `a deleted value is back`), edits: []edit{

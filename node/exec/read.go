@@ -73,6 +73,9 @@ func (e *Executor) readRecord(op *protocol.Op, v *replica.View) (rec record.Reco
 	if errors.Is(err, replica.ErrNotReplica) {
 		return rec, false, register.NotMember
 	}
+	if errors.Is(err, register.ErrNoRoom) { // to begin in a slot
+		return rec, false, register.StorageFull
+	}
 	if err != nil {
 		return rec, false, register.StorageFailed
 	}

@@ -22,6 +22,9 @@ func (e *Executor) execute(c *replica.Conn, s *Session, i int) {
 	case errors.Is(err, replica.ErrNotReplica):
 		refuse(c, op, register.NotMember)
 		return
+	case errors.Is(err, register.ErrNoRoom): // to begin in a slot
+		refuse(c, op, register.StorageFull)
+		return
 	case err != nil:
 		refuse(c, op, register.StorageFailed)
 		return

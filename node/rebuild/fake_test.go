@@ -39,6 +39,7 @@ type fakeNode struct {
 	acceptor register.Acceptor
 	home     register.Home
 	err      error // why the slot does not vote
+	lost     error // a member that is no node any more
 	failed   error
 }
 
@@ -114,8 +115,8 @@ func value(text string, seq uint64) record.Record {
 }
 
 func (n *fakeNode) Formed() <-chan struct{}                    { return n.formed }
-func (n *fakeNode) Epoch() uint64                              { return 1 }
-func (n *fakeNode) Others(uint16) []Peer                       { return n.others }
+func (n *fakeNode) Epoch(uint16) uint64                        { return 1 }
+func (n *fakeNode) Others(uint16) ([]Peer, error)              { return n.others, n.lost }
 func (n *fakeNode) State(slot uint16) (record.SlotMeta, error) { return n.engine.Slot(slot) }
 func (n *fakeNode) Lock(uint16) Slot                           { n.mu.Lock(); return fakeSlot{n} }
 func (n *fakeNode) Committed(context.Context) error            { return nil }

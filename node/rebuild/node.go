@@ -13,10 +13,10 @@ import (
 type Node interface {
 	// Formed is closed when the node has become part of a ring.
 	Formed() <-chan struct{}
-	// Epoch is that of its ring.
-	Epoch() uint64
-	// Others returns the nodes that hold the other replicas of a slot.
-	Others(slot uint16) []Peer
+	// Epoch is that of a slot, 0 for one that there is not.
+	Epoch(slot uint16) uint64
+	// Others returns the nodes that hold the other replicas of a slot. An error says which of them is no node any more.
+	Others(slot uint16) ([]Peer, error)
 	// State returns what the store keeps about a slot. No slot has been opened yet.
 	State(slot uint16) (record.SlotMeta, error)
 	// Lock locks a slot.
@@ -33,7 +33,7 @@ type Node interface {
 
 // Slot is a slot while it is locked.
 type Slot interface {
-	// Open opens the slot if that has not been done yet, and returns why it does not vote. Errors wrap ErrNotHeld if it is not the node's any more.
+	// Open opens the slot if that has not been done yet, and returns why it does not vote, nil if it does. Errors wrap ErrNotHeld if it is not the node's any more.
 	Open() error
 	// Begin stops the slot for good, and begins to rebuild it. It has been opened.
 	Begin() (*register.Rebuild, error)

@@ -119,7 +119,7 @@ func (r *Rebuilder) rebuild(ctx context.Context, slot uint16) error {
 	}
 	err := run.step(ctx)
 	switch {
-	case errors.Is(err, ErrNotHeld):
+	case errors.Is(err, ErrNotHeld), errors.Is(err, errSound):
 		r.damaged.remove(slot)
 		delete(r.runs, slot)
 		return nil

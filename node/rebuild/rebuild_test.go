@@ -3,6 +3,7 @@ package rebuild
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -195,4 +196,38 @@ func TestObjectsAreCopiedApart(t *testing.T) {
 		require.True(t, found)
 		require.Equal(t, object(bytes.Repeat([]byte{byte(i)}, rebuildBytes)), rec.State.Object)
 	}
+}
+
+// TestASlotThatIsSoundIsLeftAlone: the node has given it up, and come to it again.
+func TestASlotThatIsSoundIsLeftAlone(t *testing.T) {
+	for name, began := range map[string]bool{"before it began": false, "after that": true} {
+		t.Run(name, func(t *testing.T) {
+			nodes := newFakes(t, 3, nil)
+			n := nodes[0]
+			n.damage()
+			if began {
+				n.runs[slot] = &rebuild{rebuilder: n.Rebuilder, node: n, slot: slot, next: map[uint16]engine.Position{}}
+				require.NoError(t, n.runs[slot].begin())
+			}
+			was := n.acceptor.Meta()
+			n.err = nil
+			require.Zero(t, n.pass(t.Context()))
+			slots, _ := n.Damaged()
+			require.Empty(t, slots)
+			require.Empty(t, n.runs)
+			require.Equal(t, was, n.acceptor.Meta(), "it has not begun")
+		})
+	}
+}
+
+// TestAMemberThatIsGoneIsWaitedFor: nothing is begun that cannot end.
+func TestAMemberThatIsGoneIsWaitedFor(t *testing.T) {
+	nodes := newFakes(t, 3, nil)
+	n := nodes[0]
+	n.lost = errors.New("a member has lost its state")
+	n.damage()
+	require.Equal(t, 1, n.pass(t.Context()))
+	require.False(t, n.acceptor.Meta().Rebuilding)
+	n.lost = nil
+	require.Zero(t, n.pass(t.Context()))
 }

@@ -27,7 +27,7 @@ func (r *Rebuilder) AnswerCopy(payload []byte, ahead func(*record.State) uint64)
 	if err != nil {
 		return nil, err
 	}
-	if request.Epoch != r.node.Epoch() {
+	if request.Epoch != r.node.Epoch(request.Slot) {
 		return nil, errOtherEpoch
 	}
 	slot := r.node.Lock(request.Slot)

@@ -35,6 +35,9 @@ var errLater = errors.New("it did not work a moment ago")
 // ErrNotHeld says that the ring does not give a slot to the node any more: there is nothing to rebuild.
 var ErrNotHeld = errors.New("the node does not hold the slot any more")
 
+// errSound says that there is nothing to rebuild: the node has given up the slot, and come to it again, empty.
+var errSound = errors.New("the slot is sound")
+
 var errNobody = errors.New("no other node holds the slot: its data is lost; make a new cluster from a backup (quoll node restore)")
 
 // step does what is left to do, until something does not work.
@@ -74,7 +77,10 @@ func (b *rebuild) step(ctx context.Context) error {
 
 // others returns the nodes that hold the slot's other replicas: all of them are needed.
 func (b *rebuild) others() ([]Peer, error) {
-	others := b.node.Others(b.slot)
+	others, err := b.node.Others(b.slot)
+	if err != nil {
+		return nil, err
+	}
 	if len(others) == 0 {
 		return nil, errNobody
 	}
@@ -86,11 +92,14 @@ func (b *rebuild) others() ([]Peer, error) {
 	return others, nil
 }
 
-// locked calls do with the slot, while it is locked, if the node holds it still.
+// locked calls do with the slot, while it is locked, if the node holds it still, and it is damaged.
 func (b *rebuild) locked(do func(Slot) error) error {
 	slot := b.node.Lock(b.slot)
 	defer slot.Unlock()
-	if err := slot.Open(); errors.Is(err, ErrNotHeld) {
+	switch err := slot.Open(); {
+	case err == nil:
+		return errSound
+	case errors.Is(err, ErrNotHeld):
 		return err
 	}
 	err := do(slot)

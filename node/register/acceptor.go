@@ -54,6 +54,17 @@ func (a *Acceptor) Adopt(epoch uint64, w *Write) bool {
 	return epoch == a.meta.Epoch
 }
 
+// Enter is Adopt of an epoch whose members the caller knows. A replica that comes to the slot in it is empty from then on, whatever it held before as a
+// member of it, or of a change that was given up: what was acknowledged has been deleted and purged since by those that stayed (R17). What it promised, and up to
+// where keys are known to be deleted, does no harm and stays. All of that is one write.
+func (a *Acceptor) Enter(epoch uint64, joins bool, w *Write) {
+	if joins && epoch > a.meta.Epoch {
+		w.replace(WriteReset, a.slot, record.SlotMeta{Epoch: epoch, Promised: a.meta.Promised, Floor: record.Max(a.meta.Floor, a.meta.Cleared)})
+		return
+	}
+	a.Adopt(epoch, w)
+}
+
 // change returns the slot's state as w will set it.
 func (a *Acceptor) change(w *Write) *record.SlotMeta {
 	if !w.SetsMeta {

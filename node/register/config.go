@@ -64,6 +64,33 @@ func (c *Config) quorum(s set) bool {
 	return majority(s, c.old) && (c.next == 0 || majority(s, c.next))
 }
 
+// Quorum reports whether those of the members of which has says so are a majority, and while the epoch is joint also one of the next ones (R16).
+func (c *Config) Quorum(has func(member uint16) bool) bool {
+	var s set
+	for i, id := range c.members {
+		if has(id) {
+			s.add(i)
+		}
+	}
+	return c.quorum(s)
+}
+
+// Leaves reports whether a member will not hold the slot any more when the joint epoch is over.
+func (c *Config) Leaves(member uint16) bool {
+	i := c.index(member)
+	return c.next != 0 && i >= 0 && !c.next.has(i)
+}
+
+// Preferred is the member that leads the slot if it can: the first that stays, or if none does the first that comes.
+func (c *Config) Preferred() uint16 {
+	for i, id := range c.members {
+		if c.next == 0 || c.next.has(i) {
+			return id
+		}
+	}
+	return c.members[0]
+}
+
 // all reports whether s holds every member.
 func (c *Config) all(s set) bool { return s&(c.old|c.next) == c.old|c.next }
 

@@ -36,10 +36,12 @@ func (s *Stripe) Background(number uint16, op command.Op, key []byte, answered f
 	}
 	r := register.NewRequest(&command.Request{Op: op, Args: [][]byte{nil, key}}, answered, 0, s.round.in.Mono)
 	except := uint16(0)
-	if leader := h.peers.Of(sl.home.Leader(s.round.in.Mono)); sl.Leads() || h.reclaims(sl) { // it is no reason to hand the slot back
+	leader := sl.home.Leader(s.round.in.Mono)
+	switch p := h.peers.Of(leader); {
+	case sl.Leads() || h.reclaims(sl): // it is no reason to hand the slot back
 		except = register.AllOthers
-	} else if leader != nil && leader.Gone(h.opt.Mono()) {
-		except = leader.ID()
+	case p == nil && leader != s.self(), p != nil && p.Gone(h.opt.Mono()):
+		except = leader
 	}
 	s.Give(number, sl, r, except)
 }
@@ -48,11 +50,11 @@ func (s *Stripe) Background(number uint16, op command.Op, key []byte, answered f
 // time to hand it back. Nobody tells this node when that happens, but for clients that it sends: without
 // any, operations in the background would be turned away for ever, to a node that does not lead the slot any more.
 func (h *Host) reclaims(sl *Slot) bool {
-	members := sl.home.Config().Members()
-	if h.peers.Of(members[0]) != nil {
+	config := sl.home.Config()
+	if config.Preferred() != h.view.Load().Self {
 		return false
 	}
-	for _, id := range members[1:] {
+	for _, id := range config.Members() {
 		if p := h.peers.Of(id); p != nil && p.Alive() && !p.HandedBack(h.opt.Mono()) {
 			return false
 		}
@@ -68,9 +70,10 @@ func (s *Stripe) Responsible(number uint16) bool {
 
 // FirstAlive reports whether this node is the first of some replicas that is alive.
 func (h *Host) FirstAlive(replicas []uint16) bool {
+	self := h.view.Load().Self
 	for _, id := range replicas {
-		if p := h.peers.Of(id); p == nil || p.Alive() {
-			return p == nil
+		if h.alive(id, self) {
+			return id == self
 		}
 	}
 	return false

@@ -51,8 +51,14 @@ func (s *Stripe) Readable(number uint16) error {
 	if s.host.node.Rebuilding(number) {
 		return register.ErrRebuilding
 	}
+	if v := s.host.view.Load(); v != nil && v.Joins(number) {
+		return fmt.Errorf("%w: %w", errKnown, errNotBegun)
+	}
 	return nil
 }
+
+// errNotBegun is why a slot cannot be read that this node comes to, and had no room to begin in (R17).
+var errNotBegun = errors.New("what the node held of the slot before is not removed yet, for want of room")
 
 // Unreadable acts on an error that looking at all of a slot met. No slot may be locked.
 func (h *Host) Unreadable(number uint16, err error) {

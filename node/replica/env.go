@@ -27,8 +27,11 @@ func (s *Stripe) Behind(member uint16, since int64) bool {
 	if p := s.host.peers.Of(member); p != nil {
 		return p.ConnectedAt() < since && (p.Working() || p.Queued() > manyQueued)
 	}
-	return s.host.CommitsLate()
+	return member == s.self() && s.host.CommitsLate()
 }
+
+// self is this node's ID.
+func (s *Stripe) self() uint16 { return s.host.view.Load().Self }
 
 // manyQueued is how many bytes wait for a peer that is behind.
 const manyQueued = 1 << 20
@@ -44,7 +47,7 @@ func (s *Stripe) Leaving(member uint16) bool {
 	if p := s.host.peers.Of(member); p != nil {
 		return p.Leaving() || p.Slow()
 	}
-	return s.host.leaving.Load() || s.host.slow.Load()
+	return member == s.self() && (s.host.leaving.Load() || s.host.slow.Load())
 }
 
 // StandIn implements register.Env.

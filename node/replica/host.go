@@ -69,6 +69,7 @@ type Host struct {
 	inFlight atomic.Int64 // requests that are not answered,
 	pending  atomic.Int64 // and their bytes
 
+	closed  atomic.Uint64         // how often a slot was closed
 	view    atomic.Pointer[View]  // nil until the cluster has formed
 	failed  atomic.Bool           // the store failed,
 	failure atomic.Pointer[error] // with this error
@@ -98,7 +99,16 @@ func (anyNumber) Uint64() uint64 { return rand.Uint64() }
 var unpredictable = rand.New(anyNumber{})
 
 // Enter lets the node vote in a ring. Learn tells it of later versions.
-func (h *Host) Enter(v *View) { h.view.Store(v) }
+func (h *Host) Enter(v *View) {
+	h.view.Store(v)
+	round := h.Begin()
+	for i := range h.stripes {
+		s := h.Lock(uint16(i), round)
+		s.openJoined(i, v)
+		s.Unlock()
+	}
+	round.Flush()
+}
 
 // View is the ring that the node votes in, nil until there is one.
 func (h *Host) View() *View { return h.view.Load() }
@@ -124,4 +134,7 @@ func (h *Host) Slow() bool { return h.slow.Load() }
 // Pause is for how long the engine asks to be given nothing more to do.
 func (h *Host) Pause() time.Duration { return h.engine.Pause() }
 
-func (h *Host) incarnation(self uint16) uint64 { return record.NewIncarnation(h.unique, self) }
+// incarnation returns one for a home that is opened. It is another one for each time that a slot is opened again.
+func (h *Host) incarnation(self uint16) uint64 {
+	return record.NewIncarnation(h.unique+h.closed.Load(), self)
+}

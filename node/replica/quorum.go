@@ -2,7 +2,7 @@ package replica
 
 import "github.com/quolldb/quoll/node/register"
 
-// Refusal says why no majority of a slot's replicas would answer to a request. Without one
+// Refusal says why no majority of a slot's replicas would answer to a request, or while it moves none of those that it moves to. Without one
 // this node proposes nothing: what it sends could end as unknown, while another replica,
 // which the proxy asks next, may well reach a majority. A replica without room answers to what a
 // home asks that reads under its term. One that is crowded answers to everything, but is no good for what makes the data grow.
@@ -10,23 +10,22 @@ func (h *Host) Refusal(sl *Slot, reads, grows bool) register.Reason {
 	if grows && h.Space.Crowded() {
 		return register.StorageFull
 	}
-	members := sl.home.Config().Members()
-	alive, roomy := 0, 0
-	for _, id := range members {
-		p := h.peers.Of(id)
-		if p != nil && !p.Alive() { // nil: this node
-			continue
-		}
-		alive++
-		if p == nil || !p.Full() && !(grows && p.Crowded()) {
-			roomy++
-		}
-	}
-	switch {
-	case alive <= len(members)/2:
+	self, config := h.view.Load().Self, sl.home.Config()
+	if !config.Quorum(func(id uint16) bool { return h.alive(id, self) }) {
 		return register.NoQuorum
-	case roomy <= len(members)/2 && !(reads && sl.home.Leading()):
+	}
+	roomy := func(id uint16) bool {
+		p := h.peers.Of(id)
+		return id == self || p != nil && p.Alive() && !p.Full() && !(grows && p.Crowded())
+	}
+	if !(reads && sl.home.Leading()) && !config.Quorum(roomy) {
 		return register.StorageFull
 	}
 	return register.ReasonNone
+}
+
+// alive reports whether a member answers: this node, which is self, does, and one that is no peer is gone for good.
+func (h *Host) alive(id, self uint16) bool {
+	p := h.peers.Of(id)
+	return id == self || p != nil && p.Alive()
 }

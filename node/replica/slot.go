@@ -83,7 +83,8 @@ func (s *Stripe) release() {
 // Engine is the engine, in which the slots of the stripe do not change.
 func (s *Stripe) Engine() engine.Engine { return s.host.engine }
 
-// Slot returns a slot, opened on first use. The stripe is locked.
+// Slot returns a slot, opened on first use: it takes part in the epoch that the view says, in one write (R17). The stripe is locked. An error that is
+// register.ErrNoRoom is of a slot that this node comes to, and has no room to begin in.
 func (s *Stripe) Slot(number uint16) (*Slot, error) {
 	if number >= ring.Slots {
 		return nil, ErrNotReplica
@@ -96,9 +97,14 @@ func (s *Stripe) Slot(number uint16) (*Slot, error) {
 		return nil, ErrNotReplica
 	}
 	sl := new(Slot)
-	s.slots[number/stripes] = sl
 	var err error
-	sl.acceptor, err = register.NewAcceptor(number, &s.host.store, s.applier.Apply)
+	if sl.acceptor, err = register.NewAcceptor(number, &s.host.store, s.applier.Apply); err == nil {
+		err = s.enter(number, sl, v)
+	}
+	if errors.Is(err, register.ErrNoRoom) {
+		return nil, err
+	}
+	s.slots[number/stripes] = sl
 	sl.home = register.NewHome(s, &s.host.opt.Timing, number, v.Self, s.host.incarnation(v.Self), v.config(number), &sl.acceptor)
 	if err == nil && sl.acceptor.Meta().Rebuilding { // a former process began
 		err = register.ErrRebuilding

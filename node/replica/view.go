@@ -3,6 +3,7 @@ package replica
 import (
 	"encoding/binary"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/quolldb/quoll/node/register"
@@ -38,6 +39,13 @@ func ViewOf(cluster ring.Cluster, table *ring.Table, self uint16) *View {
 // Knows reports whether somebody who knows a version of the ring, no higher than this one, knows who holds the slot.
 func (v *View) Knows(version uint64, slot uint16) bool {
 	return version == v.Table.Version() || v.Table.Epoch(slot) <= version
+}
+
+// Joins reports whether this node comes to a slot: it is to hold it, and no majority counts on what it held before (R17). It is no member of those whose quorums
+// have what was acknowledged until now. One that is, also of those that are left where a loss was accepted, keeps what it has.
+func (v *View) Joins(slot uint16) bool {
+	next := v.Table.Next(slot)
+	return next != nil && slices.Contains(next, v.Self) && !slices.Contains(v.Table.Replicas(slot), v.Self)
 }
 
 // config returns the replica set of a slot.

@@ -2,7 +2,6 @@ package route
 
 import (
 	"github.com/quolldb/quoll/internal/protocol"
-	"github.com/quolldb/quoll/proxy/quorum"
 )
 
 // sendToHome sends an operation to the member that leads the slot, or should.
@@ -92,18 +91,7 @@ func (st *opState) insist(except uint16) uint16 {
 
 // majority reports whether a majority of a slot's replicas may answer in time, and of those that it moves to (R16).
 func (v *ringView) majority(slot uint16) bool {
-	next := v.table.Next(slot)
-	return v.most(v.table.Replicas(slot)) && (next == nil || v.most(next))
-}
-
-func (v *ringView) most(replicas []uint16) bool {
-	n := 0
-	for _, id := range replicas {
-		if !v.node(id).silent() {
-			n++
-		}
-	}
-	return n >= quorum.Majority(len(replicas))
+	return v.table.Spare(slot, func(id uint16) bool { return !v.node(id).silent() }) >= 0
 }
 
 // memberBit returns the bit of a member in a set of a slot's members, 0 for a stranger.

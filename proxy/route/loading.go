@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/quolldb/quoll/proxy/quorum"
 )
 
 // loadingPatience is how long a proxy that knows the ring waits for the nodes. Then it is the slots that have a majority, or have
@@ -39,14 +37,7 @@ func (v *ringView) complete() bool {
 		return true
 	}
 	for slot := range v.homes {
-		replicas := v.table.Replicas(uint16(slot))
-		up := 0
-		for _, id := range replicas {
-			if !down(v.node(id)) {
-				up++
-			}
-		}
-		if up < quorum.Majority(len(replicas)) {
+		if v.table.Spare(uint16(slot), func(id uint16) bool { return !down(v.node(id)) }) < 0 {
 			return false
 		}
 	}

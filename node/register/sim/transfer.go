@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/proxy/quorum"
 )
 
@@ -213,17 +213,14 @@ func (s *Sim) nowhere(id uint16) bool {
 // enter prepares the replica for an epoch. One that comes to the slot is empty, whatever it held before as a member of the slot, or
 // of a change that was given up (R17). It reports false if that cannot be had now.
 func (n *node) enter(e *epoch) bool {
-	was := n.acceptors[e.slot].Meta()
-	if !e.joins(n.id) || was.Epoch >= e.number || n.lost {
+	a := n.acceptors[e.slot]
+	if !e.joins(n.id) || a.Epoch() >= e.number || n.lost {
 		return true
 	}
 	if n.damaged[e.slot] {
 		return false
 	}
-	empty := record.SlotMeta{Epoch: e.number, Promised: was.Promised, Floor: record.Max(was.Floor, was.Cleared)}
-	if n.store.Reset(e.slot, empty) != nil {
-		return false
-	}
-	n.open(e.slot) // the acceptor reads its slot again
-	return true
+	var w register.Write
+	a.Enter(e.number, true, &w)
+	return a.Persisted(&w, w.To(n.store)) == nil
 }
