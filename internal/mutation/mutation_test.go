@@ -75,6 +75,7 @@ const (
 	disk        = "node/engine/disk"
 	transfer    = "node/transfer"
 	replicate   = "node/replicate"
+	replicas    = "node/replica"
 	peers       = "node/peer"
 	records     = "internal/record"
 )

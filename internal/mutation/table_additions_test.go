@@ -32,7 +32,15 @@ var additions = []mutation{
 		}},
 	{name: "slot-kept-open", rule: "Epochs of slots", effect: "who does not hold a slot any more answers for it",
 		caught: scenario(node, "TestASlotThatIsNotHeldAnyMore", `Not equal`), edits: []edit{
-			{"node/replica/learn.go", `if !v.Table.Contains(number, v.Self) {`, `if false {`},
+			{"node/replica/learn.go", `if again || !v.Table.Contains(number, v.Self) {`, `if again {`},
+		}},
+	{name: "slot-ballot-again", rule: "Epochs of slots", effect: "a home that is opened again uses the incarnation of the one that was closed",
+		caught: scenario(replicas, "TestWhatIsOpenedAgainUsesOtherBallots", `Should not be`), edits: []edit{
+			{"node/replica/learn.go", `s.host.closed.Add(1)`, `_ = s.host`},
+		}},
+	{name: "slot-half-a-quorum", rule: "Epochs of slots", effect: "a home proposes though a joint slot has no majority of those that it moves to",
+		caught: scenario(node, "TestAJointSlotNeedsTwoMajorities", `Condition never satisfied`), edits: []edit{
+			{"node/replica/quorum.go", `if !config.Quorum(func(id uint16) bool { return h.alive(id, self) }) {`, `if false {`},
 		}},
 	{name: "change-all-begin", rule: "Loss accepted", effect: "all new members begin at once with whatever they hold, where all old ones are gone",
 		caught: scenario(change, "TestAllAreGone", `one begins`), edits: []edit{

@@ -48,6 +48,21 @@ var epochRules = []mutation{
 		caught: scenario(simulator, "TestWhoWasToJoinIsEmpty", `a deleted value is back`), edits: []edit{
 			{"node/register/acceptor.go", `	if joins && epoch > a.meta.Epoch {`, `	if false {`},
 		}},
+	{name: "join-full-opened", rule: "R17", effect: "a node opens a slot that it comes to with what it held before",
+		caught: scenario(replicas, "TestWhoComesToASlotIsEmpty", `Not equal|Should be`), edits: []edit{
+			{"node/replica/learn.go", `	joins := v.Joins(number)
+`, `	joins := false
+`},
+		}},
+	{name: "join-full-open", rule: "R17", effect: "a slot that is open stays as it is when the node comes to it again",
+		caught: scenario(replicas, "TestADamagedSlotThatIsComeToAgainIsSound", `it is a test`), edits: []edit{
+			{"node/replica/learn.go", `again := v.Joins(number) && sl.acceptor.Epoch() < epoch`, `again := false`},
+		}},
+	{name: "join-unseen", rule: "R17", effect: "what a node held of a slot is listed before anybody uses the slot",
+		caught: scenario(replicas, "TestWhatIsLeftIsShownToNobody", `Should be zero|not zero|Should be`), edits: []edit{
+			{"node/replica/learn.go", `	if v.Table.Joint() == 0 {`, `	if v.Table.Joint() >= 0 {`},
+			{"node/replica/damage.go", `v != nil && v.Joins(number)`, `v != nil && false`},
+		}},
 	{name: "join-blind", rule: "R17", effect: "a member acts in an epoch before it knows that it joins with it",
 		caught: scenario(simulator, "TestWhoComesAgainIsEmpty", `a deleted value is back`), edits: []edit{
 			{"node/register/sim/node.go", `	if !n.meet(m.Slot, m.Epoch) {`, `	if false {`},
