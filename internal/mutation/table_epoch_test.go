@@ -1,21 +1,22 @@
 package mutation
 
 // highestIsAgreed is R18 as it was first: of what a majority shows the highest version is copied.
-var highestIsAgreed = edit{"node/register/sim/agreement.go", `	votes := map[record.Version]int{}
-	for _, from := range c.shown {
-		if v, sure := of(from); sure {
-			if votes[v]++; votes[v] == quorum.Majority(len(c.epoch.members)) {
-				return v, true
-			}
+var highestIsAgreed = edit{"node/register/collect.go", `		if majority(same, p.config.old) {
+			return v, true
 		}
 	}
 	return record.Version{}, false
-`, `	var best record.Version
-	for _, from := range c.shown {
-		v, _ := of(from)
-		best = record.Max(best, v)
+`, `		best = record.Max(best, v)
 	}
-	return best, quorum.Majority(1) == 1
+	return best, true
+`}
+
+// highestToBegin goes with it.
+var highestToBegin = edit{"node/register/collect.go", `	for i := range p.metas {
+		v, sure := of(i)
+`, `	var best record.Version
+	for i := range p.metas {
+		v, sure := of(i)
 `}
 
 // epochRules: changes of the members (R15 to R18), and lost state (R19).
@@ -74,15 +75,13 @@ var epochRules = []mutation{
 `},
 		}},
 	{name: "transfer-highest", rule: "R18", effect: "the highest version that was shown is copied, though no majority holds it",
-		caught: scenario(simulator, "TestATransferCopiesNothingThatIsNotAgreed", `knows nothing of it`), edits: []edit{highestIsAgreed}},
+		caught: scenario(simulator, "TestATransferCopiesNothingThatIsNotAgreed", `knows nothing of it`), edits: []edit{highestToBegin, highestIsAgreed}},
 	{name: "transfer-highest-early", rule: "R18", effect: "the same, to a member that a later term has asked for it before",
-		caught: scenario(simulator, "TestATransferCopiesNothingPastASyncRead", `knows nothing of it`), edits: []edit{highestIsAgreed}},
+		caught: scenario(simulator, "TestATransferCopiesNothingPastASyncRead", `knows nothing of it`), edits: []edit{highestToBegin, highestIsAgreed}},
 	{name: "transfer-minority", rule: "R18", effect: "one old member that shows a page is enough",
 		caught: scenario(simulator, "TestATransferTakesAMajority", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/agreement.go", `quorum.Majority(len(c.epoch.members)) {
-				return v`, `min(1, quorum.Majority(len(c.epoch.members))) {
-				return v`},
-			{"node/register/sim/collect.go", `case !c.decided && len(c.shown) >= quorum.Majority(len(c.epoch.members)):`, `case !c.decided && len(c.shown) > 0:`},
+			{"node/register/collect.go", `		if majority(same, p.config.old) {`, `		if same != 0 {`},
+			{"node/register/collect.go", `return majority(p.shown, p.config.old)`, `return p.shown != 0`},
 		}},
 	{name: "transfer-unfenced", rule: "R18", effect: "a member shows what it holds without adopting the joint epoch",
 		caught: scenario(simulator, "TestWhatIsShownIsFenced", `v is acknowledged`), edits: []edit{
@@ -96,20 +95,20 @@ var epochRules = []mutation{
 		}},
 	{name: "transfer-unagreed", rule: "R18", effect: "what is not agreed is not written again",
 		caught: scenario(simulator, "TestWhatIsNotAgreedIsWrittenAgain", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/agreement.go", `case !agreed && (c.somebodyShows(key) || stays && present):
-			c.rewrite(key)`, `case !agreed && (c.somebodyShows(key) || stays && present):`},
+			{"node/register/collect.go", `case !agreed && (r.held != 0 || stays && present):
+			again = append(again, r.key)`, `case !agreed && (r.held != 0 || stays && present):`},
 		}},
 	{name: "transfer-newer-value", rule: "R18", effect: "a value is copied that is newer than what is agreed",
 		caught: scenario(simulator, "TestANewerValueIsNotCopied", `v is copied`), edits: []edit{
-			{"node/register/sim/collect.go", `		if rec.Version != v {
-`, `		if v = rec.Version; v != rec.Version {
+			{"node/register/collect.go", `	if rec.Version != agreed.Version {
+`, `	if agreed.Version = rec.Version; agreed.Version != rec.Version {
 `},
 		}},
 	{name: "transfer-newer-value-lost", rule: "R18", effect: "nor is the key written again then",
 		caught: scenario(simulator, "TestANewerValueIsNotCopied", `should have 1 item`), edits: []edit{
-			{"node/register/sim/collect.go", `			delete(c.wanted, key)
+			{"node/register/sim/collect.go", `			n.sim.count("value-newer", 1)
 			c.rewrite(key)
-`, `			delete(c.wanted, key)
+`, `			n.sim.count("value-newer", 1)
 `},
 		}},
 	{name: "transfer-too-few", rule: "R18", effect: "those that stay do not collect, however few of those that hold what is agreed stay",
@@ -123,11 +122,11 @@ var epochRules = []mutation{
 		}},
 	{name: "transfer-stayed", rule: "R18", effect: "what a member that stays holds beyond what is agreed is not written again",
 		caught: scenario(simulator, "TestWhatOnlyThoseThatStayHaveSeen", `knows nothing of it`), edits: []edit{
-			{"node/register/sim/agreement.go", `case agreed && stays && present && v.Less(own.Version):`, `case agreed && stays && present && v.Less(own.Version) && false:`},
+			{"node/register/collect.go", `case agreed && stays && present && v.Less(own.Version):`, `case agreed && stays && present && v.Less(own.Version) && false:`},
 		}},
 	{name: "transfer-promise", rule: "R18", effect: "what old members promised is not taken over",
 		caught: scenario(simulator, "TestATransferKeepsPromises", `a majority has not promised`), edits: []edit{
-			{"node/register/sim/agreement.go", `			meta.Promised = shown.meta.Promised
+			{"node/register/collect.go", `			meta.Promised = shown.Promised
 `, ``},
 		}},
 	{name: "transfer-promise-too-few", rule: "R18", effect: "nor by those that stay",
@@ -137,43 +136,45 @@ var epochRules = []mutation{
 		}},
 	{name: "transfer-floor", rule: "R18", effect: "floors are not taken over",
 		caught: scenario(simulator, "TestATransferKeepsFloors", `Not equal`), edits: []edit{
-			{"node/register/sim/agreement.go", `record.Max(meta.Floor, record.Max(shown.meta.Floor, shown.meta.Cleared))`, `record.Max(meta.Floor, shown.meta.Cleared)`},
+			{"node/register/collect.go", `record.Max(meta.Floor, record.Max(shown.Floor, shown.Cleared))`, `record.Max(meta.Floor, shown.Cleared)`},
 		}},
 	{name: "transfer-clear", rule: "R18", effect: "a clear is not copied",
 		caught: scenario(simulator, "TestAnAgreedClearIsCopied", `Expected nil, but got`), edits: []edit{
-			{"node/register/sim/agreement.go", `	case own.Less(cleared):
-`, `	case own.Less(cleared) && unsure:
+			{"node/register/collect.go", `	case a.meta.Cleared.Less(cleared):
+`, `	case a.meta.Cleared.Less(cleared) && unsure:
 `},
 		}},
 	{name: "transfer-clear-floor", rule: "R18", effect: "a clear that is not copied does not raise the floor",
 		caught: scenario(simulator, "TestAClearThatIsNotAgreed", `has to be told of the clear`), edits: []edit{
-			{"node/register/sim/agreement.go", `record.Max(meta.Floor, record.Max(shown.meta.Floor, shown.meta.Cleared))`, `record.Max(meta.Floor, shown.meta.Floor)`},
+			{"node/register/collect.go", `record.Max(meta.Floor, record.Max(shown.Floor, shown.Cleared))`, `record.Max(meta.Floor, shown.Floor)`},
 		}},
 	{name: "transfer-clear-split", rule: "R18", effect: "a clear that is not agreed is not taken over",
 		caught: scenario(simulator, "TestAClearThatIsNotAgreed", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/agreement.go", `	case own.Less(cleared):
-`, `	case own.Less(cleared) && !unsure:
+			{"node/register/collect.go", `	case a.meta.Cleared.Less(cleared):
+`, `	case a.meta.Cleared.Less(cleared) && !unsure:
 `},
 		}},
 	{name: "transfer-clear-joiners", rule: "R18", effect: "nor where another member that joins has copied what it removes",
 		caught: scenario(simulator, "TestMembersThatJoinNeedNotSeeTheSameClear", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/agreement.go", `	case own.Less(cleared):
-`, `	case own.Less(cleared) && !unsure:
+			{"node/register/collect.go", `	case a.meta.Cleared.Less(cleared):
+`, `	case a.meta.Cleared.Less(cleared) && !unsure:
 `},
 		}},
 	{name: "transfer-clear-sure", rule: "R18", effect: "a clear that is not agreed counts as if it were",
 		caught: scenario(simulator, "TestAClearThatIsNotAgreedIsUnsure", `knows nothing of it`), edits: []edit{
-			{"node/register/sim/agreement.go", `shown.meta.Cleared, true
-`, `shown.meta.Cleared, false
+			{"node/register/collect.go", `shown.Cleared, true
+`, `shown.Cleared, unsure
 `},
 		}},
 	{name: "transfer-clear-once", rule: "R18", effect: "only the first page shows the clear",
 		caught: scenario(simulator, "TestAClearBetweenPages", `the page is not collected`), edits: []edit{
-			{"node/register/sim/agreement.go", `	if !c.takeMeta() {`, `	if c.page == 0 && !c.takeMeta() {`},
+			{"node/register/sim/agreement.go", `	if acceptor.TakeOver(c.shown, w); w.Wanted() {`, `	if c.page > 0 {
+	} else if acceptor.TakeOver(c.shown, w); w.Wanted() {`},
 		}},
 	{name: "transfer-clear-last", rule: "R18", effect: "only the last page shows the clear",
 		caught: scenario(simulator, "TestAClearOfAFormerPage", `which was acknowledged`), edits: []edit{
-			{"node/register/sim/agreement.go", `	if !c.takeMeta() {`, `	if c.page == c.pages()-1 && !c.takeMeta() {`},
+			{"node/register/sim/agreement.go", `	if acceptor.TakeOver(c.shown, w); w.Wanted() {`, `	if c.page < c.pages()-1 {
+	} else if acceptor.TakeOver(c.shown, w); w.Wanted() {`},
 		}},
 	{name: "transfer-late", rule: "R18", effect: "a copy is taken in a later epoch",
 		caught: scenario(simulator, "TestALateCopyIsNotTaken", `a deleted value is back`), edits: []edit{

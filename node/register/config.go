@@ -52,6 +52,9 @@ func (c *Config) Epoch() uint64 { return c.epoch }
 // Members returns all members, the preferred home first. The slice is shared.
 func (c *Config) Members() []uint16 { return c.members }
 
+// Old returns the members without those that join. The slice is shared.
+func (c *Config) Old() []uint16 { return c.members[:c.old.size()] }
+
 // Joint reports whether the epoch is a joint one (R16).
 func (c *Config) Joint() bool { return c.next != 0 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/quolldb/quoll/internal/record"
-	"github.com/quolldb/quoll/proxy/quorum"
+	"github.com/quolldb/quoll/node/register"
 )
 
 // collection is how a new member of a slot comes to what the old ones hold (R18), each one for itself. The slot is read in pages, at
@@ -16,7 +16,8 @@ type collection struct {
 	epoch    *epoch
 	life     int
 	page     int
-	shown    map[uint16]*showing // of this page
+	shown    *register.Page
+	by       map[uint16]bool // who has shown the page
 	decided  bool
 	wanted   map[string]record.Version // what of this page is agreed, and has yet to be copied
 	asked    int                       // when a value was asked for last
@@ -58,7 +59,8 @@ func (n *node) collect(t *transfer) {
 
 // begin begins with a page.
 func (c *collection) begin() {
-	c.shown, c.decided, c.wanted, c.asked = map[uint16]*showing{}, false, map[string]record.Version{}, 0
+	c.shown, c.by = register.NewPage(c.epoch.config, c.node.id), map[uint16]bool{}
+	c.decided, c.wanted, c.asked = false, map[string]record.Version{}, 0
 }
 
 // current reports whether the collection is still of use: not in another epoch, nor in another life.
@@ -94,7 +96,7 @@ func (c *collection) advance() {
 		if c.written() {
 			n.hold(func() { s.carry(n.id, 0, func() { c.transfer.done[n.id] = true }) })
 		}
-	case !c.decided && len(c.shown) >= quorum.Majority(len(c.epoch.members)):
+	case !c.decided && c.shown.Enough():
 		c.decide()
 	case !c.decided:
 		c.ask()
@@ -118,7 +120,7 @@ func (c *collection) written() bool {
 func (c *collection) ask() {
 	n, s, page, keys := c.node, c.node.sim, c.page, c.keys()
 	for _, id := range c.epoch.members {
-		if c.shown[id] == nil && !s.chance(3) {
+		if !c.by[id] && !s.chance(3) {
 			s.carry(n.id, id, func() {
 				s.nodes[id].showPage(n.id, c.epoch, keys, func(shown *showing) { s.carry(id, n.id, func() { c.take(page, id, shown) }) })
 			})
@@ -154,8 +156,13 @@ func (c *collection) take(page int, from uint16, shown *showing) {
 		if !c.current() || c.page != page || c.decided {
 			return
 		}
-		c.shown[from] = shown
-		if len(c.shown) >= quorum.Majority(len(c.epoch.members)) && (len(c.shown) == len(c.epoch.members) || !c.node.sim.chance(3)) {
+		if !c.by[from] {
+			c.by[from] = c.shown.Show(from, shown.meta)
+			for key, version := range shown.versions {
+				c.shown.Record(from, []byte(key), version)
+			}
+		}
+		if c.shown.Enough() && (len(c.by) == len(c.epoch.members) || !c.node.sim.chance(3)) {
 			c.decide()
 		}
 	})
@@ -174,7 +181,7 @@ func (c *collection) askForValues() {
 			continue
 		}
 		for _, id := range s.shuffled(c.epoch.members) {
-			if shown := c.shown[id]; shown != nil && shown.versions[key] == v {
+			if c.shown.Shows(id, register.Agreed{Key: []byte(key), Version: v}) {
 				s.carry(n.id, id, func() {
 					s.nodes[id].showValue(c.epoch, key, func(rec record.Record) { s.carry(id, n.id, func() { c.takeValue(key, rec) }) })
 				})
@@ -208,19 +215,22 @@ func (c *collection) takeValue(key string, rec record.Record) {
 		if !c.current() || !wanted {
 			return
 		}
-		if rec.Version != v {
-			n.sim.count("value-newer", 1)
-			delete(c.wanted, key)
-			c.rewrite(key)
-			return
+		acceptor, w := n.acceptors[slot], &n.ready.Write
+		copied, err := acceptor.Copy(register.Agreed{Key: []byte(key), Version: v}, rec, w)
+		if err == nil && w.Wanted() {
+			err = acceptor.Persisted(w, n.store.persist(w))
 		}
-		if held, _, err := n.acceptors[slot].Read([]byte(key)); err != nil || held.Version.Less(v) &&
-			n.store.Stage(slot, v, []record.Change{{Key: []byte(key), State: rec.State}}) != nil {
+		if err != nil {
 			n.damage(slot, err)
 			return
 		}
-		n.sim.count("copied", 1)
 		delete(c.wanted, key)
+		if !copied {
+			n.sim.count("value-newer", 1)
+			c.rewrite(key)
+			return
+		}
+		n.sim.count("copied", 1)
 	})
 }
 
