@@ -36,6 +36,10 @@ const (
 	MethodCopy Method = 13 // CopyRequest -> CopyPage: between nodes, to rebuild a replica
 
 	MethodReform Method = 14 // ReformRequest as JSON -> ReformState as JSON, or nothing: between nodes
+
+	MethodShow  Method = 17 // ShowRequest -> ShowPage: between members of a slot that changes, as the next two
+	MethodFetch Method = 18 // KeysRequest -> CopyPage
+	MethodAgain Method = 19 // KeysRequest -> AgainReply
 )
 
 // ErrCall is wrapped by errors that the called node returned.
