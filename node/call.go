@@ -124,6 +124,11 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 			return nil, fmt.Errorf("node: only nodes copy slots")
 		}
 		return n.rebuilds.AnswerCopy(payload, answer.Ahead)
+	case protocol.MethodShow, protocol.MethodFetch, protocol.MethodAgain:
+		if role != wire.RoleNode {
+			return nil, fmt.Errorf("node: only nodes collect slots")
+		}
+		return n.answerCollector(method, payload, answer)
 	}
 	return nil, fmt.Errorf("node: unknown call %d", method)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/metrics"
 	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/collect"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/exec"
 	"github.com/quolldb/quoll/node/hint"
@@ -150,6 +151,7 @@ type Node struct {
 	members   *membership.Membership
 	repairs   *repair.Repairer
 	rebuilds  *rebuild.Rebuilder
+	collects  *collect.Collector
 
 	returned   atomic.Bool // those who use it have found it again
 	clock      clock.Common
@@ -184,6 +186,7 @@ func Start(opt Options) (*Node, error) {
 	n.replicas = newReplicas(n)
 	n.exec = exec.New(n.replicas, &n.peers, exec.Options{OperationTimeout: opt.OperationTimeout, SlowTimeout: opt.SlowTimeout, Awake: n.awake,
 		MaxPending: opt.MaxPending, ManyRequests: opt.manyRequests, Metrics: &n.Metrics})
+	n.collects = newCollector(n)
 	n.replicate = replicate.New(n.replicas, &n.Metrics, n.log)
 	cluster := n.initial.Cluster(opt.ClusterName, opt.Replicas)
 	var err error
@@ -219,6 +222,7 @@ func Start(opt Options) (*Node, error) {
 	n.wait.Go(func() { every(ctx, storeInterval, n.lookAtStore) })
 	n.wait.Go(func() { every(n.life, expireStep, newExpirer(n).step) })
 	n.wait.Go(func() { n.rebuilds.Run(n.life) })
+	n.wait.Go(func() { n.collects.Run(n.life) })
 	if e, ok := opt.Engine.(damageReporter); ok {
 		e.ReportDamage(n.replicas.Unreadable)
 	}

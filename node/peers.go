@@ -51,6 +51,7 @@ func (l *link) Changed(s wire.State) {
 		l.node.tellLeading(l.Peer)
 		l.node.repairs.Soon()
 		l.node.rebuilds.Soon()
+		l.node.collects.Soon()
 	}
 	l.node.log.Debug("peer link", "peer", l.Name(), "state", s.String())
 }

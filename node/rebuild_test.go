@@ -77,7 +77,7 @@ func newRotting(t *testing.T, size int, change func(*Options)) (*testCluster, *r
 }
 
 // contentOf returns all records of a slot.
-func contentOf(t *testing.T, n *Node, slot uint16) map[string]record.Record {
+func contentOf(t testing.TB, n *Node, slot uint16) map[string]record.Record {
 	content := map[string]record.Record{}
 	st := n.replicas.Lock(slot, nil)
 	defer st.Unlock()

@@ -55,6 +55,16 @@ func (c *Config) Members() []uint16 { return c.members }
 // Old returns the members without those that join. The slice is shared.
 func (c *Config) Old() []uint16 { return c.members[:c.old.size()] }
 
+// Next returns the members that a joint epoch changes to, in the order in which they are members, those that join last; none unless it is one.
+func (c *Config) Next() (next []uint16) {
+	for i, id := range c.members {
+		if c.next.has(i) {
+			next = append(next, id)
+		}
+	}
+	return next
+}
+
 // Joint reports whether the epoch is a joint one (R16).
 func (c *Config) Joint() bool { return c.next != 0 }
 

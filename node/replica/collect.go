@@ -11,7 +11,8 @@ import (
 // ErrOtherEpoch is returned for a slot that is not in the joint epoch that is meant, as far as this node knows.
 var ErrOtherEpoch = errors.New("replica: the slot is in another epoch")
 
-// Joint opens a slot that this node holds, and has its replica take part in a joint epoch, if that is the one of which the node knows the members.
+// Joint opens a slot that this node holds, and has its replica take part in a joint epoch, if that is the one of which the node knows the members. With an
+// error of the store it returns the slot, too, if there is one.
 func (s *Stripe) Joint(number uint16, epoch uint64) (*Slot, error) {
 	sl, err := s.Slot(number)
 	if err != nil {
@@ -20,8 +21,11 @@ func (s *Stripe) Joint(number uint16, epoch uint64) (*Slot, error) {
 	if c := sl.home.Config(); c.Epoch() != epoch || !c.Joint() {
 		return nil, ErrOtherEpoch
 	}
-	if current, err := s.Adopt(sl, epoch); err != nil || !current {
-		return nil, errors.Join(err, ErrOtherEpoch)
+	switch current, err := s.Adopt(sl, epoch); {
+	case err != nil:
+		return sl, err
+	case !current:
+		return nil, ErrOtherEpoch
 	}
 	return sl, nil
 }

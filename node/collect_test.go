@@ -1,0 +1,177 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
+)
+
+// moving is a cluster in which a slot moves from one of its three members to a fourth node.
+type moving struct {
+	*testCluster
+	slot     uint16
+	old      []*Node // the members; the first one leads, and the last one leaves
+	comes    *Node
+	from, to []uint16
+	writer   *writer
+}
+
+// newMoving starts a cluster with a slot full of keys that are named {m}...
+func newMoving(t *testing.T, change func(*Options)) *moving {
+	c := newFormed(t, 4, func(o *Options) {
+		o.Replicas = 3
+		if large(o); change != nil {
+			change(o)
+		}
+	})
+	m := &moving{testCluster: c, slot: ring.SlotOf([]byte("m"))}
+	m.from = c.nodes["a"].replicas.View().Table.Replicas(m.slot)
+	m.to = slices.Clone(m.from)
+	m.old = make([]*Node, 3)
+	for _, n := range c.nodes {
+		if i := slices.Index(m.from, n.self.ID); i >= 0 {
+			m.old[i] = n
+		} else {
+			m.comes, m.to[2] = n, n.self.ID
+		}
+	}
+	cl := c.dial(m.old[0])
+	for i := range 300 {
+		require.Equal(t, "+OK\r\n", string(cl.do(fmt.Sprintf("set {m}small-%d v%d", i, i)).Reply))
+	}
+	for i := range 9 { // pages of their own
+		require.Equal(t, "+OK\r\n", string(cl.do(fmt.Sprintf("set {m}long-%d %s", i, strings.Repeat("v", 90<<10))).Reply))
+	}
+	c.grow(m.old[0].opt.Name, "{m}hash", 0, 3<<20) // in pieces
+	for i := range 5 {
+		require.Equal(t, "+OK\r\n", string(cl.do(fmt.Sprintf("psetex {m}gone-%d 1 v", i)).Reply))
+		require.Equal(t, "+OK\r\n", string(cl.do(fmt.Sprintf("psetex {m}stays-%d 1000000 v", i)).Reply))
+		require.Equal(t, ":1\r\n", string(cl.do(fmt.Sprintf("del {m}small-%d", i)).Reply))
+	}
+	return m
+}
+
+// learn gives all nodes that run the next version of the ring.
+func (m *moving) learn(a ring.Assignment) (epoch uint64) {
+	m.t.Helper()
+	for _, n := range m.nodes {
+		v := changed(m.t, n, map[uint16]ring.Assignment{m.slot: a})
+		require.True(m.t, n.replicas.Learn(v))
+		epoch = v.Table.Version()
+	}
+	return epoch
+}
+
+// collect has the node that comes collect the slot.
+func (m *moving) collect(epoch uint64) {
+	m.comes.collects.Update([]change.SlotEpoch{{Slot: m.slot, Epoch: epoch}}, 0)
+}
+
+// move moves the slot, while a client writes.
+func (m *moving) move() {
+	m.t.Helper()
+	m.writer = m.write()
+	m.collect(m.learn(ring.Assignment{Replicas: m.from, Next: m.to}))
+	m.eventually(func() bool { return m.comes.collects.Progress().Collected == 1 })
+	m.learn(ring.Assignment{Replicas: m.to})
+}
+
+// writer is a client that writes all the time.
+type writer struct {
+	stop    func()
+	written map[string]string // what was acknowledged last
+}
+
+// write lets a client write some keys again and again, at whoever leads the slot.
+func (m *moving) write() *writer {
+	w := &writer{written: map[string]string{}}
+	cl, end := m.dial(m.old[0]), make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-end:
+				return
+			default:
+			}
+			key, value := fmt.Sprintf("{m}written-%d", i%40), fmt.Sprint(i)
+			for {
+				r := cl.do("set " + key + " " + value)
+				if r.Status == protocol.StatusDone {
+					w.written[key] = value
+					break
+				}
+				if r.Reason == register.EpochChanged {
+					cl.epoch++
+				}
+			}
+		}
+	})
+	w.stop = sync.OnceFunc(func() { close(end); wait.Wait() })
+	m.t.Cleanup(w.stop)
+	return w
+}
+
+// requireMoved demands that the slot is where it should be: the new members hold the same, record by record, and all that was acknowledged; who has left
+// serves nothing of it.
+func (m *moving) requireMoved() {
+	m.t.Helper()
+	m.writer.stop()
+	holds := contentOf(m.t, m.comes, m.slot)
+	for key, rec := range contentOf(m.t, m.old[0], m.slot) {
+		switch {
+		case strings.Contains(key, "written"): // one of three may have missed the last write
+			n := 0
+			for _, member := range []*Node{m.comes, m.old[0], m.old[1]} {
+				if string(contentOf(m.t, member, m.slot)[key].State.Value) == m.writer.written[key] {
+					n++
+				}
+			}
+			require.GreaterOrEqual(m.t, n, 2, key)
+		case rec.State.Live() && !strings.Contains(key, "gone"):
+			require.Equal(m.t, rec.Version, holds[key].Version, key)
+			require.Equal(m.t, rec.State.Packed(), holds[key].State.Packed(), key)
+		default:
+			require.False(m.t, holds[key].State.Live() && !holds[key].State.Expired(m.comes.now()), key)
+		}
+	}
+	for i := 5; i < 300; i++ {
+		require.Equal(m.t, fmt.Sprint("v", i), string(holds[fmt.Sprint("{m}small-", i)].State.Value))
+	}
+	require.Equal(m.t, m.packed(m.old[0].opt.Name, "{m}hash"), m.packed(m.comes.opt.Name, "{m}hash"))
+	require.Greater(m.t, len(m.packed(m.comes.opt.Name, "{m}hash")), 3<<20)
+	if left := m.old[2]; m.nodes[left.opt.Name] != nil {
+		cl := m.dial(left)
+		cl.epoch = left.replicas.View().Table.Version()
+		require.Equal(m.t, register.NotMember, cl.one(op(protocol.ReadValue, "get {m}small-7")).Reason)
+	}
+}
+
+// TestASlotMoves with everything that it holds, while a client writes.
+func TestASlotMoves(t *testing.T) {
+	m := newMoving(t, nil)
+	m.move()
+	m.requireMoved()
+	p := m.comes.collects.Progress()
+	t.Logf("%+v", p)
+	require.NoError(t, p.Held)
+	require.GreaterOrEqual(t, p.Keys, int64(300))
+	require.Greater(t, p.Bytes, int64(3<<20))
+}
+
+// TestASlotMovesFromAMemberThatIsDown: a majority of the old members is enough.
+func TestASlotMovesFromAMemberThatIsDown(t *testing.T) {
+	m := newMoving(t, nil)
+	m.stop(m.old[2].opt.Name)
+	m.move()
+	m.requireMoved()
+}
