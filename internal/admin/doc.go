@@ -7,7 +7,8 @@
 //	GET /v1/status            Status as JSON
 //	GET /v1/locate?key=KEY    Location as JSON; key64=BASE64URL for a key of any bytes
 //	GET /v1/backup            a node's backup; rate=BYTES bounds the bytes each second
+//	GET /v1/ring...           the ring, and POST to change it: see ring.go
 //
 // When the cluster has a secret, /v1/ asks for it: "Authorization: Bearer SECRET".
-// Errors of /v1/ are JSON: {"error": "..."}. Nothing can be changed through the API.
+// Errors of /v1/ are JSON: {"error": "..."}.
 package admin

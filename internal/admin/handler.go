@@ -54,12 +54,13 @@ func NewHandler(backend Backend, metrics http.Handler, secret string) http.Handl
 	mux.HandleFunc("GET /v1/backup", h.deliberately(h.backup))
 	mux.HandleFunc("POST /v1/repair", h.deliberately(h.repair))
 	mux.HandleFunc("POST /v1/reform", h.deliberately(h.reform))
+	h.rings(mux)
 	h.faults(mux)
 	mux.HandleFunc("GET /debug/pprof/", h.authenticated(pprof.Index))
 	mux.HandleFunc("GET /debug/pprof/profile", h.authenticated(pprof.Profile))
 	mux.HandleFunc("GET /debug/pprof/trace", h.authenticated(pprof.Trace))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		fail(w, http.StatusNotFound, "there is GET /healthz, /readyz, /metrics, /v1/status, /v1/locate?key=KEY and /v1/backup, and POST /v1/repair and /v1/reform")
+		fail(w, http.StatusNotFound, "there is GET /healthz, /readyz, /metrics, /v1/status, /v1/locate?key=KEY, /v1/backup and /v1/ring, and POST /v1/repair, /v1/reform and /v1/ring/plan, commit and so on")
 	})
 	return h.noBrowsers(mux)
 }
@@ -143,6 +144,8 @@ func (h *handler) guarded(answer func(context.Context, *http.Request) (any, erro
 			reply(w, http.StatusOK, body)
 		case errors.As(err, new(errRequest)):
 			fail(w, http.StatusBadRequest, err.Error())
+		case errors.As(err, new(errConflict)):
+			fail(w, http.StatusConflict, err.Error())
 		case errors.Is(err, context.DeadlineExceeded):
 			fail(w, http.StatusGatewayTimeout, err.Error())
 		default:

@@ -51,7 +51,10 @@ func (p *Pause) apply(e *edit) error {
 	return nil
 }
 
-// Rate sets how many bytes a second each node copies, 0 for the default.
+// DefaultRate is how many bytes a second each node copies where nobody has set a rate.
+const DefaultRate = 50 << 20
+
+// Rate sets how many bytes a second each node copies, 0 for DefaultRate.
 type Rate struct {
 	Bytes int64 `json:"bytes"`
 }
