@@ -53,7 +53,8 @@ Exit codes:
   1  it failed while running; verify: something was lost, stale or wrong;
      bench: answers were errors, or with --check missing or wrong
   2  wrong usage or configuration
-  3  ring status: the cluster is not healthy; verify: keys could not be read back`
+  3  ring status: the cluster is not healthy; ring wait, node leave: not over within
+     --timeout; verify: keys could not be read back`
 
 // run runs one command line and returns the exit code.
 func (a *app) run(args []string) int {
@@ -113,8 +114,12 @@ func (a *app) conclude(command *cobra.Command, err error) int {
 	}
 	var faults config.Faults
 	var unhealthy errUnhealthy
+	var unfinished errUnfinished
 	switch {
 	case errors.As(err, &unhealthy):
+		return exitUnhealthy
+	case errors.As(err, &unfinished):
+		_, _ = fmt.Fprintf(a.stderr, "quoll: %s\n", printable(unfinished.Error()))
 		return exitUnhealthy
 	case errors.As(err, &faults):
 		for _, fault := range faults {

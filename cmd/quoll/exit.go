@@ -21,6 +21,11 @@ type errUnhealthy struct{}
 
 func (errUnhealthy) Error() string { return "the cluster is not healthy" }
 
+// errUnfinished ends commands that wait for the ring with the same code, and says what has not ended in time.
+type errUnfinished string
+
+func (e errUnfinished) Error() string { return string(e) }
+
 // explain says an error in one plain sentence with what to do about it, as far as it
 // is one of those that everybody meets.
 func explain(err error) string {

@@ -57,7 +57,7 @@ Ports that other machines can reach need a secret that all nodes and proxies sha
 	}
 	command.Flags().SortFlags = false
 	cfg.Bind(command.Flags())
-	command.AddCommand(a.backupCommand(), a.restoreCommand())
+	command.AddCommand(a.backupCommand(), a.restoreCommand(), a.leaveCommand())
 	return command
 }
 

@@ -13,7 +13,7 @@ func (a *app) ringCommand() *cobra.Command {
 	cfg := config.DefaultClient()
 	command := &cobra.Command{
 		Use:   "ring",
-		Short: "Look at a running cluster: its nodes, where a key lives, what replicas missed",
+		Short: "Look at a running cluster, and change it: its nodes, where a key lives, what moves",
 		Long: `Ring asks the admin API of a running node, proxy or dev. Its address is given with
 --admin or QUOLL_ADMIN; node, proxy and dev print theirs when they start. Of several, separated
 by commas, the first that answers is asked. If the cluster has a secret, give it with
@@ -35,7 +35,8 @@ by commas, the first that answers is asked. If the cluster has a secret, give it
 		defer client.Close()
 		return do(client)
 	}
-	command.AddCommand(statusCommand(ask), locateCommand(ask), a.repairCommand(ask), a.reformCommand(ask))
+	command.AddCommand(statusCommand(ask), locateCommand(ask), a.planCommand(ask), a.commitCommand(ask), a.abortCommand(ask), a.watchCommand(ask), a.waitCommand(ask),
+		historyCommand(ask), a.pauseCommand(ask), a.resumeCommand(ask), a.rateCommand(ask), a.forgetCommand(ask), a.repairCommand(ask), a.reformCommand(ask))
 	return command
 }
 

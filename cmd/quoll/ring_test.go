@@ -33,7 +33,11 @@ func (c *cluster) Locate(_ context.Context, key []byte) (admin.Location, error) 
 }
 
 func (c *cluster) serve(t *testing.T, secret string) (address string) {
-	server := httptest.NewServer(admin.NewHandler(c, http.NotFoundHandler(), secret))
+	return serveBackend(t, c, secret)
+}
+
+func serveBackend(t *testing.T, b admin.Backend, secret string) (address string) {
+	server := httptest.NewServer(admin.NewHandler(b, http.NotFoundHandler(), secret))
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String()
 }
