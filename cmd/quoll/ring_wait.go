@@ -121,11 +121,11 @@ func (s moveState) done(time.Duration) (share float64, took time.Duration) {
 	switch {
 	case s.Plan == nil:
 		return 0, 0
-	case s.Plan.Bytes == 0 || s.watched.SecondsLeft == nil:
+	case s.Plan.Bytes == 0 || s.SecondsLeft == nil:
 		return float64(s.Plan.Moved) / float64(max(s.Plan.Slots, 1)), time.Since(s.Plan.Since)
 	}
 	share = float64(s.Plan.BytesDone) / float64(s.Plan.Bytes)
-	left := time.Duration(*s.watched.SecondsLeft) * time.Second
+	left := time.Duration(*s.SecondsLeft) * time.Second
 	return share, time.Duration(float64(left) * share / max(1-share, 1e-6)) // progress works out from that what is left
 }
 
