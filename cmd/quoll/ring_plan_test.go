@@ -26,13 +26,16 @@ type movable struct {
 	dead     map[string]bool
 	err      error
 	// looked, if not nil, is called before somebody sees the ring.
-	looked func()
+	looked  func()
+	looking sync.Mutex
 }
 
 func (m *movable) RingView(context.Context) (admin.RingView, error) {
+	m.looking.Lock()
 	if m.looked != nil {
 		m.looked()
 	}
+	m.looking.Unlock()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.document
@@ -51,6 +54,13 @@ func (m *movable) ProposeRing(_ context.Context, entry change.Entry) error {
 	}
 	m.document = d
 	return nil
+}
+
+// onLook has something done before somebody sees the ring.
+func (m *movable) onLook(do func()) {
+	m.looking.Lock()
+	defer m.looking.Unlock()
+	m.looked = do
 }
 
 // move moves up to so many slots of the plan, and reports whether there is still a plan.
@@ -244,6 +254,7 @@ func TestRingWatchAndWait(t *testing.T) {
 	o := m.operator(t)
 	require.Equal(t, "No plan is under way.\n", o.does("ring watch"))
 	require.Equal(t, "No plan is under way.\n", o.does("ring wait"))
+	require.Contains(t, o.does("ring wait --json"), `"cluster": "quoll"`)
 	o.does("ring plan replace n2 n4")
 	o.does("ring commit")
 	m.move(t, 4096)
@@ -252,7 +263,7 @@ func TestRingWatchAndWait(t *testing.T) {
 	require.Contains(t, o.fails(exitUnhealthy, "ring wait --timeout 1s"), "the ring is paused: quoll ring resume")
 	o.does("ring resume")
 
-	m.looked = func() { m.move(t, 6000) }
+	m.onLook(func() { m.move(t, 6000) })
 	require.Equal(t, "The plan is over.\n", o.does("ring wait --timeout 1m"))
 	_, found := m.document.ByName("n2")
 	require.False(t, found)
@@ -312,11 +323,11 @@ func TestRingWatchInJSON(t *testing.T) {
 	o.does("ring commit")
 	m.move(t, 5000)
 	looks := 0
-	m.looked = func() {
+	m.onLook(func() {
 		if looks++; looks > 1 {
 			m.move(t, 6000)
 		}
-	}
+	})
 	var lines []watched
 	for line := range strings.Lines(o.does("ring watch --json --interval 100ms")) {
 		var w watched
@@ -362,7 +373,7 @@ func TestNodeLeave(t *testing.T) {
 	require.Contains(t, o.fails(exitFailure, "node leave"), "other changes are staged, and would be committed too (weight n1 2)")
 	o.does("ring plan clear")
 	require.Contains(t, o.fails(exitUnhealthy, "node leave -q --timeout 1s"), "not over within 1s: 0 of ")
-	m.looked = func() { m.move(t, 6000) }
+	m.onLook(func() { m.move(t, 6000) })
 	require.Equal(t, "n4 has left the ring: its process can be stopped.\n", o.does("node leave"), "it goes on waiting")
 	require.Contains(t, o.fails(exitFailure, "node leave"), "no such member")
 

@@ -33,6 +33,7 @@ func (o *waitOptions) validate() error {
 
 func (a *app) waitCommand(ask asker) *cobra.Command {
 	var opt waitOptions
+	var form form
 	command := &cobra.Command{
 		Use:   "wait",
 		Short: "Wait until the plan under way is over",
@@ -48,10 +49,16 @@ over within --timeout; it goes on.`,
 				return err
 			}
 			return ask(func(client *admin.Client) error {
-				waited, err := a.wait(cmd.Context(), client, opt, nil)
-				if err == nil && !opt.quiet && waited {
+				var last admin.RingStatus
+				waited, err := a.wait(cmd.Context(), client, opt, func(s admin.RingStatus) bool { last = s; return false })
+				switch {
+				case err != nil:
+				case form == asJSON:
+					return printJSON(cmd.OutOrStdout(), last)
+				case opt.quiet:
+				case waited:
 					fmt.Fprintln(cmd.OutOrStdout(), "The plan is over.")
-				} else if err == nil && !opt.quiet {
+				default:
 					fmt.Fprintln(cmd.OutOrStdout(), "No plan is under way.")
 				}
 				return err
@@ -59,6 +66,7 @@ over within --timeout; it goes on.`,
 		},
 	}
 	opt.bind(command)
+	bindForm(command, &form)
 	return command
 }
 
