@@ -64,8 +64,10 @@ type Config struct {
 	// Advertise is the host:port that the others are told. If empty, it is the address
 	// bound to, or the first private address of the machine if that is all of them.
 	Advertise string
-	// Meta is passed on to the others as it is, at most MaxMeta bytes.
+	// Meta is passed on to the others as it is, at most MaxMeta bytes. SetMeta changes it.
 	Meta []byte
+	// Heard, if not nil, is told of a member's metadata when the member comes, this one too, and when they change. It must not block, nor call Gossip.
+	Heard func(member string, meta []byte)
 	// SecretKey, of KeySize bytes, encrypts and authenticates the gossip. Without one
 	// anybody who reaches the port can forge it.
 	SecretKey []byte

@@ -21,6 +21,7 @@ type Gossip struct {
 	list  *memberlist.Memberlist
 	peers *peers
 	log   *logWriter
+	news  chan struct{} // the metadata have changed
 	// probeInterval is the time between two rounds of pings.
 	probeInterval time.Duration
 
@@ -46,7 +47,8 @@ func Start(cfg Config) (*Gossip, error) {
 	}
 	g := &Gossip{
 		cfg:   cfg,
-		peers: &peers{meta: cfg.Meta, log: cfg.Logger, byName: make(map[string]*peer)},
+		peers: &peers{meta: cfg.Meta, heard: cfg.Heard, log: cfg.Logger, byName: make(map[string]*peer)},
+		news:  make(chan struct{}, 1),
 		log:   &logWriter{log: cfg.Logger},
 	}
 	m.Logger = g.log.logger()
@@ -58,6 +60,7 @@ func Start(cfg Config) (*Gossip, error) {
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	g.loops.Go(g.rejoinLoop)
 	g.loops.Go(g.pingLoop)
+	g.loops.Go(g.metaLoop)
 	return g, nil
 }
 
@@ -86,6 +89,15 @@ func (g *Gossip) create(m *memberlist.Config) error {
 // Addr returns the host:port at which the others reach this member, with the real
 // port.
 func (g *Gossip) Addr() string { return g.addr }
+
+// SetMeta changes this member's metadata, at most MaxMeta bytes, which are kept. The others hear of it soon, or of what it is then. It does not block.
+func (g *Gossip) SetMeta(meta []byte) {
+	g.peers.setMeta(meta)
+	select {
+	case g.news <- struct{}{}:
+	default:
+	}
+}
 
 // Members returns everybody seen since the start, this member too, sorted by name.
 // Members that died or left stay in the list until a thousand others have gone. The

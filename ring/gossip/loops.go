@@ -75,6 +75,28 @@ func (g *Gossip) known() []string {
 	return g.cfg.Known()
 }
 
+// metaInterval is how often others are told of new metadata at most.
+const metaInterval = 500 * time.Millisecond
+
+// metaLoop tells the others what this member's metadata are, when they have changed.
+func (g *Gossip) metaLoop() {
+	for {
+		select {
+		case <-g.ctx.Done():
+			return
+		case <-g.news:
+		}
+		if err := g.list.UpdateNode(metaInterval); err != nil {
+			g.cfg.Logger.Debug("gossip: others may not know yet what this member says of itself", "error", err)
+		}
+		select {
+		case <-g.ctx.Done():
+			return
+		case <-time.After(metaInterval):
+		}
+	}
+}
+
 // pingLoop finds out who is suspect: memberlist does not tell.
 func (g *Gossip) pingLoop() {
 	g.every(g.probeInterval, func() {

@@ -16,7 +16,11 @@ func (ps *peers) NotifyMsg(message []byte) {
 }
 
 // NodeMeta implements memberlist.Delegate.
-func (ps *peers) NodeMeta(int) []byte { return ps.meta }
+func (ps *peers) NodeMeta(int) []byte {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return ps.meta
+}
 
 // GetBroadcasts implements memberlist.Delegate: nothing of ours is gossiped.
 func (ps *peers) GetBroadcasts(int, int) [][]byte { return nil }

@@ -65,10 +65,11 @@ const maxGone = 1000
 // peers remembers everybody ever seen. memberlist calls it with its own lock held,
 // so it never calls memberlist.
 type peers struct {
-	meta []byte // of this process
-	log  *slog.Logger
+	heard func(member string, meta []byte)
+	log   *slog.Logger
 
 	mu     sync.Mutex
+	meta   []byte // of this process
 	byName map[string]*peer
 }
 
@@ -91,6 +92,20 @@ func (ps *peers) NotifyJoin(n *memberlist.Node) {
 	p := &peer{node: *n}
 	ps.byName[n.Name] = p
 	ps.set(p, Alive, slog.LevelInfo)
+	ps.tell(n)
+}
+
+// tell passes a member's metadata on.
+func (ps *peers) tell(n *memberlist.Node) {
+	if ps.heard != nil {
+		ps.heard(n.Name, slices.Clone(n.Meta))
+	}
+}
+
+func (ps *peers) setMeta(meta []byte) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.meta = meta
 }
 
 // NotifyUpdate implements memberlist.EventDelegate.
@@ -99,6 +114,7 @@ func (ps *peers) NotifyUpdate(n *memberlist.Node) {
 	defer ps.mu.Unlock()
 	if p, known := ps.byName[n.Name]; known {
 		p.node = *n
+		ps.tell(n)
 	}
 }
 
