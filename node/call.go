@@ -43,7 +43,7 @@ func (n *Node) call(c *wire.ServerConn, s *session, body []byte) {
 		answer := s.conn.Answers.New()
 		reply, err := n.answerCall(s.role, method, payload, answer)
 		frame := protocol.AppendCallReply(nil, id, reply, err)
-		if method == protocol.MethodStatus || method == protocol.MethodCluster || method == protocol.MethodRepair {
+		if method == protocol.MethodStatus || method == protocol.MethodCluster || method == protocol.MethodRepair || method == protocol.MethodRing {
 			_ = c.SendFrames(frame) // it is no vote, and is to be heard when there is no commit any more
 			return
 		}
@@ -77,6 +77,8 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 			return nil, err
 		}
 		return json.Marshal(status)
+	case protocol.MethodRing:
+		return n.members.AnswerRing(payload)
 	case protocol.MethodPropose, protocol.MethodCommit:
 		if role != wire.RoleNode {
 			return nil, fmt.Errorf("node: only nodes form a cluster")

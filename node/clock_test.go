@@ -21,7 +21,7 @@ func TestTheClockOfOneThatHasEndedCountsForNothing(t *testing.T) {
 	hears := func(who, of string, by int64) {
 		n := c.nodes[who]
 		c.eventually(func() bool {
-			said, known := n.peers.Of(c.nodes[of].self.ID).Clock(n.mono())
+			said, known := n.peers.Of(c.nodes[of].self().ID).Clock(n.mono())
 			return known && said-time.Now().UnixMilli() < by+50
 		})
 	}
@@ -30,7 +30,7 @@ func TestTheClockOfOneThatHasEndedCountsForNothing(t *testing.T) {
 	hears("a", "b", -2000)
 	require.NoError(t, b.Close(t.Context()))
 	delete(c.nodes, "b")
-	c.eventually(func() bool { return !a.peers.Of(b.self.ID).Alive() })
+	c.eventually(func() bool { return !a.peers.Of(b.self().ID).Alive() })
 	for _, by := range []int64{-2000, -2100} { // who tells the time for the second time has compared it with the others'
 		ahead["a"].Store(by)
 		hears("c", "a", by)

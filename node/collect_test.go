@@ -38,10 +38,10 @@ func newMoving(t *testing.T, change func(*Options)) *moving {
 	m.to = slices.Clone(m.from)
 	m.old = make([]*Node, 3)
 	for _, n := range c.nodes {
-		if i := slices.Index(m.from, n.self.ID); i >= 0 {
+		if i := slices.Index(m.from, n.self().ID); i >= 0 {
 			m.old[i] = n
 		} else {
-			m.comes, m.to[2] = n, n.self.ID
+			m.comes, m.to[2] = n, n.self().ID
 		}
 	}
 	cl := c.dial(m.old[0])

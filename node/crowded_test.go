@@ -100,7 +100,7 @@ func TestAReplicaOfACrowdedNode(t *testing.T) {
 	knows := func(name string, crowded bool) {
 		c.eventually(func() bool {
 			c.nodes[name].replicas.Space.Full()
-			return a.peers.Of(c.nodes[name].self.ID).Crowded() == crowded
+			return a.peers.Of(c.nodes[name].self().ID).Crowded() == crowded
 		})
 	}
 	set := func(value string) protocol.Result { return cl.do("set " + key + " " + value) }

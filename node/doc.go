@@ -7,6 +7,7 @@
 //
 //	node.go       Node: parts, start and stop
 //	session.go    connections from proxies, nodes and tools, and who gets their frames; conns.go all of them
+//	ring.go       how it works by one version of the ring after the other
 //	peers.go      links to the other nodes, and who gets what comes on them; gossip.go who is alive
 //	call.go       rare requests: counts, status; scan.go pages of records; backup.go all of them
 //	status.go     what the admin API shows

@@ -143,7 +143,7 @@ func TestR2TheOwnVoteWaitsForTheCommit(t *testing.T) {
 // pingPong returns when a node has handled what another one sent it so far.
 func (c *testCluster) pingPong(from *Node, to string) {
 	c.t.Helper()
-	p := from.peers.Of(c.nodes[to].self.ID)
+	p := from.peers.Of(c.nodes[to].self().ID)
 	_, err := p.Ask(c.t.Context(), protocol.MethodStatus, nil)
 	require.NoError(c.t, err)
 }
@@ -194,7 +194,7 @@ func TestAFailedStoreStopsTheVoting(t *testing.T) {
 	for name, other := range c.nodes {
 		if name != "a" {
 			c.eventually(func() bool {
-				p := other.peers.Of(n.self.ID)
+				p := other.peers.Of(n.self().ID)
 				return p.Up() && !p.Alive() && !p.Connected()
 			})
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/quolldb/quoll/node/exec"
 	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // wallClock is a wall clock that a test sets.
@@ -197,7 +198,9 @@ func aloneAndStill(t *testing.T, clock *wallClock) *Node {
 	clock.use(&n.opt)
 	n.replicas = newReplicas(n)
 	n.exec = exec.New(n.replicas, &n.peers, exec.Options{Metrics: &n.Metrics})
-	v, err := replica.NewView(ring.Initial{{Name: "a", Peer: "127.0.0.1:1"}}.Cluster("test", 1), "a")
+	d, err := change.FromCluster(ring.Initial{{Name: "a", Peer: "127.0.0.1:1"}}.Cluster("test", 1))
+	require.NoError(t, err)
+	v, err := replica.NewView(d, 1)
 	require.NoError(t, err)
 	n.replicas.Enter(v)
 	return n
@@ -207,8 +210,8 @@ func TestOnlyTheFirstThatIsAliveExpires(t *testing.T) {
 	c := newFormed(t, 3, nil)
 	for _, m := range c.initial {
 		n := c.nodes[m.Name]
-		require.True(t, n.replicas.FirstAlive([]uint16{n.self.ID, 9}))
-		require.False(t, n.replicas.FirstAlive([]uint16{n.peers.All()[0].ID(), n.self.ID}))
+		require.True(t, n.replicas.FirstAlive([]uint16{n.self().ID, 9}))
+		require.False(t, n.replicas.FirstAlive([]uint16{n.peers.All()[0].ID(), n.self().ID}))
 	}
 	c.stop("b")
 	c.eventually(func() bool { return c.nodes["a"].replicas.FirstAlive([]uint16{2, 1, 3}) })

@@ -25,7 +25,7 @@ func TestThreeNodesForm(t *testing.T) {
 		require.NoError(t, n.Ready(t.Context()))
 		require.Equal(t, first.Digest(), n.replicas.View().Cluster.Digest(), "all have the same ring")
 		me, _ := first.ByName(n.opt.Name)
-		require.Equal(t, n.self.Generation, me.Generation)
+		require.Equal(t, n.self().Generation, me.Generation)
 	}
 	cl := c.dial(c.nodes["b"])
 	require.Equal(t, "+OK\r\n", string(cl.do("set k v").Reply))
@@ -59,16 +59,16 @@ func TestNodesStartInAnyOrder(t *testing.T) {
 			c.start(name, nil)
 		}
 		early := c.nodes[order[0]]
-		waits := early.peers.Of(c.nodes[order[1]].self.ID)
+		waits := early.peers.Of(c.nodes[order[1]].self().ID)
 		c.eventually(func() bool { return waits.Up() }) // they have met
-		former := early.self.Generation
+		former := early.self().Generation
 		c.stop(order[0])
 		early = c.start(order[0], nil) // another generation before the cluster has formed
 		c.start(order[2], nil)
 		c.connected()
 		for _, n := range c.nodes {
 			me, _ := n.replicas.View().Cluster.ByName(early.opt.Name)
-			require.Equal(t, early.self.Generation, me.Generation, order)
+			require.Equal(t, early.self().Generation, me.Generation, order)
 			require.NotEqual(t, former, me.Generation)
 		}
 	}
@@ -84,14 +84,12 @@ func TestWhatAnswersAtAPeersAddressIsJudged(t *testing.T) {
 	n.members, err = newMembership(n)
 	require.NoError(t, err)
 	p := peer.New(peer.Config{Member: cluster.Members[1], Judge: n.members.Judge, Mono: n.mono, Handler: &link{}})
-	elsewhere := ring.Initial{{Name: "b", Peer: "127.0.0.1:2"}, {Name: "c", Peer: "127.0.0.1:3"}}.Cluster("test", 2)
 	for want, change := range map[string]func(*wire.Hello, *protocol.Properties){
 		"":                        func(*wire.Hello, *protocol.Properties) {},
 		"is a proxy, not a node":  func(h *wire.Hello, _ *protocol.Properties) { h.Role = wire.RoleProxy },
-		"does not say who it is":  func(_ *wire.Hello, p *protocol.Properties) { p.Member, p.Cluster = nil, &elsewhere },
+		"does not say who it is":  func(_ *wire.Hello, p *protocol.Properties) { p.Member = nil },
 		"says that it is node z":  func(_ *wire.Hello, p *protocol.Properties) { p.Member = &ring.Member{ID: 2, Name: "z"} },
 		"has another number here": func(_ *wire.Hello, p *protocol.Properties) { p.Member = &ring.Member{ID: 3, Name: "b"} },
-		"ring of b has no node a": func(_ *wire.Hello, p *protocol.Properties) { p.Cluster = &elsewhere },
 		"but z answers there":     func(h *wire.Hello, _ *protocol.Properties) { h.Name = "z" },
 	} {
 		h := wire.Hello{Role: wire.RoleNode, Name: "b", Cluster: "test"}
@@ -149,7 +147,7 @@ func TestAProxyWithAnotherConfigurationIsRefused(t *testing.T) {
 		"--cluster-name":    protocol.Properties{}.Encode(wire.Hello{Role: wire.RoleProxy, Cluster: "prod"}),
 		"--initial-cluster": protocol.Properties{Initial: "x=127.0.0.1:1"}.Encode(wire.Hello{Role: wire.RoleProxy, Cluster: "test"}),
 		"does not say who":  protocol.Properties{Replicas: 1}.Encode(wire.Hello{Role: wire.RoleNode, Name: "x", Cluster: "test"}),
-		"not in the initial cluster": protocol.Properties{Replicas: 1, Member: &ring.Member{Name: "x"}}.
+		"not in the initial cluster": protocol.Properties{Replicas: 1, Member: &ring.Member{Name: "x", ID: 5}}.
 			Encode(wire.Hello{Role: wire.RoleNode, Name: "x", Cluster: "test"}),
 		"another number here": protocol.Properties{Replicas: 1, Member: &ring.Member{Name: "a", ID: 7}}.
 			Encode(wire.Hello{Role: wire.RoleNode, Name: "a", Cluster: "test"}),

@@ -97,7 +97,7 @@ func (c *testCluster) awaitFull(name string) {
 	c.eventually(func() bool {
 		c.nodes[name].replicas.Space.Full()
 		for other, n := range c.nodes {
-			if p := n.peers.Of(c.nodes[name].self.ID); other != name && !p.Full() {
+			if p := n.peers.Of(c.nodes[name].self().ID); other != name && !p.Full() {
 				return false
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 
+	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/ring/gossip"
 )
 
@@ -12,12 +13,20 @@ func (n *Node) startGossip() error {
 		return nil
 	}
 	g, err := gossip.Start(gossip.Config{Name: n.opt.Name, Cluster: n.opt.ClusterName, Bind: n.opt.GossipListen, Advertise: n.opt.GossipAdvertise, Network: n.opt.GossipNetwork,
-		SecretKey: gossipKey(n.opt.Secret), Known: n.knownGossip, Logger: n.log})
+		SecretKey: gossipKey(n.opt.Secret), Known: n.knownGossip, Meta: n.ringMeta(), Heard: n.gossiped, Logger: n.log})
 	if err != nil {
 		return err
 	}
 	n.gossip = g
 	n.members.SetGossip(cmp.Or(n.opt.GossipAdvertise, g.Addr()))
+	return nil
+}
+
+// ringMeta is what gossip says of this node: which ring it knows.
+func (n *Node) ringMeta() []byte {
+	if news := n.members.News(); news.Formation != 0 {
+		return protocol.AppendRingNews(nil, news)
+	}
 	return nil
 }
 

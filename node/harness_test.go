@@ -139,7 +139,7 @@ func newFormed(t testing.TB, size int, change func(*Options)) *testCluster {
 func (c *testCluster) keyOf(n *Node) string {
 	for i := 0; ; i++ {
 		key := fmt.Sprintf("key-%d", i)
-		if n.replicas.View().Table.Replicas(ring.SlotOf([]byte(key)))[0] == n.self.ID {
+		if n.replicas.View().Table.Replicas(ring.SlotOf([]byte(key)))[0] == n.self().ID {
 			return key
 		}
 	}

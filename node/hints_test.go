@@ -177,7 +177,7 @@ func TestAClearThatAReplicaMissedIsNoted(t *testing.T) {
 	a := c.nodes["a"]
 	away, _ := c.initial.Cluster("test", 3).ByName("c")
 	replicaNode{a}.Missed([]register.Missed{{Slot: 7, Member: away.ID}, {Slot: 8, Member: away.ID, Key: []byte("k")},
-		{Slot: 8, Member: a.self.ID, Key: []byte("not of itself")}, {Slot: 8, Member: away.ID + 1, Key: []byte("not of a stranger")}})
+		{Slot: 8, Member: a.self().ID, Key: []byte("not of itself")}, {Slot: 8, Member: away.ID + 1, Key: []byte("not of a stranger")}})
 	counts := c.noted("c")
 	require.Equal(t, 1, counts.Keys)
 	require.Equal(t, 1, counts.Marks)

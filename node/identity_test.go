@@ -17,6 +17,7 @@ import (
 	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // disk is what is left of a node when its process has ended. It is the Identity of
@@ -28,9 +29,9 @@ type disk struct {
 	gone       error // what Present says, since before the node starts
 
 	mu    sync.Mutex
-	ring  *ring.Cluster
+	ring  *change.Document
 	lost  string
-	saves func(ring.Cluster) error // called by SaveRing, nil for nothing
+	saves func(change.Document) error // called by SaveRing, nil for nothing
 }
 
 func newDisk(generation uint64) *disk { return &disk{engine: memory.New(), generation: generation} }
@@ -41,21 +42,21 @@ func (d *disk) Restored() string   { return d.restored }
 
 func (d *disk) Present() error { return d.gone }
 
-func (d *disk) Ring() *ring.Cluster {
+func (d *disk) Ring() *change.Document {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.ring
 }
 
-func (d *disk) SaveRing(cluster ring.Cluster) error {
+func (d *disk) SaveRing(doc change.Document) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.saves != nil {
-		if err := d.saves(cluster); err != nil {
+		if err := d.saves(doc); err != nil {
 			return err
 		}
 	}
-	d.ring = &cluster
+	d.ring = &doc
 	return nil
 }
 
@@ -116,7 +117,7 @@ func TestADurableNodeComesBack(t *testing.T) {
 	c.connected() // the others know it
 	require.NoError(t, c.nodes["c"].votes())
 	require.Equal(t, digest, c.nodes["c"].replicas.View().Cluster.Digest())
-	require.EqualValues(t, 1002, c.nodes["c"].self.Generation)
+	require.EqualValues(t, 1002, c.nodes["c"].self().Generation)
 
 	c.stop("b")
 	c.eventually(func() bool { return !c.nodes["c"].peers.Of(2).Connected() && !c.nodes["a"].peers.Of(2).Connected() })
@@ -153,7 +154,7 @@ func TestTheRingIsSavedBeforeTheFirstVote(t *testing.T) {
 	c := newTestCluster(t, 3)
 	started := make(chan struct{})
 	for name, disk := range d {
-		disk.saves = func(ring.Cluster) error {
+		disk.saves = func(change.Document) error {
 			<-started
 			assert.Nil(t, c.nodes[name].replicas.View(), name)
 			return nil
@@ -165,13 +166,13 @@ func TestTheRingIsSavedBeforeTheFirstVote(t *testing.T) {
 	close(started)
 	c.connected()
 	for name, disk := range d {
-		require.Equal(t, c.nodes[name].replicas.View().Cluster, *disk.Ring())
+		require.Equal(t, *c.nodes[name].Document(), *disk.Ring())
 	}
 
 	t.Run("or there is no vote", func(t *testing.T) {
 		for _, sick := range []string{"a", "c"} { // the coordinator, another one
 			d := newDisks("a", "b", "c")
-			d[sick].saves = func(ring.Cluster) error { return errors.New("read-only file system") }
+			d[sick].saves = func(change.Document) error { return errors.New("read-only file system") }
 			c := newTestCluster(t, 3)
 			for _, m := range c.initial {
 				c.start(m.Name, d.use)
@@ -213,12 +214,14 @@ func TestARingOfDifferentBackupsDoesNotForm(t *testing.T) {
 // TestACrashWhileForming goes through the moments at which the coordinator, or another
 // member, may end between proposal and commit.
 func TestACrashWhileForming(t *testing.T) {
-	ringOf := func(c *testCluster, d disks) *ring.Cluster {
+	ringOf := func(c *testCluster, d disks) *change.Document {
 		cluster := c.initial.Cluster("test", 3)
 		for i := range cluster.Members {
 			cluster.Members[i].Generation = d[cluster.Members[i].Name].generation
 		}
-		return &cluster
+		doc, err := change.FromCluster(cluster)
+		require.NoError(t, err)
+		return &doc
 	}
 	t.Run("of the coordinator, after it saved the ring", func(t *testing.T) {
 		c, d := newTestCluster(t, 3), newDisks("a", "b", "c")
@@ -226,7 +229,7 @@ func TestACrashWhileForming(t *testing.T) {
 			c.start(name, d.use)
 		}
 		cluster := ringOf(c, d)
-		require.NoError(t, c.nodes["b"].members.AnswerPropose(encode(t, *cluster))) // c never heard of it
+		require.NoError(t, c.nodes["b"].members.AnswerPropose(encode(t, cluster.Ring()))) // c never heard of it
 		d["a"].ring = cluster
 		c.start("a", d.use)
 		c.connected()
@@ -238,7 +241,7 @@ func TestACrashWhileForming(t *testing.T) {
 		c, d := newTestCluster(t, 3), newDisks("a", "b", "c")
 		for _, name := range []string{"b", "c"} {
 			c.start(name, d.use)
-			require.NoError(t, c.nodes[name].members.AnswerPropose(encode(t, *ringOf(c, d))))
+			require.NoError(t, c.nodes[name].members.AnswerPropose(encode(t, ringOf(c, d).Ring())))
 		}
 		c.start("a", d.use)
 		c.connected()
@@ -394,5 +397,5 @@ func TestTheRingOfARestartedNodeReachesProxies(t *testing.T) {
 	props, err := protocol.DecodeProperties(n.members.Hello())
 	require.NoError(t, err)
 	require.True(t, props.Voting)
-	require.Equal(t, n.replicas.View().Cluster.Digest(), props.Cluster.Digest())
+	require.Equal(t, n.replicas.View().Cluster.Digest(), props.Ring.Formation)
 }

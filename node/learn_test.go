@@ -47,13 +47,13 @@ func TestASlotChangesItsHomeAlone(t *testing.T) {
 	c, a, key := newLed(t)
 	b, slot := c.nodes["b"], ring.SlotOf([]byte(key))
 	elsewhere := "else-0"
-	for i := 1; ring.SlotOf([]byte(elsewhere)) == slot || a.replicas.View().Table.Replicas(ring.SlotOf([]byte(elsewhere)))[0] != a.self.ID; i++ {
+	for i := 1; ring.SlotOf([]byte(elsewhere)) == slot || a.replicas.View().Table.Replicas(ring.SlotOf([]byte(elsewhere)))[0] != a.self().ID; i++ {
 		elsewhere = "else-" + string(rune('0'+i))
 	}
 	atA := c.dial(a)
 	require.Equal(t, "+OK\r\n", string(atA.one(op(protocol.Execute, "set "+elsewhere+" v")).Reply))
 	next := slices.Clone(a.replicas.View().Table.Replicas(slot))
-	i := slices.Index(next, b.self.ID)
+	i := slices.Index(next, b.self().ID)
 	next[0], next[i] = next[i], next[0]
 	for _, n := range c.nodes {
 		require.True(t, n.replicas.Learn(changed(t, n, map[uint16]ring.Assignment{slot: {Replicas: next}})))
@@ -69,7 +69,7 @@ func TestASlotChangesItsHomeAlone(t *testing.T) {
 	require.Equal(t, "$1\r\nv\r\n", string(atB.do("get "+key).Reply))
 	c.eventually(func() bool { // a may have had a term for the read before, and finds out that it is over
 		r = atA.one(op(protocol.Execute, "get "+key))
-		return r.Reason == register.OtherHome && r.Hint == b.self.ID
+		return r.Reason == register.OtherHome && r.Hint == b.self().ID
 	})
 	atB.epoch = 3
 	require.Equal(t, register.EpochChanged, atB.one(op(protocol.Execute, "get "+key)).Reason, "the node does not know that version")
@@ -87,7 +87,7 @@ func TestAStaleHomeIsRefused(t *testing.T) {
 		if n != a {
 			n.replicas.Learn(changed(t, n, map[uint16]ring.Assignment{slot: {Replicas: next}}))
 		}
-		if n.self.ID == next[0] {
+		if n.self().ID == next[0] {
 			home = n
 		}
 	}
@@ -141,7 +141,7 @@ func TestADamagedSlotThatIsNotHeldAnyMore(t *testing.T) {
 	c, _, slow, key := newDamaged(t)
 	b, slot := c.nodes["b"], ring.SlotOf([]byte(key))
 	require.Equal(t, 1, b.Self().DamagedSlots)
-	others := slices.DeleteFunc(slices.Clone(b.replicas.View().Table.Replicas(slot)), func(id uint16) bool { return id == b.self.ID })
+	others := slices.DeleteFunc(slices.Clone(b.replicas.View().Table.Replicas(slot)), func(id uint16) bool { return id == b.self().ID })
 	require.True(t, b.replicas.Learn(changed(t, b, map[uint16]ring.Assignment{slot: {Replicas: others}})))
 	c.eventually(func() bool {
 		slow.Release()
@@ -156,10 +156,10 @@ func TestAJointSlotNeedsTwoMajorities(t *testing.T) {
 	a := c.nodes["a"]
 	key := c.keyOf(a)
 	slot, old := ring.SlotOf([]byte(key)), a.replicas.View().Table.Replicas(ring.SlotOf([]byte(key)))
-	next := []uint16{a.self.ID}
+	next := []uint16{a.self().ID}
 	for _, n := range c.nodes {
-		if !slices.Contains(old, n.self.ID) {
-			next = append(next, n.self.ID)
+		if !slices.Contains(old, n.self().ID) {
+			next = append(next, n.self().ID)
 		}
 	}
 	for _, n := range c.nodes {
@@ -169,7 +169,7 @@ func TestAJointSlotNeedsTwoMajorities(t *testing.T) {
 	atA.epoch = 2
 	require.Equal(t, "+OK\r\n", string(atA.do("set "+key+" v").Reply))
 	for name, n := range maps.Clone(c.nodes) {
-		if !slices.Contains(old, n.self.ID) {
+		if !slices.Contains(old, n.self().ID) {
 			c.stop(name)
 		}
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/membership"
-	"github.com/quolldb/quoll/node/replica"
-	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // What package membership sees of a node, and what the node asks it.
@@ -20,23 +19,39 @@ var _ admin.Reformer = (*Node)(nil)
 
 func newMembership(n *Node) (*membership.Membership, error) {
 	o := &n.opt
-	return membership.New(member{n}, membership.Options{Name: o.Name, ClusterName: o.ClusterName, Initial: o.Initial, Replicas: o.Replicas,
-		Rack: o.Rack, Weight: o.Weight, Version: o.Version, Identity: o.Identity, Data: o.Data, Forgotten: o.Forgotten, Reform: o.Reform, Logger: n.log})
+	return membership.New(member{n}, membership.Options{Name: o.Name, ClusterName: o.ClusterName, Initial: o.Initial, Peer: o.Peer, Replicas: o.Replicas,
+		Rack: o.Rack, Weight: o.Weight, Version: o.Version, Identity: o.Identity, Data: o.Data, Forgotten: o.Forgotten, Reform: o.Reform, Changed: n.ringChanged, Logger: n.log})
 }
 
 // member is a node that is to be a member of a ring.
 type member struct{ node *Node }
 
 // Prepare implements membership.Node.
-func (m member) Prepare(cluster ring.Cluster) (enter func(), err error) {
-	v, err := replica.NewView(cluster, m.node.opt.Name)
-	return func() { m.node.enter(v) }, err
+func (m member) Prepare(doc change.Document) (enter func(), err error) {
+	v, err := m.node.viewOf(doc)
+	return func() { m.node.enter(doc, v) }, err
 }
+
+// Learn implements membership.Node.
+func (m member) Learn(doc change.Document) error {
+	v, err := m.node.viewOf(doc)
+	if err == nil {
+		m.node.learn(doc, v)
+	}
+	return err
+}
+
+// Acquaint implements membership.Node.
+func (m member) Acquaint(doc change.Document) { m.node.acquaint(doc) }
+
+// Announce implements membership.Node.
+func (m member) Announce(news protocol.RingNews, nodes bool) { m.node.announce(news, nodes) }
 
 // Peers implements membership.Node.
 func (m member) Peers() []membership.Peer {
-	peers := make([]membership.Peer, len(m.node.peers.All()))
-	for i, p := range m.node.peers.All() {
+	all := m.node.peers.All()
+	peers := make([]membership.Peer, len(all))
+	for i, p := range all {
 		peers[i] = p
 	}
 	return peers
@@ -65,17 +80,6 @@ func (m member) Failed() bool { return m.node.replicas.Failed() }
 
 // Broken implements membership.Node.
 func (m member) Broken(err error) { m.node.broken(err) }
-
-// enter lets the node vote in a ring.
-func (n *Node) enter(v *replica.View) {
-	n.entering.Lock()
-	defer n.entering.Unlock()
-	n.openHints(v)
-	n.replicas.Enter(v)
-	for _, p := range n.peers.All() {
-		p.SetMember(n.inRing(p.Properties()))
-	}
-}
 
 // state says whether the node votes and, if not, why.
 func (n *Node) state() (admin.State, string) {

@@ -15,7 +15,6 @@ import (
 	"github.com/quolldb/quoll/node/collect"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/exec"
-	"github.com/quolldb/quoll/node/hint"
 	"github.com/quolldb/quoll/node/membership"
 	"github.com/quolldb/quoll/node/peer"
 	"github.com/quolldb/quoll/node/rebuild"
@@ -24,6 +23,7 @@ import (
 	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/node/replicate"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 	"github.com/quolldb/quoll/ring/gossip"
 )
 
@@ -31,8 +31,9 @@ import (
 type Options struct {
 	Name        string
 	ClusterName string
-	// Initial is the initial cluster; Name is in it.
+	// Initial is the initial cluster, which has Name. A node without one waits for a ring that names it, and is reached at Peer.
 	Initial  ring.Initial
+	Peer     string
 	Replicas int
 	Rack     string
 	Weight   int
@@ -133,7 +134,6 @@ type Node struct {
 	opt     Options
 	log     *slog.Logger
 	initial ring.Initial
-	self    ring.Member
 	engine  engine.Engine
 	started time.Time
 	resumed bool // it was part of the ring before it was started
@@ -163,13 +163,15 @@ type Node struct {
 	work       work
 	entering   sync.Mutex // while it becomes part of a ring, or learns of a peer whether it is
 
-	backups sync.Mutex  // held while one is made
-	hints   []*hint.Set // by member ID, nil for this node; set before it enters the ring
+	backups  sync.Mutex                       // held while one is made
+	hints    atomic.Pointer[map[uint16]noted] // by member ID; set before slots name the member
+	watchers []func(change.Document)          // who is told of each version of the ring; set before the first one
 
-	life   context.Context    // of what the node does by itself,
-	rest   context.CancelFunc // which ends it
-	cancel context.CancelFunc // ends all else
-	wait   sync.WaitGroup
+	linking context.Context    // of the links to peers, nil until they begin to dial; n.entering is locked when it is set
+	life    context.Context    // of what the node does by itself,
+	rest    context.CancelFunc // which ends it
+	cancel  context.CancelFunc // ends all else
+	wait    sync.WaitGroup
 }
 
 // tickInterval is how often homes with something in flight look after it.
@@ -195,7 +197,7 @@ func Start(opt Options) (*Node, error) {
 	}
 	for _, m := range cluster.Members {
 		if m.Name != opt.Name {
-			n.peers.Add(n.newPeer(m))
+			n.peers.Add(n.newPeer(m, false))
 		}
 	}
 	if n.resumed, err = n.members.Resume(); err != nil {
@@ -205,16 +207,13 @@ func Start(opt Options) (*Node, error) {
 		n.closeHints()
 		return nil, err
 	}
-	n.self = n.members.Self()
 	n.server = wire.NewServer(wire.ServerConfig{Options: n.wireOptions(), Handler: n, Accept: n.accept, MaxConns: opt.MaxConnections,
 		Working: n.working, Stuck: n.stuck})
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
 	n.life, n.rest = context.WithCancel(ctx)
 	n.repairs = newRepairer(n)
-	for _, p := range n.peers.All() {
-		p.Start(ctx)
-	}
+	n.startPeers(ctx)
 	n.wait.Go(n.servePeers)
 	n.wait.Go(func() { n.members.Run(ctx) })
 	n.wait.Go(func() { every(ctx, tickInterval, n.tick) })
@@ -228,6 +227,26 @@ func Start(opt Options) (*Node, error) {
 	}
 	n.wait.Go(n.repairs.Run)
 	return n, nil
+}
+
+// self is what the node is in a ring.
+func (n *Node) self() ring.Member { return n.members.Self() }
+
+// startPeers begins to dial all peers, and from now on those that come.
+func (n *Node) startPeers(ctx context.Context) {
+	n.entering.Lock()
+	defer n.entering.Unlock()
+	n.linking = ctx
+	for _, p := range n.peers.All() {
+		p.Start(ctx)
+	}
+}
+
+// closePeers closes the links to all peers.
+func (n *Node) closePeers() {
+	for _, p := range n.peers.All() {
+		p.Close()
+	}
 }
 
 // timing says how long homes wait.
@@ -280,10 +299,9 @@ func (n *Node) Close(ctx context.Context) error {
 	n.leave(ctx)
 	n.server.Shutdown(ctx)
 	n.cancel()
-	for _, p := range n.peers.All() {
-		p.Close()
-	}
+	n.closePeers()
 	n.wait.Wait()
+	n.closePeers()   // one may have come meanwhile
 	n.backups.Lock() // none begins any more
 	defer n.backups.Unlock()
 	if n.gossip != nil {

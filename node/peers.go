@@ -19,9 +19,10 @@ type link struct {
 	replies *replicate.Replies
 }
 
-func (n *Node) newPeer(m ring.Member) *peer.Peer {
+// newPeer returns another node, or, former, a life of one that is over.
+func (n *Node) newPeer(m ring.Member, former bool) *peer.Peer {
 	l := &link{node: n, replies: n.replicate.Replies(m.ID, m.Name)}
-	l.Peer = peer.New(peer.Config{Member: m, Options: n.wireOptions(), Dial: n.opt.Dial, Hello: n.members.Hello, Judge: n.members.Judge,
+	l.Peer = peer.New(peer.Config{Member: m, Former: former, Options: n.wireOptions(), Dial: n.opt.Dial, Hello: n.members.Hello, Judge: n.members.Judge,
 		StableAfter: n.opt.stableAfter, Pong: n.peers.Compare, Mono: n.mono, Metrics: &n.Metrics, Handler: l})
 	return l.Peer
 }
@@ -34,15 +35,7 @@ func (n *Node) wireOptions() wire.Options {
 func (l *link) Met(props *protocol.Properties) {
 	l.node.entering.Lock() // the cluster may be forming at this moment
 	defer l.node.entering.Unlock()
-	l.Meet(props, l.node.inRing(props))
-}
-
-// inRing reports whether the process at the other end is the member that the ring
-// names, the one that still has its state, and its store has not failed: then it knows the
-// ring, and yet does not vote.
-func (n *Node) inRing(h *protocol.Properties) bool {
-	v := n.replicas.View()
-	return v != nil && h != nil && v.SameLife(h.Member) && (h.Voting || h.Cluster == nil)
+	l.Meet(props, l.node.inRing(l.ID(), props))
 }
 
 // Changed implements peer.Handler.
@@ -69,6 +62,10 @@ func (l *link) Frame(typ wire.FrameType, body []byte, _ time.Duration) {
 		}
 		if err := l.replies.Piece(body); err != nil {
 			l.node.log.Warn("a peer sent a piece of an object that makes no sense", "peer", l.Name(), "err", err)
+		}
+	case protocol.FrameRing:
+		if news, err := protocol.DecodeRingNews(body); err == nil {
+			l.node.members.Hear(l.Name(), news)
 		}
 	case protocol.FrameObjectsReply:
 		l.Answered(body, l.replies.Object)

@@ -165,7 +165,7 @@ func TestARebuildNeedsEveryReplica(t *testing.T) {
 		st := c.nodes["a"].replicas.Lock(slot, nil)
 		defer st.Unlock()
 		meta, err := slow.Slot(slot)
-		return err == nil && meta.Promised.Member() == b.self.ID
+		return err == nil && meta.Promised.Member() == b.self().ID
 	})
 	require.Equal(t, 1, b.Self().DamagedSlots)
 	require.EqualValues(t, register.StorageFailed, c.dial(b).do("get "+key).Reason)
@@ -215,7 +215,7 @@ func TestWhoMayCopyASlot(t *testing.T) {
 		}
 		return protocol.DecodeCopyPage(payload, nil)
 	}
-	ballot := record.Ballot{Counter: 50, Incarnation: record.NewIncarnation(5, c.nodes["a"].self.ID)}
+	ballot := record.Ballot{Counter: 50, Incarnation: record.NewIncarnation(5, c.nodes["a"].self().ID)}
 	good := protocol.CopyRequest{Slot: slot, Epoch: 1, Ballot: ballot, Limit: 1}
 	peer := c.dialAs(b, c.nodes["a"])
 	promise, err := ask(peer, protocol.CopyRequest{Slot: slot, Epoch: 1, Ballot: ballot})

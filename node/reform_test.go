@@ -141,14 +141,14 @@ func TestWhoVotesIsNotGivenUpByTheWay(t *testing.T) {
 		require.ErrorContains(t, err, "c (1 keys, 2 bytes)")
 		require.ErrorContains(t, err, "--accept-loss")
 	}
-	order := protocol.ReformRequest{Rings: l.reformState("c").Rings, Epoch: 1, Generation: voter.self.Generation}
+	order := protocol.ReformRequest{Rings: l.reformState("c").Rings, Epoch: 1, Generation: voter.self().Generation}
 	_, err := l.giveUp("c", order)
 	require.ErrorContains(t, err, "it votes", "whoever asks")
 	order.Generation++
 	order.AcceptLoss = true
 	_, err = l.giveUp("c", order)
 	require.ErrorContains(t, err, "it was restarted meanwhile", "it was restarted meanwhile")
-	order.Generation, order.Rings = voter.self.Generation, []uint64{7}
+	order.Generation, order.Rings = voter.self().Generation, []uint64{7}
 	_, err = l.giveUp("c", order)
 	require.ErrorContains(t, err, "part of another ring")
 	require.Empty(t, l.begin)

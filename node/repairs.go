@@ -23,19 +23,12 @@ func (n *Node) RepairAll(ctx context.Context, request admin.RepairRequest, repor
 }
 
 func newRepairer(n *Node) *repair.Repairer {
-	peers := make([]repair.Peer, len(n.peers.All()))
-	for i, p := range n.peers.All() {
-		peers[i] = hintedPeer{p, n}
-	}
-	return repair.New(n.life, &compared{n, peers}, repair.Options{Name: n.opt.Name, Interval: n.opt.RepairInterval, Rate: n.opt.RepairRate,
+	return repair.New(n.life, &compared{n}, repair.Options{Name: n.opt.Name, Interval: n.opt.RepairInterval, Rate: n.opt.RepairRate,
 		Logger: n.log, Metrics: &n.Metrics})
 }
 
 // compared is a node whose replicas are compared.
-type compared struct {
-	node  *Node
-	peers []repair.Peer
-}
+type compared struct{ node *Node }
 
 // Ring implements repair.Node.
 func (c *compared) Ring() (table *ring.Table, self uint16) {
@@ -53,7 +46,14 @@ func (c *compared) Reason() string {
 }
 
 // Peers implements repair.Node.
-func (c *compared) Peers() []repair.Peer { return c.peers }
+func (c *compared) Peers() []repair.Peer {
+	all := c.node.peers.All()
+	peers := make([]repair.Peer, len(all))
+	for i, p := range all {
+		peers[i] = hintedPeer{p, c.node}
+	}
+	return peers
+}
 
 // Lock implements repair.Node.
 func (c *compared) Lock(slot uint16) repair.Slots {

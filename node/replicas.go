@@ -43,3 +43,6 @@ func (r replicaNode) Missed(missed []register.Missed) {
 		}
 	}
 }
+
+// Later implements replica.Node.
+func (r replicaNode) Later(member uint16, version uint64) { r.node.later(member, version) }

@@ -99,7 +99,7 @@ func TestScanHasOnlyTheSlotsOfTheNode(t *testing.T) {
 		key := fmt.Sprint("key-", i)
 		slot := ring.SlotOf([]byte(key))
 		for _, n := range c.nodes {
-			if n.replicas.View().Table.Contains(slot, n.self.ID) {
+			if n.replicas.View().Table.Contains(slot, n.self().ID) {
 				require.Equal(t, "+OK\r\n", string(c.dial(n).do("set "+key+" v").Reply))
 				break
 			}

@@ -63,7 +63,7 @@ func TestRefusals(t *testing.T) {
 	n := c.nodes["a"]
 	cl := c.dial(n)
 	foreign := op(protocol.Execute, "get k")
-	for n.replicas.View().Table.Contains(foreign.Slot, n.self.ID) {
+	for n.replicas.View().Table.Contains(foreign.Slot, n.self().ID) {
 		foreign.Slot++
 	}
 	refused := func(o protocol.Op, want register.Reason) {
@@ -85,10 +85,10 @@ func TestRefusals(t *testing.T) {
 	key := c.keyOf(n)
 	require.Equal(t, "+OK\r\n", string(cl.one(op(protocol.Execute, "set "+key+" v")).Reply))
 	for name, other := range c.nodes {
-		if name != "a" && other.replicas.View().Table.Contains(ring.SlotOf([]byte(key)), other.self.ID) {
+		if name != "a" && other.replicas.View().Table.Contains(ring.SlotOf([]byte(key)), other.self().ID) {
 			c.eventually(func() bool { return c.held(name, ring.SlotOf([]byte(key)), key) != nil }) // it knows who leads
 			r := c.dial(other).one(op(protocol.Execute, "get "+key))
-			require.Equal(t, []any{register.OtherHome, n.self.ID}, []any{r.Reason, r.Hint})
+			require.Equal(t, []any{register.OtherHome, n.self().ID}, []any{r.Reason, r.Hint})
 		}
 	}
 }

@@ -90,7 +90,11 @@ func (n *Node) heard(member *ring.Member, typ wire.FrameType, body []byte, age t
 	if member == nil {
 		return
 	}
-	p := n.peers.Of(member.ID)
+	id := member.ID
+	if v := n.replicas.View(); v != nil {
+		id = v.Life(member) // it may have another number than when it connected
+	}
+	p := n.peers.Of(id)
 	if p == nil {
 		return
 	}

@@ -1,10 +1,12 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/quolldb/quoll/node/peer"
 	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 	"github.com/quolldb/quoll/ring/gossip"
 )
 
@@ -32,8 +35,9 @@ func (n *Node) votes() error {
 // Self describes this node, without asking anybody.
 func (n *Node) Self() admin.NodeStatus {
 	state, reason := n.state()
-	s := admin.NodeStatus{Name: n.opt.Name, ID: n.self.ID, Peer: n.self.Peer, Rack: n.opt.Rack, Version: n.opt.Version,
-		Generation: fmt.Sprintf("%016x", n.self.Generation), State: state, Reason: reason,
+	self := n.self()
+	s := admin.NodeStatus{Name: n.opt.Name, ID: self.ID, Peer: self.Peer, Rack: n.opt.Rack, Version: n.opt.Version,
+		Generation: fmt.Sprintf("%016x", self.Generation), State: state, Reason: reason,
 		UptimeSeconds: int64(time.Since(n.started).Seconds()), SeenBy: n.sees()}
 	if totals, err := n.engine.Totals(); err == nil {
 		s.Keys, s.Tombstones, s.Bytes = totals.Live, totals.Tombstones, totals.Bytes
@@ -105,14 +109,17 @@ func (n *Node) State() metrics.NodeState {
 // Status implements admin.Backend: it asks every node.
 func (n *Node) Status(ctx context.Context) (admin.Status, error) {
 	status := admin.Status{Cluster: n.opt.ClusterName, Replicas: n.opt.Replicas, Seen: n.opt.Name}
-	cluster := n.initial.Cluster(n.opt.ClusterName, n.opt.Replicas)
+	members := n.initial.Cluster(n.opt.ClusterName, n.opt.Replicas).Members
+	if doc := n.Document(); doc != nil {
+		status.Replicas, members = doc.Replicas, present(*doc)
+	}
 	v := n.replicas.View()
 	if v != nil {
 		status.Epoch, status.Formed = v.Cluster.Epoch, true
 	}
-	status.Nodes = make([]admin.NodeStatus, len(cluster.Members))
+	status.Nodes = make([]admin.NodeStatus, len(members))
 	var wait sync.WaitGroup
-	for i, m := range cluster.Members {
+	for i, m := range members {
 		if m.Name == n.opt.Name {
 			status.Nodes[i] = n.Self()
 			continue
@@ -128,9 +135,24 @@ func (n *Node) Status(ctx context.Context) (admin.Status, error) {
 	return status, nil
 }
 
-// peerStatus asks a peer how it is.
+// present are those of a ring that are not lost, by name.
+func present(doc change.Document) (members []ring.Member) {
+	for _, l := range doc.Members {
+		if l.State != change.Lost {
+			members = append(members, l.Member)
+		}
+	}
+	slices.SortFunc(members, func(a, b ring.Member) int { return cmp.Compare(a.Name, b.Name) })
+	return members
+}
+
+// peerStatus asks a peer how it is, nil if it is none yet.
 func peerStatus(ctx context.Context, p *peer.Peer, m ring.Member) admin.NodeStatus {
 	s := admin.NodeStatus{Name: m.Name, ID: m.ID, Peer: m.Peer, State: admin.Unreachable}
+	if p == nil {
+		s.Reason = "not connected yet"
+		return s
+	}
 	if h := p.Properties(); h != nil && h.Member != nil {
 		s.Rack = h.Member.Rack
 	}
@@ -211,5 +233,5 @@ func (n *Node) Locate(ctx context.Context, key []byte) (admin.Location, error) {
 		}
 		return n.holding(key)
 	}
-	return admin.Locate(ctx, v.Cluster, v.Table, key, ask), nil
+	return admin.Locate(ctx, v.Lives, v.Table, key, ask), nil
 }

@@ -71,11 +71,11 @@ func (w *World) difference() (string, error) {
 
 // table says which nodes hold which slots.
 func (w *World) table() (*ring.Table, error) {
-	cluster := w.machines[0].store.ring()
-	if cluster == nil {
+	doc := w.machines[0].store.ring()
+	if doc == nil {
 		return nil, errors.New("there is no ring")
 	}
-	return ring.Plan(*cluster)
+	return doc.Table()
 }
 
 // acquainted waits until every node knows by gossip that every other one is alive.

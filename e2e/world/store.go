@@ -11,7 +11,7 @@ import (
 	"github.com/quolldb/quoll/node/engine/disk"
 	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/node/engine/pebble"
-	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // store is what is left of a node while it does not run.
@@ -22,8 +22,8 @@ type store interface {
 	crash(how hostState)
 	// disk returns what may be wrong with the disk. It makes a difference for an engine on disk only.
 	disk() *diskFaults
-	// ring returns the ring that the node is part of, nil before there is one.
-	ring() *ring.Cluster
+	// ring returns the document of the ring that the node is part of, nil before there is one.
+	ring() *change.Document
 	// reader returns the engine, to be read while nothing moves.
 	reader() engine.Engine
 	// end is called once, after the node's end.
@@ -53,10 +53,10 @@ func (s *memoryStore) open(opt *node.Options) error {
 	return nil
 }
 
-func (s *memoryStore) crash(hostState)       {}
-func (s *memoryStore) ring() *ring.Cluster   { return s.Ring() }
-func (s *memoryStore) reader() engine.Engine { return s.engine }
-func (s *memoryStore) end() error            { return s.engine.Close() }
+func (s *memoryStore) crash(hostState)        {}
+func (s *memoryStore) ring() *change.Document { return s.Ring() }
+func (s *memoryStore) reader() engine.Engine  { return s.engine }
+func (s *memoryStore) end() error             { return s.engine.Close() }
 
 // diskStore is the engine on disk, on volumes in memory: one for the journal and, if they are not Pebble's, the records, and one for Pebble's tables.
 type diskStore struct {
@@ -114,7 +114,7 @@ type identity struct {
 	faults     diskFaults
 
 	mu    sync.Mutex
-	saved *ring.Cluster
+	saved *change.Document
 }
 
 func (i *identity) Generation() uint64 { return i.generation }
@@ -122,19 +122,19 @@ func (i *identity) LostState() string  { return "" }
 func (i *identity) Restored() string   { return "" }
 func (i *identity) Present() error     { return nil }
 
-func (i *identity) ring() *ring.Cluster { return i.Ring() }
+func (i *identity) ring() *change.Document { return i.Ring() }
 
 func (i *identity) disk() *diskFaults { return &i.faults }
 
-func (i *identity) Ring() *ring.Cluster {
+func (i *identity) Ring() *change.Document {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.saved
 }
 
-func (i *identity) SaveRing(cluster ring.Cluster) error {
+func (i *identity) SaveRing(doc change.Document) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.saved = &cluster
+	i.saved = &doc
 	return nil
 }

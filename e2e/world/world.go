@@ -13,7 +13,6 @@ import (
 
 	"github.com/quolldb/quoll/internal/history"
 	"github.com/quolldb/quoll/ring"
-	"github.com/quolldb/quoll/ring/change"
 )
 
 // Config says what a world is made of. What is zero follows from the seed.
@@ -128,11 +127,7 @@ func (w *World) live() error {
 	if err := w.start(); err != nil {
 		return err
 	}
-	formed, err := change.FromCluster(*w.machines[0].store.ring())
-	if err != nil {
-		return err
-	}
-	w.replicas.learned(formed)
+	w.replicas.learned(*w.machines[0].store.ring())
 	for _, c := range w.clients {
 		w.working.Go(c.work)
 	}
@@ -143,11 +138,11 @@ func (w *World) live() error {
 	if err := errors.Join(append(w.failures, w.settle())...); err != nil {
 		return err
 	}
-	if err = w.converge(); err != nil {
+	if err := w.converge(); err != nil {
 		return err
 	}
 	if w.cfg.Gossip {
-		if err = w.acquainted(); err != nil {
+		if err := w.acquainted(); err != nil {
 			return err
 		}
 	}

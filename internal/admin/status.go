@@ -18,6 +18,8 @@ const (
 	// LostState: it was restarted without its state, and must not vote under its old
 	// identity: it has forgotten what it promised.
 	LostState State = "lost-state"
+	// Left: the ring does not name it any more. It holds nothing.
+	Left State = "left"
 	// Failed: its store failed, by an I/O error for example. What the store holds is not
 	// given up with that.
 	Failed State = "failed"

@@ -227,7 +227,7 @@ var additions = []mutation{
 		}},
 	{name: "store-alive", rule: "A store that fails", effect: "peers take a node whose store failed for alive",
 		caught: scenario(node, "TestAFailedStoreStopsTheVoting", `Condition never satisfied`), edits: []edit{
-			{"node/peers.go", ` && (h.Voting || h.Cluster == nil)`, ``},
+			{"node/ring.go", ` && !h.Failed`, ``},
 		}},
 	{name: "damage-absent", rule: "A store that fails", effect: "a replica goes on though data of the slot is damaged",
 		caught: scenario(node, "TestWhatCannotBeReadIsNeverAbsent", `expected: 0x8`), edits: []edit{

@@ -224,22 +224,30 @@ var epochRules = []mutation{
 		}},
 	{name: "amnesia-votes", rule: "R19", effect: "a process that lost its state votes under its former identity",
 		caught: scenario(node, "TestARestartedMemoryNodeNeverVotes", `Condition never satisfied`), edits: []edit{
-			{"node/membership/hello.go", `if me.Generation == m.self.Generation {`, `if me.Generation != 0 {`},
+			{"node/membership/document.go", `doc.LifeOf(self.Name, self.Generation)`, `doc.ByName(self.Name)`},
 		}},
 	{name: "amnesia-peers", rule: "R19", effect: "votes are exchanged with whoever has the name of a member",
 		caught: scenario(node, "TestARestartedMemoryNodeNeverVotes/nor_is_its_former_life_impersonated", `Condition never satisfied`), edits: []edit{
-			{"node/replica/view.go", `return ok && known.Generation == m.Generation`, `return ok && known.Name == m.Name`},
+			{"node/replica/view.go", `return v.lives[life{m.Name, m.Generation}]`, `known, _ := v.Cluster.ByName(m.Name)
+	return known.ID`},
 		}},
 	{name: "ring-late", rule: "R19", effect: "a node votes before it has saved the ring that it votes in",
 		caught: scenario(node, "TestTheRingIsSavedBeforeTheFirstVote", `Expected nil, but got: &replica.View`), edits: []edit{
-			{"node/membership/formation.go", `	if id := m.opt.Identity; id != nil {
-		if err := id.SaveRing`, `	enter()
-	if id := m.opt.Identity; id != nil {
-		if err := id.SaveRing`},
+			{"node/membership/document.go", `	if err := m.save(doc); err != nil {
+		return err
+	}
+	m.enter(`, `	enter()
+	if err := m.save(doc); err != nil {
+		return err
+	}
+	m.enter(`},
 		}},
 	{name: "ring-unsaved", rule: "R19", effect: "a node votes though the ring cannot be saved",
 		caught: scenario(node, "TestTheRingIsSavedBeforeTheFirstVote/or_there_is_no_vote", `Condition never satisfied`), edits: []edit{
-			{"node/membership/formation.go", `		if err := id.SaveRing(cluster); err != nil {`, `		if err := id.SaveRing(cluster); err != nil && false {`},
+			{"node/membership/document.go", `	err := id.SaveRing(doc)
+`, `	err := error(nil)
+	_ = id.SaveRing(doc)
+`},
 		}},
 	{name: "lost-votes", rule: "R19", effect: "a durable node that knows that its state is lost votes all the same",
 		caught: scenario(node, "TestALostStateIsNotVotedFor/known_to_be_lost", `Condition never satisfied`), edits: []edit{

@@ -55,7 +55,7 @@ var replicaRules = []mutation{
 		}},
 	{name: "calls-early", rule: "R2", effect: "what calls show does not wait for the commit",
 		caught: scenario(node, "TestR2NoReplyBeforeTheCommit/calls", `0 of 1 commits held`), edits: []edit{
-			{"node/call.go", `if method == protocol.MethodStatus || method == protocol.MethodCluster || method == protocol.MethodRepair {`, `if method != 0 {`},
+			{"node/call.go", `if method == protocol.MethodStatus || method == protocol.MethodCluster || method == protocol.MethodRepair || method == protocol.MethodRing {`, `if method != 0 {`},
 		}},
 	{name: "half", rule: "R3", effect: "half of the members are a majority",
 		caught: search("chaos", 300), edits: []edit{

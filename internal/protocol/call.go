@@ -37,6 +37,8 @@ const (
 
 	MethodReform Method = 14 // ReformRequest as JSON -> ReformState as JSON, or nothing: between nodes
 
+	MethodRing Method = 15 // RingRequest -> RingReply, of every node that knows a ring, whether it votes or not
+
 	MethodShow  Method = 17 // ShowRequest -> ShowPage: between members of a slot that changes, as the next two
 	MethodFetch Method = 18 // KeysRequest -> CopyPage
 	MethodAgain Method = 19 // KeysRequest -> AgainReply

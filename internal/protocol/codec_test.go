@@ -157,7 +157,7 @@ func TestANumberThatIsNoMemberIsNotCutDownToOne(t *testing.T) {
 func TestProperties(t *testing.T) {
 	member := ring.Member{ID: 2, Name: "b", Peer: "127.0.0.1:2", Rack: "r", Weight: 3, Generation: 1 << 63}
 	want := Properties{Initial: "a=127.0.0.1:1,b=127.0.0.1:2", Member: &member, Replicas: 2, Voting: true, State: "fine", Version: "1.2",
-		Cluster: &ring.Cluster{Name: "c", Epoch: 1, Replicas: 1, Members: []ring.Member{member}}}
+		Failed: true, Ring: RingNews{Formation: 1 << 63, Version: 7, Digest: 8}}
 	got, err := DecodeProperties(want.Encode(wire.Hello{Name: "b"}))
 	require.NoError(t, err)
 	require.Equal(t, want, got)
@@ -166,7 +166,7 @@ func TestProperties(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Properties{}, got)
 
-	for field, bad := range map[string]string{"replicas": "many", "member": "{", "cluster": `{"epoch":0}`} {
+	for field, bad := range map[string]string{"replicas": "many", "member": "{", "ring": "0000000000000000 1 0000000000000002"} {
 		_, err := DecodeProperties(wire.Hello{Properties: map[string]string{field: bad}})
 		require.ErrorContains(t, err, field)
 	}

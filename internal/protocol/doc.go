@@ -26,4 +26,5 @@ const (
 	FrameClock                                       // node -> node: the time by its system, Unix milliseconds as a uint64
 	FramePiece                                       // node -> node: a piece of an object, ahead of what refers to it
 	FrameObjectsReply                                // node -> node: a FrameCallReply that refers to objects that went ahead
+	FrameRing                                        // node -> any: RingNews, when it knows a later version
 )

@@ -135,28 +135,47 @@ func FuzzCall(f *testing.F) {
 }
 
 // FuzzProperties: what a stranger says of itself is refused with the name of what is
-// wrong, or is a ring that can be worked with.
+// wrong, or is understood.
 func FuzzProperties(f *testing.F) {
 	member := ring.Member{ID: 1, Name: "a", Peer: "h:1", Rack: "r", Weight: 1, Generation: 1 << 63}
-	cluster := ring.Cluster{Name: "c", Epoch: 1, Replicas: 1, Members: []ring.Member{member}}
-	whole := Properties{Initial: "a=h:1", Member: &member, Replicas: 1, Cluster: &cluster, Voting: true}.Encode(wire.Hello{}).Properties
-	f.Add(whole["initial"], whole["replicas"], whole["voting"], whole["member"], whole["cluster"])
+	whole := Properties{Initial: "a=h:1", Member: &member, Replicas: 1, Ring: RingNews{1, 2, 3}, Voting: true}.Encode(wire.Hello{}).Properties
+	f.Add(whole["initial"], whole["replicas"], whole["voting"], whole["member"], whole["ring"])
 	f.Add("", "", "", "", "")
 	f.Add("", "99999999999999999999", "TRUE", "null", "null")
-	f.Add("", "-1", "", `{"id":65536}`, `{"members":[{},{}]}`)
-	f.Fuzz(func(t *testing.T, initial, replicas, voting, member, cluster string) {
-		hello := wire.Hello{Properties: map[string]string{"initial": initial, "replicas": replicas, "voting": voting, "member": member, "cluster": cluster}}
+	f.Add("", "-1", "", `{"id":65536}`, "1 2 3")
+	f.Fuzz(func(t *testing.T, initial, replicas, voting, member, news string) {
+		hello := wire.Hello{Properties: map[string]string{"initial": initial, "replicas": replicas, "voting": voting, "member": member, "ring": news}}
 		p, err := DecodeProperties(hello)
 		if err != nil {
-			require.Regexp(t, "^(replicas|member|cluster): ", err.Error())
+			require.Regexp(t, "^(replicas|member|ring): ", err.Error())
 			return
 		}
 		require.Equal(t, member == "", p.Member == nil)
-		if p.Cluster != nil {
-			require.NoError(t, p.Cluster.Validate())
-		}
+		require.Equal(t, news == "", p.Ring.Formation == 0)
 		same, err := DecodeProperties(p.Encode(hello))
 		require.NoError(t, err)
 		require.Equal(t, p, same)
+	})
+}
+
+// FuzzRing: what is said of the ring is refused, or says the same when it is said again.
+func FuzzRing(f *testing.F) {
+	f.Add(RingRequest{1, 2}.Append(nil))
+	f.Add(RingReply{Moved: []Address{{1, "h:1"}}, Delta: []byte("delta")}.Append(nil))
+	f.Add(AppendRingNews(nil, RingNews{1, 2, 3}))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if r, err := DecodeRingRequest(body); err == nil {
+			again, err := DecodeRingRequest(r.Append(nil))
+			require.NoError(t, err)
+			require.Equal(t, r, again)
+		}
+		if r, err := DecodeRingReply(body); err == nil {
+			again, err := DecodeRingReply(r.Append(nil))
+			require.NoError(t, err)
+			require.Equal(t, r, again)
+		}
+		if n, err := DecodeRingNews(body); err == nil {
+			require.Equal(t, body, AppendRingNews(nil, n))
+		}
 	})
 }

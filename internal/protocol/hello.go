@@ -13,17 +13,17 @@ import (
 // Properties is what nodes and proxies tell of themselves in the handshake, beside
 // role, name and cluster name.
 type Properties struct {
-	// Initial is the initial cluster as text; a proxy may leave it empty.
+	// Initial is the initial cluster as text; a proxy may leave it empty, and so does a node whose ring has changed since it formed.
 	Initial string
 	// Member describes the node itself: rack, weight, addresses, generation.
 	Member *ring.Member
-	// Replicas is N.
+	// Replicas is N, 0 of a node whose ring has changed since it formed: it says what counts.
 	Replicas int
-	// Cluster is the ring as formed, nil before.
-	Cluster *ring.Cluster
-	// Voting: the node takes part; State says why not otherwise.
-	Voting bool
-	State  string
+	// Ring says which ring the node knows, and which version of it; zero before there is one.
+	Ring RingNews
+	// Voting: the node takes part; State says why not otherwise. Failed: because its store has failed.
+	Voting, Failed bool
+	State          string
 	// Version of the program.
 	Version string
 	// Restored identifies the backups that a node's data began with.
@@ -47,8 +47,11 @@ func (p Properties) Encode(h wire.Hello) wire.Hello {
 	if p.Member != nil {
 		h.Properties["member"] = toJSON(p.Member)
 	}
-	if p.Cluster != nil {
-		h.Properties["cluster"] = toJSON(p.Cluster)
+	if p.Failed {
+		h.Properties["failed"] = "true"
+	}
+	if p.Ring.Formation != 0 {
+		h.Properties["ring"] = p.Ring.String()
 	}
 	return h
 }
@@ -64,7 +67,7 @@ func toJSON(v any) string {
 // DecodeProperties reads the properties of a Hello.
 func DecodeProperties(h wire.Hello) (Properties, error) {
 	p := Properties{Initial: h.Properties["initial"], State: h.Properties["state"], Version: h.Properties["version"],
-		Voting: h.Properties["voting"] == "true", Restored: h.Properties["restored"]}
+		Voting: h.Properties["voting"] == "true", Failed: h.Properties["failed"] == "true", Restored: h.Properties["restored"]}
 	var err error
 	if text := h.Properties["replicas"]; text != "" {
 		if p.Replicas, err = strconv.Atoi(text); err != nil {
@@ -87,13 +90,9 @@ func DecodeProperties(h wire.Hello) (Properties, error) {
 			return p, fmt.Errorf("member: %w", err)
 		}
 	}
-	if text := h.Properties["cluster"]; text != "" {
-		p.Cluster = new(ring.Cluster)
-		if err := json.Unmarshal([]byte(text), p.Cluster); err != nil {
-			return p, fmt.Errorf("cluster: %w", err)
-		}
-		if err := p.Cluster.Validate(); err != nil {
-			return p, fmt.Errorf("cluster: %w", err)
+	if text := h.Properties["ring"]; text != "" {
+		if p.Ring, err = parseRingNews(text); err != nil {
+			return p, fmt.Errorf("ring: %w", err)
 		}
 	}
 	return p, nil

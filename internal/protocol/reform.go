@@ -3,7 +3,7 @@ package protocol
 // ReformRequest asks a node to give up the ring that it was part of, with the state that belongs to it, and to form
 // a new one. Without Rings it only tells how it is.
 type ReformRequest struct {
-	// Rings are the digests of the rings that are given up, Epoch the highest of their epochs.
+	// Rings are the formations of the rings that are given up, Epoch the highest of their versions.
 	Rings []uint64 `json:"rings,omitempty"`
 	Epoch uint64   `json:"epoch,omitempty"`
 	// Generation is that of the process that is meant.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // What the directory holds.
@@ -66,6 +68,12 @@ func (d *Dir) readAll() (former session, found bool, err error) {
 	if err != nil {
 		return former, false, err
 	}
+	var doc change.Document
+	if hasRing {
+		if doc, err = saved.document(); err != nil {
+			return former, false, d.damaged("%s cannot be read: %w", ringFile, err)
+		}
+	}
 	if found, err = d.read(nodeFile, &d.identity); err != nil {
 		return former, false, err
 	}
@@ -73,14 +81,14 @@ func (d *Dir) readAll() (former session, found bool, err error) {
 		return former, false, d.refuseRemains(former, hasRing)
 	}
 	switch {
-	case !d.identity.valid() || hasSession && !former.valid() || hasRing && !saved.of(d.identity):
+	case !d.identity.valid() || hasSession && !former.valid() || hasRing && doc.Cluster != d.identity.Cluster:
 		return former, false, d.damaged("%s, %s and %s do not belong together", nodeFile, ringFile, sessionFile)
 	case !hasSession:
 		return former, false, d.damaged("%s is missing", sessionFile)
 	case !hasRing && former.Ring:
 		return former, false, d.damaged("%s is missing", ringFile)
 	case hasRing:
-		d.ring = &saved.Ring
+		d.ring = &doc
 	}
 	return former, true, nil
 }

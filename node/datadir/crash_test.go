@@ -105,7 +105,7 @@ func (h *history) check(t *testing.T) {
 	defer d.Close(true)
 	epoch := uint64(0)
 	if d.Ring() != nil {
-		epoch = d.Ring().Epoch
+		epoch = d.Ring().Version
 		me, _ := d.Ring().ByName("b")
 		require.Equal(t, h.generation, me.Generation)
 		require.Equal(t, d.LostState() == "", d.Generation() == h.generation)

@@ -3,7 +3,7 @@
 //
 //	LOCK          locked for as long as a process uses the directory; names that process
 //	node.json     the identity: cluster, node, generation, format
-//	ring.json     the ring that names the generation, once there is one
+//	ring.json     the newest document of the ring that named the generation, once there is one
 //	session.json  the last life: how it synced, on which boot of the machine, how it ended
 //	journal/      the engine's write-ahead log
 //	badger/       the engine's tables; with another engine pebble/
@@ -19,7 +19,7 @@
 // promised is on disk. With "interval" it survives the process, but not the machine: a life that
 // did not end in order, on another boot of the machine than this one, may have forgotten.
 // Then the directory takes a new generation. The ring names the former one, so the node
-// does not vote, now or after any later restart.
+// does not vote, now or after any later restart, until a later version of the ring names the new one.
 //
 // # Creation
 //
@@ -40,7 +40,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // What Options.Fsync may be.
@@ -111,7 +111,7 @@ type Dir struct {
 	closed   bool
 	identity Identity
 	session  session
-	ring     *ring.Cluster // nil until one is saved
+	ring     *change.Document // nil until one is saved
 }
 
 // Open makes the directory if it is not there, locks it and checks it. From then on this

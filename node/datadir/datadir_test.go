@@ -1,10 +1,12 @@
 package datadir
 
 import (
+	"encoding/json"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // quiet is a log that nobody reads.
@@ -28,11 +31,23 @@ func mustOpen(t require.TestingT, opt Options) *Dir {
 	return d
 }
 
-// ringOf is a ring that names a directory's generation.
-func ringOf(d *Dir, epoch uint64) ring.Cluster {
-	return ring.Cluster{Name: "zoo", Epoch: epoch, Replicas: 1, Members: []ring.Member{
+// clusterOf is a cluster that names a directory's generation.
+func clusterOf(d *Dir) ring.Cluster {
+	return ring.Cluster{Name: "zoo", Epoch: 1, Replicas: 1, Members: []ring.Member{
 		{ID: 1, Name: "a", Peer: "10.0.0.1:7000", Weight: 1, Generation: 4},
 		{ID: 2, Name: "b", Peer: "10.0.0.2:7000", Weight: 1, Generation: d.Generation()}}}
+}
+
+// ringOf is some version of the ring of such a cluster.
+func ringOf(d *Dir, version uint64) change.Document {
+	doc, err := change.FromCluster(clusterOf(d))
+	for err == nil && doc.Version < version {
+		doc, err = change.Apply(doc, change.Entry{Rate: &change.Rate{Bytes: int64(doc.Version)}}, 1)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return doc
 }
 
 // newDir makes a directory that has had one life, with a ring and a file of the engine, which
@@ -200,13 +215,16 @@ func TestTheSystemsCacheIsWrittenBeforeALifeThatSyncs(t *testing.T) {
 
 func TestRingsThatAreNotKept(t *testing.T) {
 	d := mustOpen(t, options(t.TempDir(), FsyncAlways))
+	stranger := ringOf(d, 1)
+	stranger.Members = slices.Clone(stranger.Members)
+	stranger.Members[1].Generation++
+	require.ErrorContains(t, d.SaveRing(stranger), "does not name node b with the generation of this directory")
 	require.NoError(t, d.SaveRing(ringOf(d, 5)))
-	for want, change := range map[string]func(*ring.Cluster){
-		"ring of cluster circus":     func(c *ring.Cluster) { c.Name = "circus" },
-		"among its members: false":   func(c *ring.Cluster) { c.Members[1].Name = "c" },
-		"names another generation":   func(c *ring.Cluster) { c.Members[1].Generation++ },
-		"and one of epoch 5 is kept": func(c *ring.Cluster) { c.Epoch = 4 },
-		"0 replicas":                 func(c *ring.Cluster) { c.Replicas = 0 },
+	for want, change := range map[string]func(*change.Document){
+		"ring of cluster circus":       func(c *change.Document) { c.Cluster = "circus" },
+		"another ring is kept already": func(c *change.Document) { c.Formation++ },
+		"and version 5 is kept":        func(c *change.Document) { *c = ringOf(d, 4) },
+		"0 replicas":                   func(c *change.Document) { c.Replicas = 0 },
 	} {
 		c := ringOf(d, 6)
 		change(&c)
@@ -215,6 +233,73 @@ func TestRingsThatAreNotKept(t *testing.T) {
 	}
 	require.NoError(t, d.Close(true))
 	require.ErrorContains(t, d.SaveRing(ringOf(d, 6)), "closed")
+}
+
+// TestARingThatTheNodeHasLeft is kept, and no state is lost with it, however the last life ended.
+func TestARingThatTheNodeHasLeft(t *testing.T) {
+	d := mustOpen(t, options(t.TempDir(), FsyncInterval))
+	doc := ringOf(d, 1)
+	require.NoError(t, d.SaveRing(doc))
+	left := ringOf(d, 2)
+	left.Members = left.Members[:1:1]
+	left.LastID, left.Slots = 2, slices.Clone(left.Slots)
+	for slot := range left.Slots {
+		left.Slots[slot].Replicas = []uint16{1}
+	}
+	require.NoError(t, d.SaveRing(left))
+	require.NoError(t, d.Close(false))
+	opt := options(d.path, FsyncAlways)
+	opt.BootID = "tuesday"
+	again := mustOpen(t, opt)
+	defer again.Close(true)
+	require.Empty(t, again.LostState())
+	require.Equal(t, left, *again.Ring())
+}
+
+// TestALostNodeThatTheRingKnowsAgain: a later version of the ring names the new generation.
+func TestALostNodeThatTheRingKnowsAgain(t *testing.T) {
+	path := t.TempDir()
+	d := mustOpen(t, options(path, FsyncInterval))
+	doc := ringOf(d, 1)
+	require.NoError(t, d.SaveRing(doc))
+	require.NoError(t, d.Close(false))
+	opt := options(path, FsyncAlways)
+	opt.BootID = "tuesday"
+	d = mustOpen(t, opt)
+	require.NotEmpty(t, d.LostState())
+	was, _ := doc.ByName("b")
+	again, err := change.Apply(doc, change.Entry{Rejoin: &change.Rejoin{Name: "b", Generation: d.Generation(), Was: was.Generation, Peer: was.Peer}}, 1)
+	require.NoError(t, err)
+	require.NoError(t, d.SaveRing(again))
+	require.Empty(t, d.LostState())
+	require.NoError(t, d.Close(false))
+	d = mustOpen(t, opt)
+	defer d.Close(true)
+	require.Empty(t, d.LostState())
+	require.Equal(t, again.Digest(), d.Ring().Digest())
+}
+
+// TestARingOfTheFormatBefore, of when rings did not change, is the document that it began with. It stays as it is until the ring changes; then
+// who knows that format only refuses the directory.
+func TestARingOfTheFormatBefore(t *testing.T) {
+	path, _ := newDir(t)
+	d := mustOpen(t, options(path, FsyncAlways))
+	doc, cluster := *d.Ring(), clusterOf(d)
+	require.NoError(t, d.write(ringFile, savedRing{Format: 1, Ring: &cluster}))
+	require.NoError(t, d.Close(true))
+	d = mustOpen(t, options(path, FsyncAlways))
+	require.Equal(t, doc.Digest(), d.Ring().Digest())
+	require.Equal(t, cluster.Digest(), d.Ring().Formation)
+	format := func() (f struct{ Format int }) {
+		text, err := os.ReadFile(filepath.Join(path, ringFile))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &f))
+		return f
+	}
+	require.Equal(t, 1, format().Format)
+	require.NoError(t, d.SaveRing(ringOf(d, 2)))
+	require.Equal(t, 2, format().Format)
+	require.NoError(t, d.Close(true))
 }
 
 // TestLives compares any sequence of lives with what they should remember.
@@ -244,7 +329,7 @@ func TestLives(t *testing.T) {
 			generation = d.Generation()
 			require.Equal(t, epoch == 0, d.Ring() == nil)
 			if epoch > 0 {
-				require.Equal(t, epoch, d.Ring().Epoch)
+				require.Equal(t, epoch, d.Ring().Version)
 				me, _ := d.Ring().ByName("b")
 				require.Equal(t, lost, me.Generation != generation)
 			}

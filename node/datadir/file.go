@@ -8,9 +8,12 @@ import (
 	"hash/crc32"
 )
 
-// format is the newest format of the directory that this version knows. Every one, also
+// format is the newest format of the directory that this version knows, but for ring.json. Every one, also
 // those to come, ends its files with the checksum that seal appends.
 const format = 1
+
+// ringFormat is that of ring.json. Whoever does not know it refuses the directory.
+const ringFormat = 2
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -38,10 +41,17 @@ func unseal(text []byte, value any) error {
 	if err := json.Unmarshal(text, &head); err != nil {
 		return err
 	}
-	if head.Format > format {
-		return fmt.Errorf("%w: its format is %d, and this version knows %d", ErrFormat, head.Format, format)
+	if newest := newestFormat(value); head.Format > newest {
+		return fmt.Errorf("%w: its format is %d, and this version knows %d", ErrFormat, head.Format, newest)
 	}
 	return json.Unmarshal(text, value)
+}
+
+func newestFormat(value any) int {
+	if _, ok := value.(*savedRing); ok {
+		return ringFormat
+	}
+	return format
 }
 
 func lastLine(text []byte) string {

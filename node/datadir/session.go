@@ -42,7 +42,11 @@ func (d *Dir) judge(former session) error {
 	if d.ring == nil {
 		return nil // it has never voted
 	}
-	if me, _ := d.ring.ByName(d.identity.Node); me.Generation != d.identity.Generation {
+	me, member := d.ring.ByName(d.identity.Node)
+	if !member {
+		return nil // it has left the ring, and holds nothing
+	}
+	if me.Generation != d.identity.Generation {
 		d.session.Lost = former.Lost
 		if d.session.Lost == "" {
 			d.session.Lost = lostBefore

@@ -96,7 +96,7 @@ func TestFileSystems(t *testing.T) {
 	require.NoError(t, d.SaveRing(ringOf(d, 1)))
 	fillDisk(t, filepath.Join(mount, "big"))
 	require.ErrorIs(t, d.SaveRing(ringOf(d, 2)), syscall.ENOSPC)
-	require.EqualValues(t, 1, d.Ring().Epoch)
+	require.EqualValues(t, 1, d.Ring().Version)
 	require.NoError(t, d.Close(false))
 	_, err := Open(options(path, FsyncAlways))
 	require.ErrorIs(t, err, syscall.ENOSPC)

@@ -18,6 +18,7 @@ func (e *Executor) refusal(version uint64, age time.Duration) register.Reason {
 		e.opt.Metrics.RefusedNoVote.Inc()
 		return register.NotVoting
 	case version > v.Table.Version():
+		e.host.Later(0, version)
 		e.opt.Metrics.RefusedEpoch.Inc()
 		return register.EpochChanged
 	case e.overdue(age): // the process was stopped; nobody waits for these any more

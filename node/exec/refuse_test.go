@@ -13,6 +13,7 @@ import (
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // noNode is a node to which nothing happens.
@@ -23,6 +24,7 @@ func (noNode) Damaged(uint16, error)         {}
 func (noNode) Rebuilding(uint16) bool        { return false }
 func (noNode) StandIn(uint16, uint16) uint16 { return 0 }
 func (noNode) Missed([]register.Missed)      {}
+func (noNode) Later(uint16, uint64)          {}
 
 // alone returns the executor of a node that has no ring yet, and how it enters one alone.
 func alone(t *testing.T, opt Options) (e *Executor, enter func()) {
@@ -31,7 +33,9 @@ func alone(t *testing.T, opt Options) (e *Executor, enter func()) {
 	host := replica.New(noNode{}, replica.Options{Engine: memory.New(), Peers: peers, Timing: register.DefaultTiming(), MaxValue: 64 << 20,
 		Now: func() int64 { return 1_000_000 }, Mono: func() int64 { return 1 }, Metrics: opt.Metrics, Logger: slog.New(slog.DiscardHandler)})
 	return New(host, peers, opt), func() {
-		v, err := replica.NewView(ring.Initial{{Name: "a", Peer: "127.0.0.1:1"}}.Cluster("test", 1), "a")
+		d, err := change.FromCluster(ring.Initial{{Name: "a", Peer: "127.0.0.1:1"}}.Cluster("test", 1))
+		require.NoError(t, err)
+		v, err := replica.NewView(d, 1)
 		require.NoError(t, err)
 		host.Enter(v)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,11 +23,20 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // fakeNode is a Node, and all there is of it.
 type fakeNode struct {
 	*Membership
-	peers   []Peer
-	entered atomic.Pointer[ring.Cluster] // that it votes in
-	failed  atomic.Pointer[error]
-	broken  atomic.Pointer[error]
-	keys    uint64
+	peers     []Peer
+	entered   atomic.Pointer[change.Document] // that it votes in
+	met       atomic.Pointer[change.Document] // of which it is no member
+	announced atomic.Pointer[announced]
+	failed    atomic.Pointer[error]
+	broken    atomic.Pointer[error]
+	keys      uint64
+	asked     atomic.Int64 // for the ring
+}
+
+// announced is what a node has said of the ring last.
+type announced struct {
+	protocol.RingNews
+	nodes bool
 }
 
 // fakePeer is a node as another one sees it: what it is asked it answers at once.
@@ -78,7 +88,7 @@ func run(t testing.TB, nodes ...*fakeNode) {
 }
 
 // formed waits until a node has formed.
-func formed(t testing.TB, n *fakeNode) *ring.Cluster {
+func formed(t testing.TB, n *fakeNode) *change.Document {
 	t.Helper()
 	select {
 	case <-n.Formed():
@@ -89,8 +99,19 @@ func formed(t testing.TB, n *fakeNode) *ring.Cluster {
 	return n.entered.Load()
 }
 
-func (n *fakeNode) Prepare(cluster ring.Cluster) (func(), error) {
-	return func() { n.entered.Store(&cluster) }, nil
+func (n *fakeNode) Prepare(doc change.Document) (func(), error) {
+	return func() { n.entered.Store(&doc) }, nil
+}
+
+func (n *fakeNode) Learn(doc change.Document) error {
+	n.entered.Store(&doc)
+	return nil
+}
+
+func (n *fakeNode) Acquaint(doc change.Document) { n.met.Store(&doc) }
+
+func (n *fakeNode) Announce(news protocol.RingNews, nodes bool) {
+	n.announced.Store(&announced{news, nodes})
 }
 
 func (n *fakeNode) Peers() []Peer                { return n.peers }
@@ -101,7 +122,7 @@ func (n *fakeNode) StorageFailed(err error)      { n.failed.Store(&err) }
 func (n *fakeNode) Failed() bool                 { return n.failed.Load() != nil }
 func (n *fakeNode) Broken(err error)             { n.broken.Store(&err) }
 
-func (p *fakePeer) ID() uint16          { return p.node.self.ID }
+func (p *fakePeer) ID() uint16          { return p.node.Self().ID }
 func (p *fakePeer) Name() string        { return p.node.opt.Name }
 func (p *fakePeer) Address() string     { return p.address }
 func (p *fakePeer) Up() bool            { return !p.down.Load() }
@@ -126,6 +147,9 @@ func (p *fakePeer) Ask(ctx context.Context, method protocol.Method, payload []by
 		err = p.node.AnswerPropose(payload)
 	case protocol.MethodCommit:
 		err = p.node.AnswerCommit(payload)
+	case protocol.MethodRing:
+		p.node.asked.Add(1)
+		reply, err = p.node.AnswerRing(payload)
 	case protocol.MethodReform:
 		if reply, begin, err = p.node.AnswerReform(payload); begin != nil {
 			begin()
@@ -137,20 +161,20 @@ func (p *fakePeer) Ask(ctx context.Context, method protocol.Method, payload []by
 // fakeIdentity is an Identity in memory.
 type fakeIdentity struct {
 	generation uint64
-	ring       *ring.Cluster
+	ring       *change.Document
 	lost       string
 	restored   string
 	saves      error
 }
 
-func (f *fakeIdentity) Generation() uint64  { return f.generation }
-func (f *fakeIdentity) Ring() *ring.Cluster { return f.ring }
-func (f *fakeIdentity) LostState() string   { return f.lost }
-func (f *fakeIdentity) Restored() string    { return f.restored }
-func (f *fakeIdentity) Present() error      { return nil }
-func (f *fakeIdentity) SaveRing(cluster ring.Cluster) error {
+func (f *fakeIdentity) Generation() uint64     { return f.generation }
+func (f *fakeIdentity) Ring() *change.Document { return f.ring }
+func (f *fakeIdentity) LostState() string      { return f.lost }
+func (f *fakeIdentity) Restored() string       { return f.restored }
+func (f *fakeIdentity) Present() error         { return nil }
+func (f *fakeIdentity) SaveRing(doc change.Document) error {
 	if f.saves == nil {
-		f.ring = &cluster
+		f.ring = &doc
 	}
 	return f.saves
 }
@@ -160,4 +184,29 @@ func encode(t *testing.T, v any) []byte {
 	payload, err := json.Marshal(v)
 	require.NoError(t, err)
 	return payload
+}
+
+// documentOf is what a ring begins with.
+func documentOf(t testing.TB, cluster ring.Cluster) change.Document {
+	t.Helper()
+	doc, err := change.FromCluster(cluster)
+	require.NoError(t, err)
+	return doc
+}
+
+// apply returns what comes of a document by entries.
+func apply(t testing.TB, doc change.Document, entries ...change.Entry) change.Document {
+	t.Helper()
+	for _, e := range entries {
+		var err error
+		doc, err = change.Apply(doc, e, 1)
+		require.NoError(t, err)
+	}
+	return doc
+}
+
+// offer has a node that does not run take up a document at once.
+func (n *fakeNode) takes(doc change.Document) {
+	n.Offer(doc)
+	n.takeOffer()
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // How a cluster forms, in two phases.
@@ -21,35 +23,20 @@ func (m *Membership) form(cluster ring.Cluster) error {
 	return m.formLocked(cluster)
 }
 
-// formLocked saves the ring, and then enters it: a node that has voted knows for
-// which ring when it is restarted.
+// formLocked begins the document of the ring.
 func (m *Membership) formLocked(cluster ring.Cluster) error {
 	if m.decided() || m.reforming.Load() {
 		return nil
 	}
-	if m.node.Failed() {
-		return errStoreFailed
-	}
-	enter, err := m.node.Prepare(cluster)
+	doc, err := change.FromCluster(cluster)
 	if err != nil {
 		return err
 	}
-	if id := m.opt.Identity; id != nil {
-		if err := id.SaveRing(cluster); err != nil {
-			m.node.StorageFailed(err)
-			return err
-		}
+	if err := m.take(doc, false); err != nil {
+		return err
 	}
-	m.enter(cluster, enter)
 	m.log.Info("the cluster has formed", "epoch", cluster.Epoch, "nodes", len(cluster.Members), "replicas", cluster.Replicas)
 	return nil
-}
-
-// enter lets the node vote in a ring that it is prepared for. m.mu is locked.
-func (m *Membership) enter(cluster ring.Cluster, enter func()) {
-	enter()
-	m.ring.Store(&cluster)
-	close(m.formed)
 }
 
 // AnswerPropose is the first phase at a member, a MethodPropose call: it binds it to the ring until the next proposal.
@@ -63,7 +50,7 @@ func (m *Membership) AnswerPropose(payload []byte) error {
 	if m.decided() || m.reforming.Load() {
 		return errFormed
 	}
-	if me, _ := cluster.ByName(m.opt.Name); me.Generation != m.self.Generation {
+	if me, _ := cluster.ByName(m.opt.Name); me.Generation != m.Self().Generation {
 		return errNotMyself
 	}
 	m.bound = cluster.Digest()
@@ -101,11 +88,26 @@ const (
 	tellInterval = time.Minute
 )
 
-// Run forms the cluster. It runs until the cluster has formed or ctx ends.
+// Run forms the cluster, and takes up what is known later of its ring. It runs until ctx ends.
 func (m *Membership) Run(ctx context.Context) {
+	var wait sync.WaitGroup
+	wait.Go(func() { m.runForming(ctx) })
+	wait.Go(func() { m.ask(ctx) })
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-m.offered:
+			m.takeOffer()
+		}
+	}
+	wait.Wait()
+}
+
+// runForming forms the cluster, until a ring is known or ctx ends.
+func (m *Membership) runForming(ctx context.Context) {
 	ticker := time.NewTicker(formInterval)
 	defer ticker.Stop()
-	coordinator := m.opt.Initial[0].Name == m.opt.Name
+	coordinator := len(m.opt.Initial) > 0 && m.opt.Initial[0].Name == m.opt.Name
 	told, of := time.Now().Add(tellAfter-tellInterval), ""
 	for !m.decided() && !m.node.Failed() {
 		if coordinator {
@@ -151,11 +153,12 @@ func (m *Membership) tryToForm(ctx context.Context) {
 		m.log.Error("the ring cannot be formed", "err", err)
 		return
 	}
-	for _, p := range m.node.Peers() { // who misses it learns it from the next handshake
+	for _, p := range m.node.Peers() { // who misses it learns it from what follows, or the next handshake
 		if _, err := p.Ask(ctx, protocol.MethodCommit, payload); err != nil {
 			m.log.Debug("a node did not hear that the cluster has formed", "peer", p.Name(), "err", err)
 		}
 	}
+	m.node.Announce(m.News(), true)
 }
 
 // gather puts together what all members say of themselves.
@@ -165,12 +168,15 @@ func (m *Membership) gather() (ring.Cluster, bool) {
 	for i := range cluster.Members {
 		member := &cluster.Members[i]
 		if member.Name == m.opt.Name {
-			*member = m.self
+			*member = m.Self()
 			continue
 		}
-		p := m.peer(member.Name)
+		p, found := m.peer(member.Name)
+		if !found || !p.Up() {
+			return cluster, false
+		}
 		h := p.Properties()
-		if !p.Up() || h == nil || h.Member == nil || h.Cluster != nil {
+		if h == nil || h.Member == nil || h.Ring.Formation != 0 {
 			return cluster, false
 		}
 		*member = *h.Member
@@ -190,8 +196,11 @@ func (m *Membership) missing() (names []string) {
 	return names
 }
 
-// peer returns another node of the initial cluster.
-func (m *Membership) peer(name string) Peer {
+// peer returns another node by its name.
+func (m *Membership) peer(name string) (Peer, bool) {
 	peers := m.node.Peers()
-	return peers[slices.IndexFunc(peers, func(p Peer) bool { return p.Name() == name })]
+	if i := slices.IndexFunc(peers, func(p Peer) bool { return p.Name() == name }); i >= 0 {
+		return peers[i], true
+	}
+	return nil, false
 }

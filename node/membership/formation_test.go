@@ -24,7 +24,7 @@ func TestNodesForm(t *testing.T) {
 	run(t, nodes...)
 	last.down.Store(false)
 	cluster := formed(t, nodes[0])
-	require.EqualValues(t, 1, cluster.Epoch)
+	require.EqualValues(t, 1, cluster.Version)
 	for _, n := range nodes {
 		require.Equal(t, cluster.Digest(), formed(t, n).Digest())
 		me, _ := cluster.ByName(n.opt.Name)
@@ -67,13 +67,15 @@ func TestALostCommitIsLearnedFromOthers(t *testing.T) {
 	n := newFakes(t, 3, nil)[1]
 	cluster := n.initial()
 	cluster.Members[0].Generation, cluster.Members[1], cluster.Members[2].Generation = 5, n.Self(), 6
-	props := protocol.Properties{Initial: n.opt.Initial.String(), Member: &cluster.Members[0], Replicas: 3, Cluster: &cluster}
+	doc := documentOf(t, cluster)
+	former := n.peers[0].(*fakePeer).node
+	former.describe(func(self *ring.Member) { self.Generation = 5 })
+	former.takes(doc)
+	props := protocol.Properties{Initial: n.opt.Initial.String(), Member: &cluster.Members[0], Replicas: 3, Ring: former.News()}
 	require.NoError(t, n.Judge(wire.Hello{Role: wire.RoleNode, Name: "a", Cluster: "test"}, props))
-	require.Equal(t, cluster.Digest(), formed(t, n).Digest())
-
-	n = newFakes(t, 2, nil)[0]
-	other := ring.Initial{{Name: "b", Peer: "b.example:1"}}.Cluster("test", 1)
-	require.ErrorContains(t, n.meet(protocol.Properties{Member: &other.Members[0], Cluster: &other}), "the ring of b has no node a")
+	run(t, n)
+	require.Equal(t, doc.Digest(), formed(t, n).Digest())
+	require.Equal(t, doc.Formation, n.News().Formation)
 }
 
 // TestWhoIsNotOfTheRingDoesNotVote: it is a later life of a member.
@@ -83,8 +85,11 @@ func TestWhoIsNotOfTheRingDoesNotVote(t *testing.T) {
 	for i := range cluster.Members {
 		cluster.Members[i].Generation = 5
 	}
-	require.NoError(t, n.meet(protocol.Properties{Member: &cluster.Members[0], Cluster: &cluster}))
+	doc := documentOf(t, cluster)
+	n.takes(doc)
 	require.Nil(t, n.entered.Load())
+	require.Equal(t, doc.Digest(), n.Document().Digest())
+	require.NotNil(t, n.met.Load(), "it follows the ring")
 	state, reason := n.State()
 	require.Equal(t, admin.LostState, state)
 	require.Contains(t, reason, "restarted without its state")
@@ -96,7 +101,7 @@ func TestWhoIsNotOfTheRingDoesNotVote(t *testing.T) {
 	props, err := protocol.DecodeProperties(n.Hello())
 	require.NoError(t, err)
 	require.False(t, props.Voting)
-	require.Equal(t, cluster.Epoch, props.Cluster.Epoch, "others learn the ring from it")
+	require.Equal(t, n.News(), props.Ring, "others learn the ring from it")
 }
 
 // TestARingIsSavedBeforeItIsEntered, or the store has failed, and it is not entered.

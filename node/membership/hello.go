@@ -12,15 +12,19 @@ import (
 // Hello is what this node says of itself.
 func (m *Membership) Hello() wire.Hello {
 	state, reason := m.node.State()
-	p := protocol.Properties{Initial: m.opt.Initial.String(), Member: &m.self, Replicas: m.opt.Replicas,
-		Voting: state == admin.Voting, State: reason, Version: m.opt.Version, Restored: m.restored(),
+	p := protocol.Properties{Initial: m.opt.Initial.String(), Member: m.self.Load(), Replicas: m.opt.Replicas, Ring: m.News(),
+		Voting: state == admin.Voting, Failed: state == admin.Failed, State: reason, Version: m.opt.Version, Restored: m.restored(),
 		Proxies: m.node.Proxies(), After: m.opt.Forgotten.Epoch}
-	if cluster := m.ring.Load(); cluster != nil {
-		p.Cluster = cluster
-	} else if lost := m.lost.Load(); lost != nil {
-		p.Cluster = &lost.cluster
+	if m.changed() {
+		p.Initial, p.Replicas = "", 0 // it is not what formed any more
 	}
 	return p.Encode(wire.Hello{Role: wire.RoleNode, Name: m.opt.Name, Cluster: m.opt.ClusterName})
+}
+
+// changed reports whether the ring is known, and not any more what formed of the initial cluster.
+func (m *Membership) changed() bool {
+	doc := m.Document()
+	return doc != nil && !doc.Untouched()
 }
 
 // Judge says whether another process may connect with this node, as far as it is the same cluster's, and learns from a node whether the
@@ -45,13 +49,19 @@ func (m *Membership) acquaint(h wire.Hello, props protocol.Properties) error {
 		return fmt.Errorf("node %s says that it is node %s", h.Name, props.Member.Name)
 	}
 	known, ok := m.initial().ByName(h.Name)
-	if !ok {
-		return fmt.Errorf("node %s is not in the initial cluster %s", h.Name, m.opt.Initial)
+	if m.changed() || m.isNews(props.Ring) { // it may be a member that is not in the initial cluster, or is one by another number
+		m.Hear(h.Name, props.Ring)
+		return nil
 	}
-	if known.ID != props.Member.ID {
+	switch joins := props.Member.ID == 0; {
+	case !ok && !joins:
+		return fmt.Errorf("node %s is not in the initial cluster %s", h.Name, m.opt.Initial)
+	case !ok && !m.decided():
+		return fmt.Errorf("node %s wants to join, and node %s is part of no ring yet", h.Name, m.opt.Name)
+	case ok && !joins && known.ID != props.Member.ID:
 		return fmt.Errorf("node %s has another number here", h.Name)
 	}
-	return m.meet(props)
+	return nil
 }
 
 // sameCluster compares what must be the same everywhere.
@@ -59,7 +69,7 @@ func (m *Membership) sameCluster(h wire.Hello, props protocol.Properties) error 
 	if h.Cluster != m.opt.ClusterName {
 		return fmt.Errorf("%w: this is cluster %q, not %q: correct --cluster-name", errDiffer, m.opt.ClusterName, h.Cluster)
 	}
-	if props.Initial != "" {
+	if props.Initial != "" && len(m.opt.Initial) > 0 && !m.changed() {
 		theirs, err := ring.ParseInitial(props.Initial)
 		if err != nil {
 			return err
@@ -68,30 +78,11 @@ func (m *Membership) sameCluster(h wire.Hello, props protocol.Properties) error 
 			return fmt.Errorf("%w: --initial-cluster of %s (here) and of %s (there) differ: %s", errDiffer, m.opt.Name, h.Name, diff)
 		}
 	}
-	if h.Role == wire.RoleNode && props.Restored != m.restored() && props.Cluster == nil && m.ring.Load() == nil {
+	if h.Role == wire.RoleNode && props.Restored != m.restored() && props.Ring.Formation == 0 && !m.decided() {
 		return fmt.Errorf("%w: the data of %s and of %s did not begin with the same backups: restore the same ones on every node", errDiffer, m.opt.Name, h.Name)
 	}
 	if h.Role == wire.RoleNode {
 		return m.compareReplicas(h, props)
 	}
-	return nil
-}
-
-// meet learns from another node whether the cluster has formed.
-func (m *Membership) meet(props protocol.Properties) error {
-	if props.Cluster == nil || m.decided() {
-		return nil // whatever generation it has: what has lost its state votes in no ring that knows it
-	}
-	if m.opt.Forgotten.has(props.Cluster.Digest()) {
-		return nil // that node has not given it up yet
-	}
-	me, ok := props.Cluster.ByName(m.opt.Name)
-	if !ok {
-		return fmt.Errorf("the ring of %s has no node %s", props.Member.Name, m.opt.Name)
-	}
-	if me.Generation == m.self.Generation {
-		return m.form(*props.Cluster) // the commit was lost on its way to this node
-	}
-	m.loseState(*props.Cluster, m.lostHow())
 	return nil
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // Identity is what a node on a durable engine keeps of itself over restarts (package
@@ -14,10 +16,10 @@ type Identity interface {
 	// Generation is the number of the data's life. It does not change while the
 	// process runs, and not over restarts either, unless the state was lost.
 	Generation() uint64
-	// Ring returns the ring that was saved last, nil if the node was never part of one.
-	Ring() *ring.Cluster
-	// SaveRing is to return when the ring is durable. It may take some fsyncs.
-	SaveRing(ring.Cluster) error
+	// Ring returns the document of the ring that was saved last, nil if the node was never part of one.
+	Ring() *change.Document
+	// SaveRing is to return when the document is durable. It may take some fsyncs.
+	SaveRing(change.Document) error
 	// LostState is empty, or says why this process has not got the state of its former
 	// life.
 	LostState() string
@@ -36,31 +38,36 @@ func (m *Membership) Resume() (resumed bool, err error) {
 	if id == nil {
 		return false, nil
 	}
-	m.self.Generation = id.Generation()
-	saved := id.Ring()
-	if saved == nil { // it has never voted, and so has forgotten nothing, whatever was lost
+	m.describe(func(self *ring.Member) { self.Generation = id.Generation() })
+	doc := id.Ring()
+	if doc == nil { // it has never voted, and so has forgotten nothing, whatever was lost
 		return false, nil
 	}
-	cluster, err := m.patched(*saved)
-	if err != nil {
-		return false, err
-	}
-	lost := id.LostState()
-	if me, _ := cluster.ByName(m.opt.Name); lost == "" && me.Generation != m.self.Generation {
-		lost = "it was started without the state of its former life: its data directory " + m.opt.Data + " is another one"
-	}
-	if lost != "" {
-		m.loseState(cluster, lost)
-		return false, nil
-	}
-	enter, err := m.node.Prepare(cluster)
-	if err != nil {
+	if err := m.checkSaved(*doc); err != nil {
 		return false, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.enter(cluster, enter)
-	m.log.Info("part of the ring again", "epoch", cluster.Epoch, "nodes", len(cluster.Members), "replicas", cluster.Replicas)
+	k := m.newKnown(*doc)
+	lost := id.LostState()
+	if me, found := doc.ByName(m.opt.Name); lost == "" && found && me.Generation != id.Generation() {
+		lost = "it was started without the state of its former life: its data directory " + m.opt.Data + " is another one"
+	}
+	if lost != "" {
+		m.meetMembers(k)
+		m.loseState(lost)
+		return false, nil
+	}
+	enter, err := m.node.Prepare(protocol.Relocate(*doc, k.moved))
+	if err != nil {
+		return false, err
+	}
+	life, _ := doc.LifeOf(m.opt.Name, id.Generation()) // none if it has left
+	m.enter(k, life, enter)
+	m.log.Info("part of the ring again", "version", doc.Version, "nodes", len(doc.Members), "replicas", doc.Replicas)
+	if m.opt.Changed != nil {
+		m.opt.Changed(*doc)
+	}
 	return true, nil
 }
 
@@ -72,28 +79,24 @@ func (m *Membership) restored() string {
 	return m.opt.Identity.Restored()
 }
 
-// patched returns a saved ring with the addresses of the initial cluster: machines may get
-// others. Everything else is as it was when the ring was formed.
-func (m *Membership) patched(saved ring.Cluster) (ring.Cluster, error) {
-	given := m.initial()
-	if saved.Name != given.Name || saved.Replicas != given.Replicas {
-		return saved, fmt.Errorf("node %s is part of cluster %q with %d replicas of each key, but is started for %q with %d: correct --cluster-name and --replicas, or --data",
-			m.opt.Name, saved.Name, saved.Replicas, given.Name, given.Replicas)
+// checkSaved says what of this node's settings contradicts the ring that it was part of. Of the members' addresses those of the initial cluster count: machines
+// may get others. What else has changed since the ring formed, the ring knows better.
+func (m *Membership) checkSaved(doc change.Document) error {
+	if doc.Cluster != m.opt.ClusterName || doc.Untouched() && doc.Replicas != m.opt.Replicas {
+		return fmt.Errorf("node %s is part of cluster %q with %d replicas of each key, but is started for %q with %d: correct --cluster-name and --replicas, or --data",
+			m.opt.Name, doc.Cluster, doc.Replicas, m.opt.ClusterName, m.opt.Replicas)
 	}
-	cluster := saved
-	cluster.Members = slices.Clone(saved.Members)
+	if !doc.Untouched() {
+		return nil
+	}
 	var members ring.Initial
-	for i := range cluster.Members {
-		member := &cluster.Members[i]
-		if now, ok := given.ByName(member.Name); ok && now.ID == member.ID {
-			member.Peer = now.Peer
-		}
-		members = append(members, ring.InitialMember{Name: member.Name, Peer: member.Peer})
+	for _, l := range protocol.Relocate(doc, addresses(m.relocations(doc))).Members {
+		members = append(members, ring.InitialMember{Name: l.Name, Peer: l.Peer})
 	}
 	slices.SortFunc(members, func(a, b ring.InitialMember) int { return cmp.Compare(a.Name, b.Name) })
 	if diff := ring.Diff(m.opt.Initial, members); diff != "" {
-		return saved, fmt.Errorf("--initial-cluster (here) and the ring that node %s is part of (there) differ: %s: correct --initial-cluster; only addresses may change",
+		return fmt.Errorf("--initial-cluster (here) and the ring that node %s is part of (there) differ: %s: correct --initial-cluster; only addresses may change",
 			m.opt.Name, diff)
 	}
-	return cluster, nil
+	return nil
 }

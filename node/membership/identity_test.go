@@ -21,7 +21,7 @@ func TestARestartedNodeTakesUpItsRing(t *testing.T) {
 		"no ring":              {func(id *fakeIdentity) { id.ring = nil; id.lost = "whatever" }, false, "", ""},
 		"lost":                 {func(id *fakeIdentity) { id.lost = "after a crash" }, false, "", "after a crash"},
 		"another generation":   {func(id *fakeIdentity) { id.generation++ }, false, "", "its data directory /data is another one"},
-		"another cluster":      {func(id *fakeIdentity) { id.ring.Name = "prod" }, false, `is part of cluster "prod"`, ""},
+		"another cluster":      {func(id *fakeIdentity) { id.ring.Cluster = "prod" }, false, `is part of cluster "prod"`, ""},
 		"another number of it": {func(id *fakeIdentity) { id.ring.Replicas = 1 }, false, "with 1 replicas of each key", ""},
 		"another set of nodes": {func(id *fakeIdentity) { id.ring.Members[1].Name = "x" }, false, "only addresses may change", ""},
 	} {
@@ -30,7 +30,8 @@ func TestARestartedNodeTakesUpItsRing(t *testing.T) {
 			for i := range cluster.Members {
 				cluster.Members[i].Generation = 5
 			}
-			id := &fakeIdentity{generation: 5, ring: &cluster}
+			doc := documentOf(t, cluster)
+			id := &fakeIdentity{generation: 5, ring: &doc}
 			test.change(id)
 			n := newFakes(t, 3, func(o *Options) { o.Identity, o.Data = id, "/data" })[0]
 			resumed, err := n.Resume()

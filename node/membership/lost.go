@@ -1,21 +1,23 @@
 package membership
 
-import (
-	"fmt"
+import "fmt"
 
-	"github.com/quolldb/quoll/ring"
-)
-
-// superseded is why a node does not vote: cluster names a former life of it.
-type superseded struct {
-	cluster ring.Cluster
-	reason  string
-}
+// superseded is why a node does not vote in the ring that it knows: that names a former life of it, or none.
+type superseded struct{ reason, advice string }
 
 // loseState notes that the ring knows a former life of this node.
-func (m *Membership) loseState(cluster ring.Cluster, reason string) {
-	if m.lost.CompareAndSwap(nil, &superseded{cluster, reason}) {
-		m.log.Error("this node has lost its state and does not vote: it has forgotten what it promised, and its vote could lose acknowledged writes", "reason", reason, "what to do", m.wayOut())
+func (m *Membership) loseState(reason string) {
+	lost := &superseded{reason + "; it does not vote, for it has forgotten what it promised", m.wayOut()}
+	if m.lost.CompareAndSwap(nil, lost) {
+		m.log.Error("this node has lost its state and does not vote: it has forgotten what it promised, and its vote could lose acknowledged writes", "reason", reason, "what to do", lost.advice)
+	}
+}
+
+// stayOut notes that the ring does not know this node.
+func (m *Membership) stayOut() {
+	out := &superseded{fmt.Sprintf("the ring has no node %s: it has left, or has never been a member", m.opt.Name), "it votes when it has joined"}
+	if m.lost.CompareAndSwap(nil, out) {
+		m.log.Warn("this node is no member of the ring", "what to do", out.advice)
 	}
 }
 

@@ -5,14 +5,20 @@ import (
 
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/protocol"
-	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // Node is what a Membership needs of the node that is to vote in a ring.
 type Node interface {
-	// Prepare returns what lets the node vote in a ring, or why it cannot.
-	Prepare(cluster ring.Cluster) (enter func(), err error)
-	// Peers are the other nodes of the initial cluster, always the same.
+	// Prepare returns what lets the node vote in a ring, or why it cannot. Addresses are those where members are reached.
+	Prepare(doc change.Document) (enter func(), err error)
+	// Learn has the node work by a later version of the ring that it votes in. It may take a while.
+	Learn(doc change.Document) error
+	// Acquaint has a node that does not vote in a ring know its members.
+	Acquaint(doc change.Document)
+	// Announce tells proxies and gossip which ring this node knows, and nodes if it says so. It does not block.
+	Announce(news protocol.RingNews, nodes bool)
+	// Peers are the other nodes of the initial cluster, and the members of the ring that is known.
 	Peers() []Peer
 	// State says whether the node votes and, if not, why: it knows of more than Membership.State.
 	State() (admin.State, string)
@@ -29,7 +35,7 @@ type Node interface {
 
 // Peer is another node.
 type Peer interface {
-	// ID, Name and Address are those in the initial cluster.
+	// ID, Name and Address are those of the member, in the ring or in the initial cluster.
 	ID() uint16
 	Name() string
 	Address() string

@@ -21,7 +21,7 @@ import (
 //   - Each node is closed and started again, on an empty store and with another generation. Nothing of its former life
 //     goes on, so a promise is never mixed with a ring that has forgotten it.
 //   - It does not learn the rings any more that were given up, so it is not superseded again by nodes that still know them.
-//   - The new ring's epoch is above theirs (R1): whoever still works with an old ring, a proxy or a node that was cut off, is refused.
+//   - The new ring's version is above theirs (R1): whoever still works with an old ring, a proxy or a node that was cut off, is refused.
 //   - As ever, a ring forms only with every member. So no node can go on with the old one in secret under a name of the new one.
 //
 // A node that votes gives up its state only if the operator has accepted that loss, and one with data on disk never: its
@@ -29,12 +29,12 @@ import (
 
 // Forgotten names the rings that were given up.
 type Forgotten struct {
-	// Rings are their digests, Epoch is the highest of their epochs.
+	// Rings are their formations (change.Document), Epoch is the highest of their versions.
 	Rings []uint64
 	Epoch uint64
 }
 
-func (f Forgotten) has(digest uint64) bool { return slices.Contains(f.Rings, digest) }
+func (f Forgotten) has(formation uint64) bool { return slices.Contains(f.Rings, formation) }
 
 // reformTimeout bounds each round of asking the other nodes.
 const reformTimeout = 2 * time.Second
@@ -48,11 +48,11 @@ var (
 
 // reformState says what this node would give up.
 func (m *Membership) reformState() protocol.ReformState {
-	s := protocol.ReformState{Rings: slices.Clone(m.opt.Forgotten.Rings), Epoch: m.opt.Forgotten.Epoch, Generation: m.self.Generation}
-	if cluster := m.ring.Load(); cluster != nil {
-		s.Rings, s.Epoch, s.Voting = append(s.Rings, cluster.Digest()), max(s.Epoch, cluster.Epoch), true
-	} else if lost := m.lost.Load(); lost != nil {
-		s.Rings, s.Epoch, s.Lost = append(s.Rings, lost.cluster.Digest()), max(s.Epoch, lost.cluster.Epoch), true
+	s := protocol.ReformState{Rings: slices.Clone(m.opt.Forgotten.Rings), Epoch: m.opt.Forgotten.Epoch, Generation: m.Self().Generation}
+	if k := m.known.Load(); k != nil {
+		s.Rings, s.Epoch = append(s.Rings, k.news.Formation), max(s.Epoch, k.news.Version)
+		s.Lost = m.lost.Load() != nil
+		s.Voting = !s.Lost
 	}
 	s.Keys, s.Bytes = m.node.Holds()
 	switch id := m.opt.Identity; {
@@ -136,12 +136,13 @@ func (m *Membership) Reform(ctx context.Context, request admin.ReformRequest) (a
 				continue
 			}
 			order.Generation = s.Generation
-			if err := tellReform(ctx, m.peer(name), order); err != nil {
+			p, _ := m.peer(name) // it has just answered
+			if err := tellReform(ctx, p, order); err != nil {
 				return report, fmt.Errorf("node %s does not begin again: %w; some others may have: run this once more", name, err)
 			}
 		}
 	}
-	order.Generation = m.self.Generation
+	order.Generation = m.Self().Generation
 	if err := m.giveUp(order); err != nil {
 		return report, fmt.Errorf("node %s does not begin again: %w; the others have: run this once more", m.opt.Name, err)
 	}
@@ -165,7 +166,11 @@ func (m *Membership) reformStates(ctx context.Context) ([]protocol.ReformState, 
 			states[i] = m.reformState()
 			continue
 		}
-		p := m.peer(m.opt.Initial[i].Name)
+		p, found := m.peer(m.opt.Initial[i].Name)
+		if !found {
+			failed[i] = errors.New("it is no member of the ring any more")
+			continue
+		}
 		wait.Go(func() {
 			clock.Await(ctx, p.Up) // it may just have been started
 			if states[i], failed[i] = askReform(ctx, p, ask); p.Down() {

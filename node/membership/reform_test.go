@@ -21,7 +21,7 @@ func newLost(t *testing.T, begun chan Forgotten, lost ...int) []*fakeNode {
 	}
 	for _, n := range nodes {
 		n.keys = 1
-		require.NoError(t, n.meet(protocol.Properties{Member: &cluster.Members[0], Cluster: &cluster}))
+		n.takes(documentOf(t, cluster))
 	}
 	return nodes
 }
@@ -42,15 +42,16 @@ func TestAllGiveUpARingThatIsLost(t *testing.T) {
 		require.Len(t, f.Rings, 1)
 		require.EqualValues(t, 1, f.Epoch)
 	}
-	require.ErrorIs(t, nodes[0].AnswerPropose(encode(t, nodes[0].lost.Load().cluster)), errFormed, "it is about to be started anew")
+	old := *nodes[0].Document()
+	require.ErrorIs(t, nodes[0].AnswerPropose(encode(t, old.Ring())), errFormed, "it is about to be started anew")
 
 	// The next life does not learn that ring any more, and the new one is above it.
-	f := Forgotten{Rings: []uint64{nodes[0].lost.Load().cluster.Digest()}, Epoch: 1}
+	f := Forgotten{Rings: []uint64{old.Formation}, Epoch: 1}
 	next := newFakes(t, 3, func(o *Options) { o.Forgotten = f })
-	cluster := nodes[0].lost.Load().cluster
-	require.NoError(t, next[0].meet(protocol.Properties{Member: &cluster.Members[1], Cluster: &cluster}))
+	next[0].takes(old)
+	require.Nil(t, next[0].Document())
 	run(t, next...)
-	require.EqualValues(t, 2, formed(t, next[0]).Epoch)
+	require.EqualValues(t, 2, formed(t, next[0]).Version)
 }
 
 // TestWhoVotesIsAskedTwice: what it holds would be lost.

@@ -26,14 +26,14 @@ type opinions struct {
 // a node that others outvote, or that comes to a ring that has formed, ends instead of waiting for ever.
 func (m *Membership) compareReplicas(h wire.Hello, props protocol.Properties) error {
 	known, outvoted := m.outvoted(h.Name, props.Replicas)
-	if props.Replicas == m.opt.Replicas {
+	if props.Replicas == m.opt.Replicas || props.Replicas == 0 || m.changed() {
 		return nil
 	}
 	differ := fmt.Errorf("%w: --replicas is %d on %s but %d on %s", errDiffer, m.opt.Replicas, m.opt.Name, props.Replicas, h.Name)
 	if !known || m.decided() {
 		return differ
 	}
-	if props.Cluster != nil || outvoted {
+	if props.Ring.Formation != 0 || outvoted {
 		m.node.Broken(&ConfigError{Field: "replicas", Reason: fmt.Sprintf("is %d here, but %d on node %s: give all nodes the same number; a cluster that has formed keeps its own",
 			m.opt.Replicas, props.Replicas, h.Name)})
 	}

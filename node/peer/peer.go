@@ -18,8 +18,10 @@ import (
 
 // Config says who a peer is, and how to reach it.
 type Config struct {
-	// Member is what the initial cluster says of it.
+	// Member is what the initial cluster, or the ring, says of it.
 	Member ring.Member
+	// Former says that this life of the member is over: nobody is there to be connected with.
+	Former bool
 	// Options and Dial are those of the link.
 	Options wire.Options
 	Dial    func(ctx context.Context, address string) (net.Conn, error)
@@ -51,9 +53,10 @@ type Handler interface {
 	Changed(s wire.State)
 }
 
-// Peer is another node of the initial cluster, and the link to it.
+// Peer is another node, and the link to it.
 type Peer struct {
 	index       int // see Index
+	former      bool
 	id          uint16
 	name        string
 	address     string
@@ -80,7 +83,7 @@ type Peer struct {
 
 // New returns a peer. Start begins to dial it, Close ends that.
 func New(cfg Config) *Peer {
-	p := &Peer{id: cfg.Member.ID, name: cfg.Member.Name, address: cfg.Member.Peer, mono: cfg.Mono, handler: cfg.Handler, metrics: cfg.Metrics, judge: cfg.Judge, stableAfter: cmp.Or(cfg.StableAfter, stableAfter)}
+	p := &Peer{former: cfg.Former, id: cfg.Member.ID, name: cfg.Member.Name, address: cfg.Member.Peer, mono: cfg.Mono, handler: cfg.Handler, metrics: cfg.Metrics, judge: cfg.Judge, stableAfter: cmp.Or(cfg.StableAfter, stableAfter)}
 	p.upUntil.Store(p.mono())
 	p.link = wire.NewLink(wire.LinkConfig{
 		Options: cfg.Options,
@@ -103,8 +106,17 @@ func New(cfg Config) *Peer {
 	return p
 }
 
-// Start begins to dial the peer, until ctx ends.
-func (p *Peer) Start(ctx context.Context) { p.link.Start(ctx) }
+// Start begins to dial the peer, until ctx ends. It is called once.
+func (p *Peer) Start(ctx context.Context) {
+	if !p.former {
+		p.link.Start(ctx)
+	}
+}
+
+// Is reports whether this is the link to a member, at its address.
+func (p *Peer) Is(m ring.Member, former bool) bool {
+	return p.id == m.ID && p.name == m.Name && p.address == m.Peer && p.former == former
+}
 
 // Close ends the link, and waits for that.
 func (p *Peer) Close() { p.link.Close() }

@@ -8,7 +8,7 @@ import (
 	"github.com/quolldb/quoll/internal/wire"
 )
 
-// Set is all other nodes of the cluster. Any goroutine may use it; it changes as members come and go.
+// Set is all other nodes of the cluster, and former lives of nodes that slots still name. Any goroutine may use it; it changes as members come and go.
 type Set struct {
 	mu  sync.Mutex // while it changes
 	now atomic.Pointer[members]
@@ -16,7 +16,7 @@ type Set struct {
 
 // members is a Set at one moment. It is immutable.
 type members struct {
-	all  []*Peer
+	all  []*Peer // but for former lives
 	byID []*Peer // nil for this node, and for strangers
 }
 
@@ -27,7 +27,7 @@ func (s *Set) load() *members {
 	return &members{}
 }
 
-// All returns the peers of this moment. Nobody changes the slice.
+// All returns the peers of this moment, without former lives. Nobody changes the slice.
 func (s *Set) All() []*Peer { return s.load().all }
 
 // Add adds a peer, and gives it its index. It takes the place of one with its ID, which is removed.
@@ -41,8 +41,10 @@ func (s *Set) Add(p *Peer) {
 			taken[other.index] = true
 		}
 	}
-	p.index = slices.Index(taken, false)
-	m.all = append(m.all, p)
+	if !p.former {
+		p.index = slices.Index(taken, false)
+		m.all = append(m.all, p)
+	}
 	if missing := int(p.id) + 1 - len(m.byID); missing > 0 {
 		m.byID = append(m.byID, make([]*Peer, missing)...)
 	}
@@ -56,6 +58,17 @@ func (s *Set) Remove(id uint16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now.Store(s.without(id))
+}
+
+// Keep removes all but some, and returns those that it has removed. What Remove says is true of them.
+func (s *Set) Keep(is func(id uint16) bool) (removed []*Peer) {
+	for _, p := range s.load().byID {
+		if p != nil && !is(p.id) {
+			s.Remove(p.id)
+			removed = append(removed, p)
+		}
+	}
+	return removed
 }
 
 // without returns a copy without one peer.

@@ -16,7 +16,7 @@ type Node interface {
 	Ring() (table *ring.Table, self uint16)
 	// Reason says why the node does not vote.
 	Reason() string
-	// Peers are the other nodes of the cluster, always the same.
+	// Peers are the other nodes of the cluster, as of now.
 	Peers() []Peer
 	// Lock locks a slot, to look at it.
 	Lock(slot uint16) Slots

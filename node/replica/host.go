@@ -45,6 +45,8 @@ type Node interface {
 	StandIn(slot, except uint16) uint16
 	// Missed notes what members have missed that are away. It is borrowed.
 	Missed(missed []register.Missed)
+	// Later tells it that somebody knows a version of the ring that it does not know yet: a member, 0 for a proxy.
+	Later(member uint16, version uint64)
 }
 
 // Host holds this node's replicas of slots. Any goroutine may use it.

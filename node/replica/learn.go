@@ -35,6 +35,13 @@ func (h *Host) Learn(v *View) bool {
 	return true
 }
 
+// Later notes a version of the ring that somebody has named: a member, 0 for a proxy. Slots may be locked.
+func (h *Host) Later(member uint16, version uint64) {
+	if v := h.view.Load(); v != nil && version > v.Table.Version() {
+		h.node.Later(member, version)
+	}
+}
+
 // Unknown reports whether an epoch of a slot is later than the one that this node knows the members of. Nobody acts in such an epoch (R17): what is said in
 // it is as if it had been lost. The slot's stripe is locked.
 func (h *Host) Unknown(sl *Slot, number uint16, epoch uint64) bool {

@@ -13,6 +13,7 @@ import (
 	"github.com/quolldb/quoll/node/peer"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // noNode is a node to which nothing happens.
@@ -23,6 +24,7 @@ func (*noNode) Damaged(uint16, error)         {}
 func (*noNode) Rebuilding(uint16) bool        { return false }
 func (*noNode) StandIn(uint16, uint16) uint16 { return 0 }
 func (*noNode) Missed([]register.Missed)      {}
+func (*noNode) Later(uint16, uint64)          {}
 
 // alone returns the replicas of a cluster of one, and its monotonic clock.
 func alone(t *testing.T) (h *Host, mono *int64) {
@@ -30,7 +32,9 @@ func alone(t *testing.T) (h *Host, mono *int64) {
 	*mono = 1
 	h = New(&noNode{}, Options{Engine: memory.New(), Peers: &peer.Set{}, Timing: register.DefaultTiming(),
 		Now: func() int64 { return 1_000_000 }, Mono: func() int64 { return *mono }, Metrics: &metrics.Node{}, Logger: slog.New(slog.DiscardHandler)})
-	v, err := NewView(ring.Initial{{Name: "a", Peer: "127.0.0.1:1"}}.Cluster("test", 1), "a")
+	d, err := change.FromCluster(ring.Initial{{Name: "a", Peer: "127.0.0.1:1"}}.Cluster("test", 1))
+	require.NoError(t, err)
+	v, err := NewView(d, 1)
 	require.NoError(t, err)
 	h.Enter(v)
 	return h, mono

@@ -8,32 +8,53 @@ import (
 
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
-// View is the ring as this node knows it, once the cluster has formed. It is
+// View is the ring as this node knows it, once it has heard of one. It is
 // immutable but for a cache.
 type View struct {
-	Cluster ring.Cluster
-	Table   *ring.Table
-	Self    uint16
+	// Cluster are the members, and Lives everybody that the ring knows: whoever waits to join, and lives that are lost but named by slots, too.
+	Cluster, Lives ring.Cluster
+	Table          *ring.Table
+	// Self is this node's ID, 0 if the ring does not know it. No slot need name it: it may have left, or wait to join.
+	Self uint16
+
+	lives map[life]uint16 // the IDs of those that have their state
 
 	mu      sync.Mutex
 	configs map[string]*register.Config // slots with the same assignment share one
 }
 
-// NewView plans the ring for a member, which is this node.
-func NewView(cluster ring.Cluster, name string) (*View, error) {
-	table, err := ring.Plan(cluster)
+// life identifies a process.
+type life struct {
+	name       string
+	generation uint64
+}
+
+// NewView returns what a document says to a member, which is this node.
+func NewView(d change.Document, self uint16) (*View, error) {
+	table, err := d.Table()
 	if err != nil {
 		return nil, err
 	}
-	self, _ := cluster.ByName(name)
-	return ViewOf(cluster, table, self.ID), nil
+	v := ViewOf(d.Lives(), table, self)
+	v.Cluster = d.Ring()
+	for _, l := range d.Members {
+		if l.State == change.Lost {
+			delete(v.lives, life{l.Name, l.Generation})
+		}
+	}
+	return v, nil
 }
 
 // ViewOf returns the View of a member, which is this node, on a ring with such a table.
 func ViewOf(cluster ring.Cluster, table *ring.Table, self uint16) *View {
-	return &View{Cluster: cluster, Table: table, Self: self, configs: make(map[string]*register.Config)}
+	v := &View{Cluster: cluster, Lives: cluster, Table: table, Self: self, lives: make(map[life]uint16, len(cluster.Members)), configs: make(map[string]*register.Config)}
+	for _, m := range cluster.Members {
+		v.lives[life{m.Name, m.Generation}] = m.ID
+	}
+	return v
 }
 
 // Knows reports whether somebody who knows a version of the ring, no higher than this one, knows who holds the slot.
@@ -69,14 +90,12 @@ func (v *View) config(slot uint16) *register.Config {
 	return c
 }
 
-// SameLife reports whether a process is the member that the ring names, with the
-// state that it had then (R19).
-func (v *View) SameLife(m *ring.Member) bool {
+// Life returns the ID of the member that a process is, with the state that it had when the ring was told of it (R19), 0 if it is none.
+func (v *View) Life(m *ring.Member) uint16 {
 	if m == nil {
-		return false
+		return 0
 	}
-	known, ok := v.Cluster.ByName(m.Name)
-	return ok && known.Generation == m.Generation
+	return v.lives[life{m.Name, m.Generation}]
 }
 
 // Slots returns the slots that this node holds, in ascending order.

@@ -22,6 +22,7 @@ import (
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -34,6 +35,7 @@ func (noNode) Damaged(uint16, error)         {}
 func (noNode) Rebuilding(uint16) bool        { return false }
 func (noNode) StandIn(uint16, uint16) uint16 { return 0 }
 func (noNode) Missed([]register.Missed)      {}
+func (noNode) Later(uint16, uint64)          {}
 
 // roomy is an engine that has as little room as it is told, and commits when it is told.
 type roomy struct {
@@ -90,8 +92,9 @@ func start(t *testing.T, name string) *node {
 	host := replica.New(noNode{}, replica.Options{Engine: n.engine, Peers: n.peers, Timing: register.DefaultTiming(),
 		Now: func() int64 { return time.Now().UnixMilli() }, Mono: mono, Metrics: m, Logger: quiet})
 	n.Replicator = New(host, m, quiet)
-	var err error
-	n.view, err = replica.NewView(cluster, name)
+	d, err := change.FromCluster(cluster)
+	require.NoError(t, err)
+	n.view, err = replica.NewView(d, member(t, name).ID)
 	require.NoError(t, err)
 
 	hello := protocol.Properties{Member: member(t, name), Voting: true}.Encode(wire.Hello{Role: wire.RoleNode, Name: name})

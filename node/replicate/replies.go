@@ -48,6 +48,9 @@ func (r *Replies) Frame(body []byte) {
 		if m.Slot >= ring.Slots {
 			continue
 		}
+		if m.Result == register.StaleEpoch {
+			r.replicator.host.Later(r.from, m.Epoch)
+		}
 		if count++; count == replica.GroupSize {
 			r.handle(count)
 			count = 0

@@ -27,10 +27,11 @@ func (r *Replicator) Session() Session { return Session{Objects: r.Objects()} }
 // nil if it is no node or does not say which. An error means that the frame makes no sense.
 func (r *Replicator) Requests(c *replica.Conn, s *Session, from *ring.Member, body []byte) error {
 	v := r.host.View()
-	if v == nil || r.host.Failed() || !v.SameLife(from) {
+	if v == nil || r.host.Failed() || v.Life(from) == 0 {
 		r.metrics.RefusedNoVote.Inc()
 		return nil // a vote is never given to, nor by, a process that is not of the ring
 	}
+	member := v.Life(from) // which it may not have heard of yet
 	c.Begin(r.host)
 	d := wire.NewDecoder(body)
 	d.Ahead = s.object
@@ -44,7 +45,7 @@ func (r *Replicator) Requests(c *replica.Conn, s *Session, from *ring.Member, bo
 			r.metrics.ObjectsLost.Inc()
 			continue
 		}
-		m.From, m.To = from.ID, v.Self
+		m.From, m.To = member, v.Self
 		if s.group.Add(m.Slot, m.Key, useOf(m), false) || !d.More() {
 			r.group(c, s)
 			c.Goes()
@@ -73,7 +74,11 @@ func (r *Replicator) group(c *replica.Conn, s *Session) {
 		m := &s.messages[i]
 		st := r.host.Stripe(m.Slot)
 		sl, err := st.Slot(m.Slot)
-		if err == nil && (r.host.Unknown(sl, m.Slot, m.Epoch) || r.overflows(sl, m)) {
+		if err == nil && r.host.Unknown(sl, m.Slot, m.Epoch) {
+			r.host.Later(m.From, m.Epoch)
+			continue
+		}
+		if err == nil && r.overflows(sl, m) {
 			continue
 		}
 		if err == nil {
@@ -82,7 +87,8 @@ func (r *Replicator) group(c *replica.Conn, s *Session) {
 			}
 		}
 		if err != nil {
-			continue // no answer: no vote
+			r.host.Later(m.From, m.Epoch) // this node may hold the slot by now
+			continue                      // no answer: no vote
 		}
 		r.count(&s.answer)
 		c.Round().Vote(c, &s.answer)

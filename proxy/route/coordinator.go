@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // Config says how a coordinator reaches the cluster.
@@ -46,15 +47,16 @@ type Coordinator struct {
 	log  *slog.Logger
 	ring atomic.Pointer[ringView] // nil until it is learned
 
-	seeds  atomic.Pointer[[]*nodeLink] // of the beginning
-	loaded atomic.Bool                 // the nodes have been there once
+	document change.Document // that ring is made of; manage's
+	heard    heard
+	seeds    atomic.Pointer[[]*nodeLink] // of the beginning
+	loaded   atomic.Bool                 // the nodes have been there once
 
 	batches batchTable
 	stats   Stats
 	pauses  pauses
 	ending  atomic.Bool // nobody waits for nodes that are behind
 
-	offers chan ring.Cluster // rings that nodes told of
 	ctx    context.Context
 	cancel context.CancelFunc
 	wait   sync.WaitGroup
@@ -76,11 +78,11 @@ type Stats struct {
 // Close stops it.
 func New(cfg Config) *Coordinator {
 	cfg.SlowTimeout = cmp.Or(cfg.SlowTimeout, 5*time.Minute)
-	c := &Coordinator{cfg: cfg, log: cfg.Logger, pauses: pauses{begun: time.Now()}, offers: make(chan ring.Cluster, 1)}
+	c := &Coordinator{cfg: cfg, log: cfg.Logger, pauses: pauses{begun: time.Now()}, heard: newHeard()}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	var seeds []*nodeLink
 	for _, address := range c.cfg.Seeds {
-		seeds = append(seeds, c.newLink(0, address, nil))
+		seeds = append(seeds, c.newLink(ring.Member{Peer: address}, 0, 0))
 	}
 	c.seeds.Store(&seeds)
 	c.wait.Go(func() { c.manage(seeds) })

@@ -6,7 +6,8 @@
 // one node at a time is one frame.
 //
 //	batch, cluster     What is executed, and the door of the room.
-//	ring, link         The ring that the nodes tell of, and the links to them.
+//	document           How the ring is learned from the nodes, and its changes.
+//	ring, link         The ring as it is worked with, and the links to its nodes.
 //	execute, state     The rounds in which a batch is executed; what is kept of it meanwhile.
 //	send, read, home   What is sent to whom.
 //	results, op        What comes back, and what becomes of an operation.

@@ -16,7 +16,7 @@ import (
 	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
-	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // fakeNode speaks the peer protocol as a node does, and answers as the test says.
@@ -26,7 +26,10 @@ type fakeNode struct {
 	id     uint16
 	server *wire.Server
 	props  atomic.Pointer[protocol.Properties]
-	name   string // of the cluster it says it belongs to
+	// document is what it answers to MethodRing, and asked how often it was asked for that.
+	document atomic.Pointer[change.Document]
+	asked    atomic.Int64
+	name     string // of the cluster it says it belongs to
 
 	mu      sync.Mutex
 	entries []protocol.ScanEntry // what it answers to MethodScan and MethodStats
@@ -62,8 +65,14 @@ func (n *fakeNode) accept(wire.Hello) (wire.Hello, error) {
 }
 
 // vote makes the node part of a ring.
-func (n *fakeNode) vote(cluster ring.Cluster) {
-	n.props.Store(&protocol.Properties{Voting: true, Cluster: &cluster})
+func (n *fakeNode) vote(doc change.Document) {
+	n.document.Store(&doc)
+	m, _ := doc.Member(n.id)
+	n.props.Store(&protocol.Properties{Voting: true, Member: &m.Member, Ring: newsOf(doc)})
+}
+
+func newsOf(doc change.Document) protocol.RingNews {
+	return protocol.RingNews{Formation: doc.Formation, Version: doc.Version, Digest: doc.Digest()}
 }
 
 // fakeConn collects the replies to one frame in one frame.
@@ -198,6 +207,17 @@ func (n *fakeNode) call(method protocol.Method, payload []byte) ([]byte, error) 
 			reply = n.forge(asked.From, reply)
 		}
 		return reply, err
+	case protocol.MethodRing:
+		n.asked.Add(1)
+		request, err := protocol.DecodeRingRequest(payload)
+		doc := n.document.Load()
+		if err != nil || doc == nil {
+			return nil, errors.New("no ring")
+		}
+		if request.Formation != doc.Formation {
+			request.Since = 0
+		}
+		return protocol.RingReply{Delta: doc.Since(request.Since)}.Append(nil), nil
 	case protocol.MethodStats:
 		return protocol.AppendSlotCounts(nil, countSlots(n.entries)), nil
 	}

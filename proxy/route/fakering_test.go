@@ -19,6 +19,7 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -30,11 +31,12 @@ const fakeClusterName = "fake"
 // fakeRing is a cluster of fake nodes. Unless the script of a test says otherwise
 // they answer well: they have all data in common.
 type fakeRing struct {
-	t       testing.TB
-	cluster ring.Cluster
-	table   *ring.Table
-	nodes   []*fakeNode // by ID-1
-	quick   bool        // the nodes answer everything at once, and keep no log
+	t        testing.TB
+	cluster  ring.Cluster
+	table    *ring.Table
+	document change.Document
+	nodes    []*fakeNode // by ID-1
+	quick    bool        // the nodes answer everything at once, and keep no log
 
 	mu     sync.Mutex
 	script func(*request)
@@ -66,10 +68,12 @@ func (f *fakeRing) form(generation uint64) {
 			ID: n.id, Name: fmt.Sprintf("n%d", n.id), Peer: n.address(), Weight: 1, Generation: generation})
 	}
 	var err error
-	f.table, err = ring.Plan(f.cluster)
+	f.document, err = change.FromCluster(f.cluster)
+	require.NoError(f.t, err)
+	f.table, err = f.document.Table()
 	require.NoError(f.t, err)
 	for _, n := range f.nodes {
-		n.vote(f.cluster)
+		n.vote(f.document)
 	}
 }
 

@@ -203,9 +203,7 @@ func TestABatchKeepsAsMuchAsThereAreNodes(t *testing.T) {
 			slots[slot] = ring.Assignment{Replicas: []uint16{cluster.Members[2].ID, 1, 2}}
 		}
 		table = f.change(table, slots)
-		for _, n := range f.nodes {
-			n.vote(cluster)
-		}
+		f.nodes[2].props.Store(&protocol.Properties{Voting: true, Member: &cluster.Members[2], Ring: protocol.RingNews{Formation: f.document.Formation, Version: life + 2}})
 		require.True(t, c.learn(cluster, table))
 		know(c, life+2, 1, 2)
 		eventually(t, func() bool { return c.ring.Load().nodes[2].up.Load() }, "the new life is connected")

@@ -1,10 +1,8 @@
 package route
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,11 +17,13 @@ type nodeLink struct {
 	id          uint16 // 0 for a seed
 	index       int    // a small number that no other link of a view has; IDs grow with each life of a node
 	address     string
+	name        string // of the member that the node must be, in the life of this generation,
 	generation  uint64
-	ring        *ring.Cluster // that the node must be part of; nil for a seed
+	formation   uint64 // and of the ring that it must be part of; 0 for a seed
 	link        *wire.Link
 	caller      *protocol.Caller
 	version     atomic.Uint64 // of the ring, that the node knows at least
+	elsewhere   atomic.Bool   // it was refused: it is part of another ring
 	up          atomic.Bool
 	down        atomic.Bool // nothing can be sent
 	pace        wire.Pace
@@ -31,18 +31,21 @@ type nodeLink struct {
 
 var errNotVoting = errors.New("proxy: the node does not vote")
 
-// newLink starts a link to a node.
-func (c *Coordinator) newLink(id uint16, address string, cluster *ring.Cluster) *nodeLink {
-	l := &nodeLink{coordinator: c, id: id, address: address, ring: cluster}
-	if cluster != nil {
-		m, _ := cluster.Member(id)
-		l.generation = m.Generation
-		l.version.Store(cluster.Epoch)
-	}
+// newLink starts a link to a member of a ring, which knows such a version of it at least; or to a seed, of no ring.
+func (c *Coordinator) newLink(m ring.Member, formation, version uint64) *nodeLink {
+	l := c.closedLink(m, formation)
+	l.version.Store(version)
+	l.link.Start(c.ctx)
+	return l
+}
+
+// closedLink returns a link that does nothing yet.
+func (c *Coordinator) closedLink(m ring.Member, formation uint64) *nodeLink {
+	l := &nodeLink{coordinator: c, id: m.ID, address: m.Peer, name: m.Name, generation: m.Generation, formation: formation}
 	l.down.Store(true)
 	l.link = wire.NewLink(wire.LinkConfig{
 		Options: wire.Options{Secret: c.cfg.Secret, Logger: c.log, Random: c.cfg.Random},
-		Address: address,
+		Address: l.address,
 		Dial:    c.cfg.Dial,
 		Hello:   c.hello,
 		Check:   l.check,
@@ -54,7 +57,6 @@ func (c *Coordinator) newLink(id uint16, address string, cluster *ring.Cluster) 
 		SuspectAfter: c.cfg.suspectAfter,
 	})
 	l.caller = protocol.NewCaller(l.link)
-	l.link.Start(c.ctx)
 	return l
 }
 
@@ -63,8 +65,8 @@ func (c *Coordinator) hello() wire.Hello {
 		wire.Hello{Role: wire.RoleProxy, Name: c.cfg.Name, Cluster: c.cfg.ClusterName})
 }
 
-// check judges what a node says of itself: it must be part of the ring that this
-// proxy works with. Every node tells which ring it knows.
+// check judges what a node says of itself: it must be the member that it was taken for, in the ring that this
+// proxy works with. Every node tells which ring it knows, and of which version.
 func (l *nodeLink) check(h wire.Hello) error {
 	props, err := protocol.DecodeProperties(h)
 	if err != nil {
@@ -73,37 +75,24 @@ func (l *nodeLink) check(h wire.Hello) error {
 	if h.Cluster != l.coordinator.cfg.ClusterName {
 		return fmt.Errorf("node %s belongs to cluster %q, not to %q: correct --cluster-name", h.Name, h.Cluster, l.coordinator.cfg.ClusterName)
 	}
-	if !props.Voting || props.Cluster == nil {
-		return fmt.Errorf("%w: %s: %s", errNotVoting, h.Name, props.State)
-	}
-	if l.ring == nil {
-		l.coordinator.offer(*props.Cluster)
+	if l.formation == 0 && props.Ring.Formation != 0 { // whoever knows a ring can tell of it
+		l.coordinator.hear(l, props.Ring)
 		return nil
 	}
-	if props.Cluster.Digest() != l.ring.Digest() {
-		l.coordinator.offer(*props.Cluster)
-		return fmt.Errorf("node %s is part of another ring than this proxy knows; their initial clusters differ: %s",
-			h.Name, difference(*l.ring, *props.Cluster))
+	if !props.Voting || props.Ring.Formation == 0 {
+		return fmt.Errorf("%w: %s: %s", errNotVoting, h.Name, props.State)
 	}
+	if props.Ring.Formation != l.formation {
+		l.elsewhere.Store(true)
+		return fmt.Errorf("node %s is part of another ring than this proxy knows: the cluster was restarted without its state, or formed anew", h.Name)
+	}
+	if m := props.Member; m == nil || m.Name != l.name || m.Generation != l.generation {
+		return fmt.Errorf("what answers at %s is not member %s, or not in the life that the ring knows: this proxy waits for a later version of the ring", l.address, l.name)
+	}
+	l.elsewhere.Store(false)
+	l.version.Store(props.Ring.Version)
+	l.coordinator.hear(l, props.Ring)
 	return nil
-}
-
-// difference explains how two rings differ.
-func difference(here, there ring.Cluster) string {
-	if diff := ring.Diff(initialOf(here), initialOf(there)); diff != "" {
-		return diff
-	}
-	return "only in the nodes' generations or racks (the cluster was restarted without its state)"
-}
-
-// initialOf returns the initial cluster that a ring came from.
-func initialOf(c ring.Cluster) ring.Initial {
-	initial := make(ring.Initial, 0, len(c.Members))
-	for _, m := range c.Members {
-		initial = append(initial, ring.InitialMember{Name: m.Name, Peer: m.Peer})
-	}
-	slices.SortFunc(initial, func(a, b ring.InitialMember) int { return cmp.Compare(a.Name, b.Name) })
-	return initial
 }
 
 // compare finds out which of the ring's nodes are slow. They are asked for votes last; that they
@@ -175,5 +164,10 @@ func (l *nodeLink) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 		}
 	case protocol.FrameCallReply:
 		l.caller.HandleReply(body, nil)
+	case protocol.FrameRing:
+		if news, err := protocol.DecodeRingNews(body); err == nil && news.Formation == l.formation {
+			l.version.Store(max(l.version.Load(), news.Version))
+			l.coordinator.hear(l, news)
+		}
 	}
 }

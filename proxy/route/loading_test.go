@@ -26,7 +26,7 @@ func TestLoadingSaysWhatItWaitsFor(t *testing.T) {
 		return strings.Contains(text, f.nodes[0].address()+": ") && strings.Contains(text, f.nodes[1].address()+": ")
 	}, "it says whom it waits for")
 	for _, n := range f.nodes {
-		n.vote(f.cluster)
+		n.vote(f.document)
 	}
 	eventually(t, func() bool { return c.ring.Load() != nil }, "the ring is known")
 	require.ErrorIs(t, c.Loading(), ErrNotReady, "one of three is no majority")

@@ -45,6 +45,9 @@ func (c *Coordinator) result(b *Batch, i int, from uint16, r *protocol.Result) {
 		return // from an earlier attempt
 	}
 	st.waiting &^= 1 << k
+	if r.Status == protocol.StatusNotDone && r.Reason == answer.EpochChanged {
+		c.refusedEpoch(from)
+	}
 	switch st.phase {
 	case opReading:
 		c.vote(s, st, k == 0, r)

@@ -11,20 +11,22 @@ import (
 
 // ringView is the ring and the links to its nodes. It is immutable, but for homes.
 type ringView struct {
-	cluster ring.Cluster
-	digest  uint64
-	table   *ring.Table
-	known   time.Time   // since when
-	nodes   []*nodeLink // in the order of cluster.Members
-	byID    []*nodeLink // of former members too: what they had is answered by nobody, and their links are closed
+	formation uint64       // tells the ring from others
+	cluster   ring.Cluster // whoever may be connected with, be it that some hold nothing
+	table     *ring.Table
+	known     time.Time   // since when
+	nodes     []*nodeLink // in the order of cluster.Members
+	byID      []*nodeLink // of former members too: what they had is answered by nobody, and their links are closed; and of lives that are lost, which were never open
 
 	// homes are the members that led the slots last, 0 for the preferred one. They are
 	// hints: any replica may lead.
 	homes [ring.Slots]atomic.Uint32
 }
 
-// manage owns the links: first to the seeds, then to the members of the ring.
+// manage owns the links, first to the seeds, then to the members of the ring, and learns the ring.
 func (c *Coordinator) manage(seeds []*nodeLink) {
+	ticker := time.NewTicker(askInterval)
+	defer ticker.Stop()
 	defer func() {
 		closeLinks(seeds)
 		if view := c.ring.Load(); view != nil {
@@ -35,13 +37,36 @@ func (c *Coordinator) manage(seeds []*nodeLink) {
 		select {
 		case <-c.ctx.Done():
 			return
-		case cluster := <-c.offers:
-			if c.adopt(cluster) {
-				closeLinks(seeds)
-				seeds = nil
-			}
+		case <-c.heard.wake:
+		case <-ticker.C: // for those that do not answer yet
+		}
+		seeds = c.seek(seeds)
+		if c.askHeard() {
+			closeLinks(seeds)
+			seeds = nil
 		}
 	}
+}
+
+// seek returns the links to nodes that are no members of the ring: if nobody is left of it, nodes that were refused, since they are part of another one, are
+// asked for that.
+func (c *Coordinator) seek(seeds []*nodeLink) []*nodeLink {
+	view := c.ring.Load()
+	switch {
+	case view == nil:
+		return seeds
+	case view.anyUp():
+		closeLinks(seeds)
+		return nil
+	case len(seeds) > 0:
+		return seeds
+	}
+	for _, l := range view.nodes {
+		if l.elsewhere.Swap(false) {
+			seeds = append(seeds, c.newLink(ring.Member{Peer: l.address}, 0, 0))
+		}
+	}
+	return seeds
 }
 
 func closeLinks(links []*nodeLink) {
@@ -50,27 +75,14 @@ func closeLinks(links []*nodeLink) {
 	}
 }
 
-// offer passes on a ring that a node told of. It does not block.
-func (c *Coordinator) offer(cluster ring.Cluster) {
-	select {
-	case c.offers <- cluster:
-	default: // another one is being looked at; the node says it again
-	}
-}
-
 // adopt makes a ring effective: the first one, or one that replaces it because no
 // node is part of the old one any more (a memory cluster that was restarted as a whole).
-func (c *Coordinator) adopt(cluster ring.Cluster) bool {
+func (c *Coordinator) adopt(formation uint64, cluster ring.Cluster, table *ring.Table) bool {
 	old := c.ring.Load()
-	if old != nil && (old.digest == cluster.Digest() || old.anyUp()) {
+	if old != nil && (old.formation == formation || old.anyUp()) {
 		return false
 	}
-	table, err := ring.Plan(cluster)
-	if err != nil {
-		c.log.Error("the nodes' ring cannot be planned", "err", err)
-		return false
-	}
-	c.ring.Store(c.newView(cluster, table, old, false))
+	c.ring.Store(c.newView(formation, cluster, table, old))
 	if old != nil {
 		closeLinks(old.nodes)
 	}
@@ -84,7 +96,7 @@ func (c *Coordinator) learn(cluster ring.Cluster, table *ring.Table) bool {
 	if old == nil || table.Version() <= old.table.Version() {
 		return false
 	}
-	view := c.newView(cluster, table, old, true)
+	view := c.newView(old.formation, cluster, table, old)
 	for slot := range view.homes {
 		if view.table.Epoch(uint16(slot)) == old.table.Epoch(uint16(slot)) {
 			view.homes[slot].Store(old.homes[slot].Load())
@@ -102,8 +114,9 @@ func (c *Coordinator) learn(cluster ring.Cluster, table *ring.Table) bool {
 
 // newView returns a view of a ring, for what is under way by the view before, if there is one, too. The links to members that have not changed are the same if it is
 // a later version of the same ring.
-func (c *Coordinator) newView(cluster ring.Cluster, table *ring.Table, before *ringView, later bool) *ringView {
-	view := &ringView{cluster: cluster, digest: cluster.Digest(), table: table, known: time.Now()}
+func (c *Coordinator) newView(formation uint64, cluster ring.Cluster, table *ring.Table, before *ringView) *ringView {
+	view := &ringView{formation: formation, cluster: cluster, table: table, known: time.Now()}
+	later := before != nil && before.formation == formation
 	if before != nil {
 		view.byID = slices.Clone(before.byID)
 	}
@@ -112,11 +125,8 @@ func (c *Coordinator) newView(cluster ring.Cluster, table *ring.Table, before *r
 	}
 	taken := map[int]bool{}
 	for _, m := range cluster.Members {
-		for int(m.ID) >= len(view.byID) {
-			view.byID = append(view.byID, nil)
-		}
-		l := view.byID[m.ID]
-		if l != nil && later && l.address == m.Peer && l.generation == m.Generation {
+		view.reach(m.ID)
+		if l := view.byID[m.ID]; l != nil && later && l.address == m.Peer && l.generation == m.Generation {
 			taken[l.index] = true
 		} else {
 			view.byID[m.ID] = nil
@@ -129,13 +139,27 @@ func (c *Coordinator) newView(cluster ring.Cluster, table *ring.Table, before *r
 			for taken[index] {
 				index++
 			}
-			l = c.newLink(m.ID, m.Peer, &cluster)
+			l = c.newLink(m, formation, cluster.Epoch)
 			l.index = index
 			index++
 		}
 		view.nodes, view.byID[m.ID] = append(view.nodes, l), l
 	}
+	for slot := range uint16(ring.Slots) {
+		for _, id := range table.Members(slot) {
+			if view.reach(id); view.byID[id] == nil { // a life that is lost: nobody answers
+				view.byID[id] = c.closedLink(ring.Member{ID: id}, formation)
+			}
+		}
+	}
 	return view
+}
+
+// reach makes room for a member.
+func (v *ringView) reach(id uint16) {
+	for int(id) >= len(v.byID) {
+		v.byID = append(v.byID, nil)
+	}
 }
 
 func (v *ringView) anyUp() bool {

@@ -17,7 +17,7 @@ func TestCoordinatorLearnsTheRingFromOneSeed(t *testing.T) {
 	f := startRing(t, 5)
 	c := newCoordinator(t, patient, f.nodes[3].address())
 	f.awaitUp(c, 5)
-	require.Equal(t, f.cluster.Digest(), c.ring.Load().digest)
+	require.Equal(t, f.cluster.Digest(), c.ring.Load().formation)
 	require.Equal(t, f.table.Digest(), c.ring.Load().table.Digest())
 	require.NoError(t, c.Ready(context.Background()))
 	require.Equal(t, []string{"+OK\r\n", "$1\r\nv\r\n"}, texts(run(t, c, set("k", "v"), get("k"))))
@@ -41,7 +41,7 @@ func TestCoordinatorRefusesAnotherCluster(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
 	stranger := startNode(t, f, 9, "another")
-	stranger.vote(f.cluster)
+	stranger.vote(f.document)
 	c := newCoordinator(t, patient, stranger.address(), f.nodes[0].address())
 	f.awaitUp(c, 3)
 
@@ -67,11 +67,11 @@ func TestCoordinatorWaitsUntilTheClusterVotes(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, l.check(hello), errNotVoting)
 
-	f.nodes[1].vote(f.cluster) // the others vote later
+	f.nodes[1].vote(f.document) // the others vote later
 	eventually(t, func() bool { return c.ring.Load() != nil }, "the ring is known")
 	require.ErrorIs(t, c.Ready(context.Background()), ErrNotReady)
-	f.nodes[0].vote(f.cluster)
-	f.nodes[2].vote(f.cluster)
+	f.nodes[0].vote(f.document)
+	f.nodes[2].vote(f.document)
 	f.awaitUp(c, 3)
 	require.NoError(t, c.Ready(context.Background()))
 }
@@ -89,7 +89,9 @@ func TestCoordinatorAdoptsANewRingOnlyWhenTheOldOneIsGone(t *testing.T) {
 	f.nodes[0].cut()
 	f.nodes[1].cut()
 	for _, l := range old.nodes[:2] {
-		eventually(t, func() bool { return l.link.Err() != nil && strings.Contains(l.link.Err().Error(), "generations") }, "it is refused")
+		eventually(t, func() bool {
+			return l.link.Err() != nil && strings.Contains(l.link.Err().Error(), "part of another ring")
+		}, "it is refused")
 	}
 	require.Same(t, old, c.ring.Load())
 	require.True(t, old.anyUp())
@@ -97,7 +99,7 @@ func TestCoordinatorAdoptsANewRingOnlyWhenTheOldOneIsGone(t *testing.T) {
 	f.nodes[2].cut()
 	eventually(t, func() bool { return c.ring.Load() != old }, "the new ring is adopted")
 	f.awaitUp(c, 3)
-	require.Equal(t, f.cluster.Digest(), c.ring.Load().digest)
+	require.Equal(t, f.cluster.Digest(), c.ring.Load().formation)
 	require.Zero(t, c.ring.Load().homes[0].Load())
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "w"))))
 }
