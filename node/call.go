@@ -40,6 +40,11 @@ func (n *Node) call(c *wire.ServerConn, s *session, body []byte) {
 			n.callReform(c, s.role, id, payload)
 			return
 		}
+		if method == protocol.MethodChange {
+			reply, err := n.decisions.answerChange(s, payload)
+			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // it shows nothing of the store
+			return
+		}
 		answer := s.conn.Answers.New()
 		reply, err := n.answerCall(s.role, method, payload, answer)
 		frame := protocol.AppendCallReply(nil, id, reply, err)

@@ -104,7 +104,7 @@ func (n *Node) accept(h wire.Hello) (wire.Hello, error) {
 	if n.replicas.Failed() && h.Properties != nil {
 		h.Properties[toldOfFailure] = "true" // Open gets the same hello
 	}
-	return n.members.Hello(), nil
+	return n.hello(), nil
 }
 
 // toldOfFailure marks the hello of a peer that was told that the store has failed.

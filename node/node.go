@@ -13,6 +13,7 @@ import (
 	"github.com/quolldb/quoll/internal/metrics"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/collect"
+	"github.com/quolldb/quoll/node/consensus"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/exec"
 	"github.com/quolldb/quoll/node/membership"
@@ -55,6 +56,9 @@ type Options struct {
 	Identity membership.Identity
 	// Data is the directory that Identity keeps, for messages.
 	Data string
+	// OpenLog opens what keeps how this node votes on changes of the ring (package consensus), nil if nothing does: then a node without Identity keeps it in memory, and
+	// one that has an Identity does not take part in deciding them, for it would forget its votes.
+	OpenLog func() (consensus.Storage, error)
 	// Forgotten are rings that were given up: the node does not learn them from others any more.
 	Forgotten membership.Forgotten
 	// Reform is called once, and must not block, when the node has been told to give up its ring: whoever started it closes it, and
@@ -92,8 +96,9 @@ type Options struct {
 	Version   string
 	Logger    *slog.Logger
 
-	manyRequests int           // 0 for that of package exec
-	stableAfter  time.Duration // 0 for that of package peer
+	manyRequests int                     // 0 for that of package exec
+	stableAfter  time.Duration           // 0 for that of package peer
+	deciding     func(*consensus.Config) // nil for what package consensus says
 	// Random are the node's random numbers, nil for others each time. It must be safe to be used by several goroutines.
 	Random *rand.Rand
 	// SystemClock is the machine's clock in Unix milliseconds, which may be wrong: nil for the process' (package clock).
@@ -149,6 +154,7 @@ type Node struct {
 	exec      *exec.Executor
 	replicate *replicate.Replicator
 	members   *membership.Membership
+	decisions *decisions
 	repairs   *repair.Repairer
 	rebuilds  *rebuild.Rebuilder
 	collects  *collect.Collector
@@ -195,6 +201,7 @@ func Start(opt Options) (*Node, error) {
 	if n.members, err = newMembership(n); err != nil {
 		return nil, err
 	}
+	n.decisions = newDecisions(n, n.members)
 	for _, m := range cluster.Members {
 		if m.Name != opt.Name {
 			n.peers.Add(n.newPeer(m, false))
@@ -213,6 +220,7 @@ func Start(opt Options) (*Node, error) {
 	n.cancel = cancel
 	n.life, n.rest = context.WithCancel(ctx)
 	n.repairs = newRepairer(n)
+	n.decisions.start(ctx)
 	n.startPeers(ctx)
 	n.wait.Go(n.servePeers)
 	n.wait.Go(func() { n.members.Run(ctx) })
@@ -291,12 +299,13 @@ func (n *Node) Formed() <-chan struct{} { return n.members.Formed() }
 // Address returns where the node listens for peers.
 func (n *Node) Address() string { return n.opt.Listener.Addr().String() }
 
-// Close stops the node in order: what it does by itself, new work, what is under way, gossip, links,
+// Close stops the node in order: what it does by itself, new work, what is under way, its part in deciding changes of the ring, gossip, links,
 // store. It waits for everything the node started, for what is under way or queued at most until ctx ends.
 func (n *Node) Close(ctx context.Context) error {
 	n.repairs.Close()
 	n.rest()
 	n.leave(ctx)
+	n.decisions.close() // the others decide without it
 	n.server.Shutdown(ctx)
 	n.cancel()
 	n.closePeers()

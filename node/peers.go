@@ -22,7 +22,7 @@ type link struct {
 // newPeer returns another node, or, former, a life of one that is over.
 func (n *Node) newPeer(m ring.Member, former bool) *peer.Peer {
 	l := &link{node: n, replies: n.replicate.Replies(m.ID, m.Name)}
-	l.Peer = peer.New(peer.Config{Member: m, Former: former, Options: n.wireOptions(), Dial: n.opt.Dial, Hello: n.members.Hello, Judge: n.members.Judge,
+	l.Peer = peer.New(peer.Config{Member: m, Former: former, Options: n.wireOptions(), Dial: n.opt.Dial, Hello: n.hello, Judge: n.members.Judge,
 		StableAfter: n.opt.stableAfter, Pong: n.peers.Compare, Mono: n.mono, Metrics: &n.Metrics, Handler: l})
 	return l.Peer
 }
@@ -36,6 +36,7 @@ func (l *link) Met(props *protocol.Properties) {
 	l.node.entering.Lock() // the cluster may be forming at this moment
 	defer l.node.entering.Unlock()
 	l.Meet(props, l.node.inRing(l.ID(), props))
+	l.node.decisions.hear(props.Voters)
 }
 
 // Changed implements peer.Handler.

@@ -74,6 +74,8 @@ func (n *Node) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, age ti
 		}
 	case protocol.FrameCall:
 		n.call(c, s, body)
+	case protocol.FrameConsensus:
+		n.decisions.receive(s, body)
 	case protocol.FrameClock, protocol.FrameLeading, protocol.FrameSlow:
 		n.heard(s.member(), typ, body, age)
 	default:

@@ -7,8 +7,10 @@ import (
 
 	"github.com/quolldb/quoll/internal/config"
 	"github.com/quolldb/quoll/node"
+	"github.com/quolldb/quoll/node/consensus"
 	"github.com/quolldb/quoll/node/datadir"
 	"github.com/quolldb/quoll/node/datatype"
+	"github.com/quolldb/quoll/node/decide"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/badger"
 	"github.com/quolldb/quoll/node/engine/disk"
@@ -76,6 +78,7 @@ func (s *store) start(opt node.Options) (*node.Node, error) {
 	opt.Engine, opt.EngineName = s.engine, s.name
 	if s.dir != nil {
 		opt.Identity, opt.Fsync, opt.HintDir, opt.Data = s.dir, s.fsync.String(), s.dir.HintsDir(), s.dir.Path()
+		opt.OpenLog = func() (consensus.Storage, error) { return decide.OpenLog(s.dir) }
 	}
 	n, err := node.Start(opt)
 	if err != nil {

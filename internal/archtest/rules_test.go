@@ -43,6 +43,7 @@ var forbidden = []struct{ from, to, because string }{
 	{"node/repair", "node/rebuild", "rooms know the node, by their own interfaces, and not each other"},
 	{"node/rebuild", "node/repair", "rooms know the node, by their own interfaces, and not each other"},
 	{"node/rebuild", "node/datatype", "records are copied, whatever they mean"},
+	{"node/datadir", "node/consensus", "a directory keeps a log, whatever is in it"},
 	{"node/decide", "node/membership", "rooms know the node, by their own interfaces, and not each other"},
 	{"node/decide", "node/replica", "what is decided about a ring has nothing to do with who carries it out"},
 	{"node/decide", "node/peer", "what is decided about a ring has nothing to do with how that travels"},

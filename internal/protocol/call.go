@@ -39,6 +39,8 @@ const (
 
 	MethodRing Method = 15 // RingRequest -> RingReply, of every node that knows a ring, whether it votes or not
 
+	MethodChange Method = 16 // change.Entry as JSON -> what became of it, once the node has proposed it: between nodes
+
 	MethodShow  Method = 17 // ShowRequest -> ShowPage: between members of a slot that changes, as the next two
 	MethodFetch Method = 18 // KeysRequest -> CopyPage
 	MethodAgain Method = 19 // KeysRequest -> AgainReply

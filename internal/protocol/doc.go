@@ -27,4 +27,5 @@ const (
 	FramePiece                                       // node -> node: a piece of an object, ahead of what refers to it
 	FrameObjectsReply                                // node -> node: a FrameCallReply that refers to objects that went ahead
 	FrameRing                                        // node -> any: RingNews, when it knows a later version
+	FrameConsensus                                   // node -> node: a message of the Raft group (package consensus), for one life of a node
 )

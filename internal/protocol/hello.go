@@ -32,6 +32,8 @@ type Properties struct {
 	Proxies int
 	// After is the highest epoch of rings that were given up, 0 for none: that of the next ring is above it.
 	After uint64
+	// Voters are who decides on the ring, as far as a node knows.
+	Voters Voters
 }
 
 // Encode puts the properties into a Hello.
@@ -52,6 +54,9 @@ func (p Properties) Encode(h wire.Hello) wire.Hello {
 	}
 	if p.Ring.Formation != 0 {
 		h.Properties["ring"] = p.Ring.String()
+	}
+	if len(p.Voters.IDs) > 0 {
+		h.Properties[PropertyVoters] = p.Voters.String()
 	}
 	return h
 }
@@ -93,6 +98,11 @@ func DecodeProperties(h wire.Hello) (Properties, error) {
 	if text := h.Properties["ring"]; text != "" {
 		if p.Ring, err = parseRingNews(text); err != nil {
 			return p, fmt.Errorf("ring: %w", err)
+		}
+	}
+	if text := h.Properties[PropertyVoters]; text != "" {
+		if p.Voters, err = parseVoters(text); err != nil {
+			return p, fmt.Errorf("voters: %w", err)
 		}
 	}
 	return p, nil

@@ -42,21 +42,23 @@
 // that is an error (ErrDamaged), and the node has to take a new generation. Damage of the last frame alone, of a disk and not of a power cut, looks like a torn one and goes unnoticed; so does a file
 // that lost whole frames at its end.
 //
-// # How it will be wired
+// # How it is wired
 //
-// Package node starts a Group with the node's generation as ID, when the node has a ring, and closes it before the engine.
+// Package node has the group (decisions.go): it starts it with the node's generation as ID, when the node has a ring, and closes it before the engine.
 //
-//   - Machine: ring's pure machine behind a lock. Restore and Apply publish the new document to the node (replica tables, gossip's version and digest). The machine is in
-//     its initial state when Start is called. After a restart it may be behind what the node has saved of the ring: the newer one counts.
-//   - Transport: a frame of the peer protocol with the message as it is, over node/peer's links; whoever reads that frame calls Receive. A link that is down loses messages.
-//     MaxMessage is well below the limit of frames.
-//   - Candidates: the members of the newest ring that the node knows, alive if their link is up.
-//   - Storage: Create once for each new generation, in the same step as the identity is made, Open from then on, in the data directory; Memory for memory nodes. If Err wraps
-//     ErrStorage the store has failed; a disk that was full is another Start.
-//   - Forming: membership's commit names Choose of its members, and the formed ring; every one of them starts with that as Initial. One that comes late gets it from the others.
-//     A data directory that was formed by code without a group has the ring of epoch 1: it calls Create once, and the Initial that follows from that ring is the same everywhere.
-//     Forming again, when a majority is lost for ever, needs generations that no group has seen.
+//   - Machine: package decide's, around a document of the ring. Each version that it makes is offered to the node, which takes up what is later than what it knows: after
+//     a restart the machine comes up to date entry by entry, and is behind what the node has saved. A log that has an entry which the machine does not know ends
+//     the group (ErrUnknownEntry), until the node is upgraded.
+//   - Transport: a frame of the peer protocol (FrameConsensus) with the message as it is, over the link to the peer that says it is that life. Whoever reads such a frame
+//     looks whether the message is of the node that has sent it (Sender). A link that is down, or full, loses messages.
+//   - Candidates: the members that are to stay, of the newest ring that the node knows, alive if their link is up and they say that they are that life.
+//   - Storage: the directory consensus in the data directory. What is there is created once for each generation, which is noted beside the identity before the group starts;
+//     from then on it has to be there. Memory for nodes that keep nothing. A node whose log is lost or damaged says so, serves as before and takes no part; what it proposes
+//     others propose for it, and they vote without it. If the log cannot be written the node starts the group again after a while: a disk may have been full.
+//   - Forming: a node whose document is as the ring formed starts with that as Initial, and Choose of its members: that is the same everywhere, also for directories that
+//     were formed by code without a group. One that knows a later version before it has voted gets everything from the others, as those do who come later.
+//     Forming again, when a majority is lost for ever, makes generations that no group has seen, and another Formation.
 //   - Hellos carry Voters; whoever hears newer ones calls Hear. A voter that was replaced while it was away learns so, and is quiet.
-//   - Lead runs the moves of slots: it proposes their steps, and ends with its context.
-//   - Reading is local: what the machine has, or on nodes that do not vote the document that the others spread.
+//   - Lead: package decide's Leader begins the waves of the plan under way, and ends with its context.
+//   - Reading is local: what the node knows, whether it votes or not.
 package consensus

@@ -455,6 +455,12 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+func TestSender(t *testing.T) {
+	require.EqualValues(t, 5, Sender(header{kindAsk, 5, 6}.append(nil)))
+	require.Zero(t, Sender(nil))
+	require.Zero(t, Sender(make([]byte, headerSize-1)))
+}
+
 func TestRecentIsKeptInSnapshots(t *testing.T) {
 	var r recent
 	for i := range uint64(2000) {

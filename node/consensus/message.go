@@ -28,6 +28,16 @@ func (h header) append(b []byte) []byte {
 	return wire.AppendUint64(wire.AppendUint64(append(b, byte(h.kind)), h.from), h.to)
 }
 
+// Sender returns the ID of the node that a message says it is of, 0 of none. Whoever has a message from somebody else throws it away.
+func Sender(message []byte) uint64 {
+	d := wire.NewDecoder(message)
+	h := readHeader(&d)
+	if d.Err() != nil {
+		return 0
+	}
+	return h.from
+}
+
 func readHeader(d *wire.Decoder) header { return header{kind(d.Byte()), d.Uint64(), d.Uint64()} }
 
 // told is what a node knows of the group.

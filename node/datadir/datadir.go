@@ -7,6 +7,7 @@
 //	session.json  the last life: how it synced, on which boot of the machine, how it ended
 //	journal/      the engine's write-ahead log
 //	badger/       the engine's tables; with another engine pebble/
+//	consensus/    the log of changes of the ring, in which this node may have a vote (package consensus)
 //	hints/        which keys other nodes missed (package hint); nothing relies on it
 //
 // Every file is replaced as a whole (written beside it, synced, renamed, the directory
@@ -181,6 +182,7 @@ func (d *Dir) create(opt Options) error {
 func (d *Dir) resume(former session) error {
 	d.session.Ring = d.ring != nil
 	d.session.Data = former.Data || d.session.Ring
+	d.session.Log = former.Log
 	d.fresh = !d.session.Data
 	if err := d.prepareEngine(); err != nil {
 		return err

@@ -19,6 +19,8 @@ type session struct {
 	Data bool `json:"data"`
 	// Ring: ring.json must exist.
 	Ring bool `json:"ring"`
+	// Log is the generation that has begun a log of changes of the ring, which must exist, 0 if none has.
+	Log uint64 `json:"log,omitempty"`
 	// Lost is why the generation is another than the ring's.
 	Lost string `json:"lost,omitempty"`
 }
