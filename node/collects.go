@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
@@ -20,9 +21,20 @@ func newCollector(n *Node) *collect.Collector {
 	return collect.New(collected{n}, collect.Options{Done: n.hasCollected, Logger: n.log, Metrics: &n.Metrics})
 }
 
-// hasCollected is told of slots that this node has collected.
-func (n *Node) hasCollected(slots []change.SlotEpoch) {
-	n.log.Debug("slots have been collected", "slots", len(slots))
+// hasCollected is told of slots that this node has collected: it proposes that they are.
+func (n *Node) hasCollected(slots []change.SlotEpoch) { n.decisions.reporter.Done(slots) }
+
+// collect has the node collect what a version of the ring says.
+func (n *Node) collect(doc change.Document) {
+	self := n.self()
+	life, _ := doc.LifeOf(self.Name, self.Generation)
+	var slots []change.SlotEpoch
+	for _, p := range doc.Joint {
+		if slices.Contains(p.Waiting, life.ID) {
+			slots = append(slots, change.SlotEpoch{Slot: p.Slot, Epoch: doc.Slots[p.Slot].Epoch})
+		}
+	}
+	n.collects.Update(slots, doc.Rate)
 }
 
 // answerCollector answers a member of a slot that collects it.

@@ -145,6 +145,9 @@ func (d *decisions) config(doc *change.Document, storage consensus.Storage, mach
 	cfg.Initial = initialGroup(doc, cfg.ID)
 	leader := &decide.Leader{Machine: machine, Propose: d.propose, By: n.opt.Name, Logger: n.log,
 		Limits: change.Limits{Joint: max(minJoint, len(doc.Members)*slotsPerMember), PerSource: slotsPerMember, PerTarget: slotsPerMember, Alive: d.isAlive}}
+	if n.opt.jointSlots > 0 {
+		leader.Limits = change.Limits{Joint: n.opt.jointSlots, Alive: d.isAlive}
+	}
 	cfg.Lead = leader.Run
 	if n.opt.deciding != nil {
 		n.opt.deciding(&cfg)

@@ -99,6 +99,7 @@ type Options struct {
 	manyRequests int                     // 0 for that of package exec
 	stableAfter  time.Duration           // 0 for that of package peer
 	deciding     func(*consensus.Config) // nil for what package consensus says
+	jointSlots   int                     // how many are joint at a time, 0 for as many as decisions.go says
 	// Random are the node's random numbers, nil for others each time. It must be safe to be used by several goroutines.
 	Random *rand.Rand
 	// SystemClock is the machine's clock in Unix milliseconds, which may be wrong: nil for the process' (package clock).
@@ -202,6 +203,7 @@ func Start(opt Options) (*Node, error) {
 		return nil, err
 	}
 	n.decisions = newDecisions(n, n.members)
+	n.watchers = append(n.watchers, n.collect)
 	for _, m := range cluster.Members {
 		if m.Name != opt.Name {
 			n.peers.Add(n.newPeer(m, false))

@@ -35,9 +35,6 @@ func (n *Node) Propose(ctx context.Context, e change.Entry) error {
 	return nil
 }
 
-// Collected tells that this node has collected slots, which are joint in these epochs. It does not block.
-func (n *Node) Collected(slots []change.SlotEpoch) { n.decisions.reporter.Done(slots) }
-
 // hearTime is how long Propose waits until what was decided is known here.
 const hearTime = 2 * time.Second
 
