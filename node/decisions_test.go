@@ -167,7 +167,7 @@ func TestANodeWithoutItsLog(t *testing.T) {
 			require.NotErrorIs(t, err, consensus.ErrClosed)
 			require.NoError(t, c.nodes["b"].Propose(t.Context(), rate(1)))
 			require.NoError(t, a.Propose(t.Context(), rate(2)))
-			require.EqualValues(t, 2, c.decides().Document().Rate)
+			require.EqualValues(t, 2, a.Document().Rate)
 			require.ErrorIs(t, a.Propose(t.Context(), rate(2)), change.ErrNothing)
 			c.set("a", "k", "v")
 		})
@@ -187,19 +187,40 @@ func TestALogThatCannotBeWrittenNow(t *testing.T) {
 	c.set("a", "k", "v")
 }
 
-// TestANodeThatWaitsIsKnown: it has asked to join, holds nothing and does not vote.
+// ask has a node propose a change for who is connected with it.
+func (cl *client) ask(e change.Entry) error {
+	cl.t.Helper()
+	b, err := e.Encode()
+	require.NoError(cl.t, err)
+	reply, err := cl.caller.Call(cl.t.Context(), protocol.MethodChange, b)
+	if err != nil {
+		return err
+	}
+	_, err = decide.Answered(reply)
+	return err
+}
+
+// TestANodeThatWaitsIsKnown: it has asked to join, through any node, holds nothing and does not vote.
 func TestANodeThatWaitsIsKnown(t *testing.T) {
 	c := newFormed(t, 3, soon)
-	leader := c.decides()
-	join := change.Entry{Join: &change.Join{Member: ring.Member{Name: "d", Peer: "127.0.0.1:9", Weight: 1, Generation: 77}}}
-	require.ErrorIs(t, leader.Propose(t.Context(), join), errNotItself)
-	require.NoError(t, leader.decisions.propose(t.Context(), join))
+	joins := ring.Member{Name: "d", Peer: "127.0.0.1:9", Weight: 1, Generation: 77}
+	hello := protocol.Properties{Member: &joins, Replicas: 3}.Encode(wire.Hello{Role: wire.RoleNode, Name: "d", Cluster: "test"})
+	cl := c.connect(c.nodes["b"], hello, nil)
+	select {
+	case <-cl.up:
+	case <-time.After(patience):
+		t.Fatal(cl.link.Err())
+	}
+	require.NoError(t, cl.ask(change.Entry{By: "d", Join: &change.Join{Member: joins}}))
 	c.agreed(func(d *change.Document) bool {
 		l, known := d.ByName("d")
 		return known && l.State == change.Waiting
 	})
+	leader := c.decides()
 	require.Len(t, leader.decisions.candidates(), 3)
 	require.False(t, leader.decisions.isAlive(4))
+	require.NoError(t, leader.Propose(t.Context(), change.Entry{Forget: &change.Forget{Name: "d"}}))
+	c.agreed(func(d *change.Document) bool { return len(d.Members) == 3 })
 }
 
 // TestWhatANodeProposesForOthersIsChecked: what it says of itself others believe.
@@ -212,18 +233,8 @@ func TestWhatANodeProposesForOthersIsChecked(t *testing.T) {
 			other = n
 		}
 	}
-	ask := func(cl *client, e change.Entry) error {
-		b, err := e.Encode()
-		require.NoError(t, err)
-		reply, err := cl.caller.Call(t.Context(), protocol.MethodChange, b)
-		if err != nil {
-			return err
-		}
-		_, err = decide.Answered(reply)
-		return err
-	}
 	as := c.dialAs(leader, other)
-	require.NoError(t, ask(as, rate(5)))
+	require.NoError(t, as.ask(rate(5)))
 	c.agreed(func(d *change.Document) bool { return d.Rate == 5 })
 	slots := []change.SlotEpoch{{Slot: 1, Epoch: 1}}
 	for name, e := range map[string]change.Entry{
@@ -233,21 +244,21 @@ func TestWhatANodeProposesForOthersIsChecked(t *testing.T) {
 		"another's slots":        {Complete: &change.Complete{Member: leader.self().ID, Slots: slots}},
 		"gone, though it is not": {Accept: &change.AcceptLoss{Cluster: "test", Gone: []uint16{other.self().ID}}},
 	} {
-		err := ask(as, e)
+		err := as.ask(e)
 		require.ErrorIs(t, err, change.ErrImpossible, name)
 		require.True(t, err.Error() == errNotItself.Error() || err.Error() == errStillThere.Error(), "%v", err)
 	}
-	require.ErrorIs(t, ask(as, change.Entry{Complete: &change.Complete{Member: other.self().ID, Slots: slots}}), change.ErrStale)
+	require.ErrorIs(t, as.ask(change.Entry{Complete: &change.Complete{Member: other.self().ID, Slots: slots}}), change.ErrStale)
 	reply, err := as.caller.Call(t.Context(), protocol.MethodChange, []byte(`{"merge":{}}`))
 	require.NoError(t, err)
 	_, err = decide.Answered(reply)
 	require.ErrorIs(t, err, change.ErrEntry)
-	require.ErrorContains(t, ask(c.dial(leader), rate(6)), "only nodes")
+	require.ErrorContains(t, c.dial(leader).ask(rate(6)), "only nodes")
 
 	// A message of the group counts only from the one that it says it is of.
 	forged := append([]byte{3}, wire.AppendUint64(wire.AppendUint64(nil, 99), leader.self().Generation)...)
 	require.NoError(t, as.link.SendFrames(wire.EndFrame(append(wire.BeginFrame(nil, protocol.FrameConsensus), forged...), 0)))
-	require.NoError(t, ask(as, rate(7)), "nor does it harm")
+	require.NoError(t, as.ask(rate(7)), "nor does it harm")
 }
 
 // TestWhoDoesNotVoteProposes: of four nodes three vote.
@@ -262,7 +273,8 @@ func TestWhoDoesNotVoteProposes(t *testing.T) {
 		}
 		require.NoError(t, n.Propose(t.Context(), rate(4)))
 		require.NotEmpty(t, n.hello().Properties[protocol.PropertyVoters])
-		require.EqualValues(t, 4, c.decides().Document().Rate)
+		require.EqualValues(t, 4, n.Document().Rate)
+		c.agreed(func(d *change.Document) bool { return d.Rate == 4 })
 	}
 }
 
