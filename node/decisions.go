@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -168,15 +169,14 @@ func initialGroup(doc *change.Document, self uint64) *consensus.Initial {
 		return nil
 	}
 	candidates := make([]consensus.Candidate, len(doc.Members))
-	member := false
 	for i, l := range doc.Members {
 		candidates[i] = candidate(l, true)
-		member = member || l.Generation == self
 	}
-	if !member {
+	voters := consensus.Choose(nil, candidates)
+	if !slices.Contains(voters, self) {
 		return nil
 	}
-	return &consensus.Initial{Voters: consensus.Choose(nil, candidates), Snapshot: doc.Encode()}
+	return &consensus.Initial{Voters: voters, Snapshot: doc.Encode()}
 }
 
 func candidate(l change.Life, alive bool) consensus.Candidate {

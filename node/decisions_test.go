@@ -293,3 +293,22 @@ func TestCloseWhileProposing(t *testing.T) {
 	require.Error(t, err)
 	require.True(t, errors.Is(err, consensus.ErrClosed) || errors.Is(err, consensus.ErrUnknown), "%v", err)
 }
+
+// TestWhoBeginsTheGroup: the members of a ring as it formed, all with the same; nobody who comes later.
+func TestWhoBeginsTheGroup(t *testing.T) {
+	cluster := ring.Cluster{Name: "test", Epoch: 3, Replicas: 3}
+	for i := range uint16(6) {
+		cluster.Members = append(cluster.Members, ring.Member{ID: i + 1, Name: string(rune('a' + i)), Peer: fmt.Sprintf("h:%d", i+1), Weight: 1, Generation: uint64(100 + i)})
+	}
+	doc, err := change.FromCluster(cluster)
+	require.NoError(t, err)
+	first := initialGroup(&doc, 100)
+	require.Equal(t, []uint64{100, 101, 102, 103, 104}, first.Voters)
+	require.Equal(t, doc.Encode(), first.Snapshot)
+	require.Equal(t, first, initialGroup(&doc, 104))
+	require.Nil(t, initialGroup(&doc, 105), "it does not vote")
+	require.Nil(t, initialGroup(&doc, 77), "another life of a member, say")
+	later, err := change.Apply(doc, rate(1), 0)
+	require.NoError(t, err)
+	require.Nil(t, initialGroup(&later, 100), "the group has begun without it, or has lost its log")
+}

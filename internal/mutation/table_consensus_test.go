@@ -137,4 +137,23 @@ var consensusRules = []mutation{
 			{"ring/change/log.go", `	d.DisallowUnknownFields()
 `, ``},
 		}},
+	{name: "node-believes-proposers", rule: "What a node says of itself", effect: "a node reports slots of another one, or has it come back",
+		caught: scenario("node", "TestWhatANodeProposesForOthersIsChecked", `in chain|Should be true`), edits: []edit{
+			{"node/propose.go", `	if err == nil {
+		err = d.check(member, e)
+	}
+`, ``},
+		}},
+	{name: "node-forgets-its-log", rule: "An identity is one life of a storage", effect: "that a log was begun is not noted, and it is begun again",
+		caught: scenario("node/datadir", "TestALogIsBegunOnce", `Should be true`), edits: []edit{
+			{"node/datadir/datadir.go", `	d.session.Log = former.Log
+`, ``},
+		}},
+	{name: "node-begins-late", rule: "An identity is one life of a storage", effect: "who knows a later version of the ring begins the group anew",
+		caught: scenario("node", "TestWhoBeginsTheGroup", `Expected nil`), edits: []edit{
+			{"node/decisions.go", `	if !doc.Untouched() {
+		return nil
+	}
+`, ``},
+		}},
 }
