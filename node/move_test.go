@@ -38,15 +38,12 @@ func (c *testCluster) arrived() {
 	}, 6*patience, 10*time.Millisecond)
 }
 
-// fast moves slots with little ceremony.
-func fast(o *Options) { soon(o); o.Replicas, o.jointSlots = 3, 2048 }
-
 // TestAPlanMovesSlots: what is decided, collected and reported is one thing. No write is lost.
 func TestAPlanMovesSlots(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it moves thousands of slots")
 	}
-	c := newFormed(t, 4, fast)
+	c := newFormed(t, 4, soon)
 	clients := c.dialAll()
 	for i := range 100 {
 		require.Equal(t, "+OK\r\n", clients.run(fmt.Sprintf("set key-%d old", i)))

@@ -99,7 +99,6 @@ type Options struct {
 	manyRequests int                     // 0 for that of package exec
 	stableAfter  time.Duration           // 0 for that of package peer
 	deciding     func(*consensus.Config) // nil for what package consensus says
-	jointSlots   int                     // how many are joint at a time, 0 for as many as decisions.go says
 	// Random are the node's random numbers, nil for others each time. It must be safe to be used by several goroutines.
 	Random *rand.Rand
 	// SystemClock is the machine's clock in Unix milliseconds, which may be wrong: nil for the process' (package clock).
