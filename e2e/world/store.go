@@ -45,15 +45,17 @@ type memoryStore struct {
 }
 
 func newMemoryStore(generation uint64, h *holder) *memoryStore {
-	return &memoryStore{identity: identity{generation: generation}, engine: memory.New(), holder: h}
+	s := &memoryStore{engine: memory.New(), holder: h}
+	s.begin(generation)
+	return s
 }
 
 func (s *memoryStore) open(opt *node.Options) error {
-	opt.Engine, opt.EngineName, opt.Identity = survivor{s.engine, s.holder}, "memory", &s.identity
+	opt.Engine, opt.EngineName, opt.Identity, opt.OpenLog = survivor{s.engine, s.holder}, "memory", &s.identity, s.openLog
 	return nil
 }
 
-func (s *memoryStore) crash(hostState)        {}
+func (s *memoryStore) crash(how hostState)    { s.crashLog(how) }
 func (s *memoryStore) ring() *change.Document { return s.Ring() }
 func (s *memoryStore) reader() engine.Engine  { return s.engine }
 func (s *memoryStore) end() error             { return s.engine.Close() }
@@ -68,8 +70,8 @@ type diskStore struct {
 }
 
 func newDiskStore(generation uint64, h *holder, pebble bool) *diskStore {
-	s := &diskStore{identity: identity{generation: generation}, holder: h, pebble: pebble}
-	s.faults.heal()
+	s := &diskStore{holder: h, pebble: pebble}
+	s.begin(generation)
 	s.volume = newVolume(&s.faults, rand.New(rand.NewPCG(generation, 2)))
 	s.tables = newVolume(&s.faults, rand.New(rand.NewPCG(generation, 3)))
 	return s
@@ -85,7 +87,7 @@ func (s *diskStore) open(opt *node.Options) error {
 		return err
 	}
 	s.engine = e
-	opt.Engine, opt.EngineName, opt.Fsync, opt.Identity = watchDisk(e, s.holder), "disk", "always", &s.identity
+	opt.Engine, opt.EngineName, opt.Fsync, opt.Identity, opt.OpenLog = watchDisk(e, s.holder), "disk", "always", &s.identity, s.openLog
 	return nil
 }
 
@@ -98,6 +100,7 @@ func (s *diskStore) openEngine(opt disk.Options) (*disk.Engine, error) {
 
 func (s *diskStore) crash(how hostState) {
 	s.holder.end()
+	s.crashLog(how)
 	if how == silent {
 		s.volume, s.tables = s.volume.afterPowerCut(), s.tables.afterPowerCut()
 	} else {
@@ -115,6 +118,14 @@ type identity struct {
 
 	mu    sync.Mutex
 	saved *change.Document
+	log   *volume // how the node votes on changes of the ring,
+	begun bool    // once it may have
+}
+
+func (i *identity) begin(generation uint64) {
+	i.generation = generation
+	i.faults.heal()
+	i.log = newVolume(&i.faults, rand.New(rand.NewPCG(generation, 4)))
 }
 
 func (i *identity) Generation() uint64 { return i.generation }

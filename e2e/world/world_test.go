@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/cryptotest"
 	"testing/synctest"
 	"time"
 
@@ -90,6 +91,7 @@ func one(t *testing.T, cfg Config) *World {
 		cfg.Log = slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})
 	}
 	ended := watch(cfg)
+	cryptotest.SetGlobalRandom(t, cfg.Seed) // the patience of the Raft library
 	var w *World
 	var failure error
 	synctest.Test(t, func(*testing.T) { w, failure = Live(cfg) })

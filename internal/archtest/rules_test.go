@@ -95,6 +95,7 @@ var permitted = []struct{ pkg, path, because string }{
 	{"node/register/sim", "proxy/quorum", "the simulator runs the whole protocol, which begins and ends at a proxy"},
 	{"node/register/sim", "node/datatype", "hashes are simulated with the effects and deltas that the product has"},
 	{"e2e/world", "node", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
+	{"e2e/world", "node/consensus", "a world's disks keep how nodes vote on changes of the ring"},
 	{"e2e/world", "node/engine", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
 	{"e2e/world", "node/engine/memory", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
 	{"e2e/world", "node/engine/disk", "whole clusters run in one process, on a network and disks of the test's: the seams are those of the packages, not of the binary"},
