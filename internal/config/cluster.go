@@ -31,7 +31,7 @@ type member struct {
 // found together with the others and addresses left out can be taken from it.
 func parseCluster(text string) ([]member, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, errors.New("is required: name=host:port of every node, e.g. a=10.0.0.1:7000,b=10.0.0.2:7000,c=10.0.0.3:7000")
+		return nil, errors.New("is required: name=host:port of every node, e.g. a=10.0.0.1:7000,b=10.0.0.2:7000,c=10.0.0.3:7000; a node that comes to a running cluster gets --join instead")
 	}
 	var members []member
 	seen := map[string]bool{}

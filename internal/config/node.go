@@ -16,7 +16,7 @@ const DefaultAdmin = "127.0.0.1:7100"
 
 // Node is what can be set about `quoll node`.
 type Node struct {
-	// Name is the node's name in InitialCluster. Required.
+	// Name is the node's name, in InitialCluster if there is one. Required.
 	Name string
 	// ClusterName keeps apart clusters that could reach each other.
 	ClusterName string
@@ -50,6 +50,11 @@ type Node struct {
 	Memory Size
 	// InitialCluster is "name=host:port,..." of every node, the same on all of them.
 	InitialCluster string
+	// Join are peer addresses, host:port, of nodes of a cluster that the node asks to join: the first that answers is asked. There is no
+	// InitialCluster then, and Replicas is what the cluster says.
+	Join []string
+	// AutoJoin: it does not wait until an operator plans that it joins.
+	AutoJoin bool
 	// Replicas is the number of nodes that hold each key.
 	Replicas int
 	// Secret is shared by all nodes and proxies of the cluster; it guards the peer,
@@ -78,7 +83,7 @@ type Node struct {
 	LogFormat string
 }
 
-// DefaultNode returns the defaults. A node also needs a Name and an InitialCluster.
+// DefaultNode returns the defaults. A node also needs a Name, and an InitialCluster or whom to Join.
 func DefaultNode() Node {
 	return Node{
 		ClusterName:      "quoll",
@@ -99,7 +104,7 @@ func DefaultNode() Node {
 // Bind implements Config.
 func (n *Node) Bind(fs *pflag.FlagSet) {
 	bindFile(fs)
-	fs.StringVar(&n.Name, "name", n.Name, "`name` of this node in --initial-cluster (required)")
+	fs.StringVar(&n.Name, "name", n.Name, "`name` of this node, in --initial-cluster if that is given (required)")
 	fs.StringVar(&n.ClusterName, "cluster-name", n.ClusterName, "`name` of the cluster; nodes and proxies of another one are refused")
 	fs.StringVar(&n.Peer, "peer", n.Peer, "`host:port` to listen on for proxies and other nodes (TCP)")
 	fs.StringVar(&n.AdvertisePeer, "advertise-peer", n.AdvertisePeer, "`host:port` at which others reach --peer (default: the address in --initial-cluster)")
@@ -111,7 +116,9 @@ func (n *Node) Bind(fs *pflag.FlagSet) {
 	fs.IntVar(&n.Weight, "weight", n.Weight, "share of the slots relative to the other nodes' weights, 1 to 1000")
 	n.store().bind(fs, "on disk, `directory` with this node's records, made if it is not there (required)")
 	bindMemory(fs, &n.Memory)
-	fs.Var((*clusterValue)(&n.InitialCluster), "initial-cluster", "`name=host:port,...`: the peer address of every node, the same on all nodes (required)")
+	fs.Var((*clusterValue)(&n.InitialCluster), "initial-cluster", "`name=host:port,...`: the peer address of every node, the same on all nodes (this or --join is required)")
+	fs.Var(&listValue{list: &n.Join}, "join", "`host:port,...`: peer addresses of nodes of a running cluster, which this node asks to join")
+	fs.BoolVar(&n.AutoJoin, "auto-join", n.AutoJoin, "with --join: become a member at once, instead of waiting for quoll ring plan join")
 	fs.IntVar(&n.Replicas, "replicas", n.Replicas, "number of nodes that hold each key, the same on all nodes")
 	bindSecret(fs, &n.Secret, &n.SecretFile)
 	fs.BoolVar(&n.Insecure, "insecure", n.Insecure, "allow ports that other machines can reach without a secret")
@@ -166,6 +173,13 @@ func (n *Node) Validate() error {
 
 func (n *Node) validateCluster(f *Faults) {
 	f.replicas(n.Replicas)
+	if n.AutoJoin && len(n.Join) == 0 {
+		f.add("auto-join", "is for --join HOST:PORT: say which cluster to join")
+	}
+	if len(n.Join) > 0 {
+		n.validateJoin(f)
+		return
+	}
 	members, err := parseCluster(n.InitialCluster)
 	if err != nil {
 		f.add("initial-cluster", "%v", err)
@@ -176,6 +190,22 @@ func (n *Node) validateCluster(f *Faults) {
 	}
 	if n.Name != "" && addressOf(members, n.Name) == "" {
 		f.add("initial-cluster", "does not name this node, %q", n.Name)
+	}
+}
+
+// validateJoin checks what a node is told that joins a running cluster.
+func (n *Node) validateJoin(f *Faults) {
+	if n.InitialCluster != "" {
+		f.add("join", "--initial-cluster is for nodes that form a cluster together, --join for one that comes to a cluster that is there: give one of the two")
+	}
+	if n.AdvertisePeer == "" {
+		f.add("advertise-peer", "is required with --join if --peer has no port: where the others reach this node")
+	}
+	for _, address := range n.Join {
+		f.dial("join", address)
+		if address == n.AdvertisePeer {
+			f.add("join", "%s is this node itself: give the peer address of a member", address)
+		}
 	}
 }
 

@@ -36,6 +36,28 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 }
 
+// TestANodeThatJoins is told whom to ask, and nothing of the cluster, but its name.
+func TestANodeThatJoins(t *testing.T) {
+	node := func(args ...string) (*Node, error) {
+		cfg, err := load("node", append([]string{"--initial-cluster=", "--join=h:7000,i:7000"}, args...)...)
+		n, _ := cfg.(*Node)
+		return n, err
+	}
+	n, err := node("--peer=127.0.0.1:7040")
+	require.NoError(t, err)
+	require.Equal(t, []any{[]string{"h:7000", "i:7000"}, "127.0.0.1:7040", false}, []any{n.Join, n.AdvertisePeer, n.AutoJoin})
+	_, err = node("--peer=:7000", "--secret=x", "--advertise-peer=10.0.0.4:7000", "--auto-join")
+	require.NoError(t, err)
+	_, err = node("--peer=:7000", "--secret=x")
+	require.ErrorContains(t, err, "advertise-peer: ")
+	_, err = node("--peer=127.0.0.1:0")
+	require.ErrorContains(t, err, "advertise-peer: is required with --join if --peer has no port: where the others reach this node")
+	_, err = node("--join=h")
+	require.ErrorContains(t, err, `join: "h" is not host:port`)
+	_, err = node("--join=127.0.0.1:7000")
+	require.ErrorContains(t, err, "join: 127.0.0.1:7000 is this node itself: give the peer address of a member")
+}
+
 func TestEachFault(t *testing.T) {
 	for _, tc := range []struct{ command, flag, want string }{
 		{"node", "--name=", "name: a name is required"},
@@ -69,6 +91,8 @@ func TestEachFault(t *testing.T) {
 		{"node", "--initial-cluster=a=h:1,b=h:1", "repeats a name or an address"},
 		{"node", "--initial-cluster=a=h:1,=h:2", "a name is required"},
 		{"node", "--initial-cluster=a=:1", "names no host"},
+		{"node", "--join=h:7000", "join: --initial-cluster is for nodes that form a cluster together, --join for one that comes to a cluster that is there: give one of the two"},
+		{"node", "--auto-join", "auto-join: is for --join HOST:PORT: say which cluster to join"},
 		{"node", "--replicas=4", "replicas: 4 replicas need as many nodes, but --initial-cluster names 3"},
 		{"node", "--replicas=8", "replicas: 8 is out of range"},
 		{"node", "--secret-file=/nonexistent", "secret-file: cannot be read: open /nonexistent"},
@@ -126,7 +150,7 @@ func TestAllFaultsAreReportedAtOnce(t *testing.T) {
 	n := DefaultNode()
 	require.EqualError(t, Load(&n, flagsOf(&n), []string{"QUOLL_WEIGHT=0"}), `name: a name is required
 weight: 0 is out of range: from 1 to 1000
-initial-cluster: is required: name=host:port of every node, e.g. a=10.0.0.1:7000,b=10.0.0.2:7000,c=10.0.0.3:7000`)
+initial-cluster: is required: name=host:port of every node, e.g. a=10.0.0.1:7000,b=10.0.0.2:7000,c=10.0.0.3:7000; a node that comes to a running cluster gets --join instead`)
 	p := DefaultProxy()
 	require.EqualError(t, Load(&p, flagsOf(&p), nil),
 		"nodes: is required: the peer address of one node or more, e.g. 10.0.0.1:7000,10.0.0.2:7000")
