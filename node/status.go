@@ -91,6 +91,8 @@ func (n *Node) State() metrics.NodeState {
 	damaged, _ := n.rebuilds.Damaged()
 	s.FailedSlots = len(damaged)
 	n.repairs.Measure(&s)
+	collected := n.collects.Progress()
+	s.CollectSlots, s.CollectKeys, s.CollectAgain, s.CollectBytes = collected.Waiting, uint64(collected.Keys), uint64(collected.Again), uint64(collected.Bytes)
 	u := n.engine.Usage()
 	s.Disk = metrics.Disk{Bytes: u.Disk, Live: u.Live, Dead: u.Dead, Journal: u.Journal, Free: u.Free}
 	if totals, err := n.engine.Totals(); err == nil {
@@ -132,6 +134,9 @@ func (n *Node) Status(ctx context.Context) (admin.Status, error) {
 		table = v.Table
 	}
 	status.Complete(table)
+	if doc := n.Document(); doc != nil {
+		status.Describe(*doc)
+	}
 	return status, nil
 }
 

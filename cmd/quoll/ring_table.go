@@ -18,6 +18,9 @@ func printStatus(w io.Writer, s admin.Status) error {
 	if s.Survival != nil {
 		survival = s.Survival.String() + "\n"
 	}
+	if s.Moves != "" {
+		survival += printable(s.Moves) + ": see quoll ring watch.\n"
+	}
 	_, err := fmt.Fprintf(w, "Cluster %s, epoch %d: %d nodes, %d replicas of each key. Asked: %s.\n%s\n",
 		printable(s.Cluster), s.Epoch, len(s.Nodes), s.Replicas, printable(s.Seen), survival)
 	if err != nil {
@@ -118,7 +121,11 @@ func deadBytes(d admin.Disk) string {
 }
 
 func nodeCells(n admin.NodeStatus) []string {
-	cells := []string{n.Name, string(n.State), dash(n.Rack), n.Peer, strconv.Itoa(n.HomeSlots), strconv.Itoa(n.ReplicaSlots)}
+	state := string(n.State)
+	if n.Ring != "" {
+		state += ", " + n.Ring
+	}
+	cells := []string{n.Name, state, dash(n.Rack), n.Peer, strconv.Itoa(n.HomeSlots), strconv.Itoa(n.ReplicaSlots)}
 	if n.State == admin.Unreachable {
 		// Nobody could ask it: zeros would be a lie.
 		cells = append(cells, "-", "-", "-", "-", dash(n.Version), "-")

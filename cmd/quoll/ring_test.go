@@ -80,6 +80,28 @@ c     voting  rc    127.0.0.1:7030  5461  16384    5461   1200  3        77.0KiB
 	require.Equal(t, c.status, back)
 }
 
+// TestRingStatusSaysThatTheRingMoves: which nodes come and go, and how far that is.
+func TestRingStatusSaysThatTheRingMoves(t *testing.T) {
+	m := ringOf(t, 3, 1)
+	o := m.operator(t)
+	o.does("ring plan replace n3 n4")
+	o.does("ring commit")
+	m.move(t, 100)
+	m.status = healthy()
+	for i := range m.status.Nodes {
+		m.status.Nodes[i].Name = "n" + string(rune('1'+i))
+	}
+	m.status.Describe(m.document)
+	text := o.does("ring status")
+	require.Contains(t, text, "Plan "+m.document.Plan.ID+" is under way: 100 of 16384 slots have moved: see quoll ring watch.\n")
+	require.Regexp(t, `n3 +voting, leaving +r3 `, text)
+	require.Regexp(t, `n2 +voting +r2 `, text)
+	o.does("ring abort")
+	o.does("ring pause")
+	m.status.Describe(m.document)
+	require.Contains(t, m.status.Moves, "is being undone: 16284 of 16384 slots are where they were, and the ring is paused")
+}
+
 func TestRingStatusOfASickClusterEndsWithCode3(t *testing.T) {
 	c := &cluster{status: healthy()}
 	c.status.Nodes[0].State, c.status.Nodes[0].Reason = admin.LostState, "restarted with an empty memory engine"

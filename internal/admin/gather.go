@@ -2,11 +2,13 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // Complete fills in what follows from the ring (nil before it has formed) and from
@@ -33,6 +35,30 @@ func (s *Status) Complete(table *ring.Table) {
 		s.survival(table)
 	}
 	s.Warnings = append(s.Warnings, s.warnMissed(time.Now())...)
+}
+
+// Describe says what the ring says of its members, and how it changes. The nodes are already there.
+func (s *Status) Describe(d change.Document) {
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if l, found := d.ByName(n.Name); found {
+			n.Rack = l.Rack
+			if l.State != change.Active {
+				n.Ring = l.State.String()
+			}
+		}
+	}
+	if d.Plan == nil {
+		return
+	}
+	moved, of := d.Arrived()
+	s.Moves = fmt.Sprintf("Plan %s is under way: %d of %d slots have moved", d.Plan.ID, moved, of)
+	if d.Plan.Aborting {
+		s.Moves = fmt.Sprintf("Plan %s is being undone: %d of %d slots are where they were", d.Plan.ID, moved, of)
+	}
+	if d.Paused {
+		s.Moves += ", and the ring is paused"
+	}
 }
 
 // Ask asks one replica what it holds of a key.

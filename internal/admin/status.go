@@ -41,6 +41,8 @@ type Status struct {
 	Seen string `json:"seen"`
 	// Nodes are all members of the ring, by name.
 	Nodes []NodeStatus `json:"nodes"`
+	// Moves says how far the plan is that changes the ring, empty if none is under way.
+	Moves string `json:"moves,omitempty"`
 	// Survival is what more failures would do; null until the ring has formed.
 	Survival *Survival `json:"survival,omitempty"`
 	// Warnings are sentences for the operator.
@@ -62,6 +64,8 @@ type NodeStatus struct {
 	State      State  `json:"state"`
 	// Reason says why the state is not voting.
 	Reason string `json:"reason,omitempty"`
+	// Ring is waiting, joining or leaving if the ring is to change for it, else empty.
+	Ring string `json:"ring,omitempty"`
 	// HomeSlots and ReplicaSlots come from the ring: the slots that prefer this node
 	// as home, and all that it holds (HomeSlots among them).
 	HomeSlots    int `json:"home_slots"`

@@ -71,6 +71,10 @@ type NodeState struct {
 	RepairKeys, RepairBytes, RepairFailed, RepairListed uint64
 	// Repair is what was found of each peer.
 	Repair []PeerRepair
+	// CollectSlots have yet to be collected because their members change, CollectKeys have been copied for that and CollectAgain written again, and
+	// CollectBytes were read.
+	CollectSlots                            int
+	CollectKeys, CollectAgain, CollectBytes uint64
 }
 
 // PeerRepair is what a node found when it compared its replicas with a peer's: in how many slots
@@ -127,10 +131,11 @@ func (c *collector) nodeState(state func() NodeState) {
 	dead := c.describe("quoll_node_disk_dead_bytes", "Obsolete records on disk, not yet given back.")
 	journal := c.describe("quoll_node_journal_bytes", "Size of the write-ahead log.")
 	free := c.describe("quoll_node_disk_free_bytes", "What the file system of the store has left.")
-	repair := c.repairState()
+	repair, collected := c.repairState(), c.collectState()
 	c.collect = append(c.collect, func(ch chan<- prometheus.Metric) {
 		now := state()
 		repair(ch, now)
+		collected(ch, now)
 		gauge := func(desc *prometheus.Desc, value float64) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 		}
@@ -149,6 +154,20 @@ func (c *collector) nodeState(state func() NodeState) {
 		gauge(journal, float64(now.Disk.Journal))
 		gauge(free, float64(now.Disk.Free))
 	})
+}
+
+// collectState returns what shows how slots come to the node.
+func (c *collector) collectState() func(chan<- prometheus.Metric, NodeState) {
+	slots := c.describe("quoll_node_collect_slots", "Slots whose members change, and that this node has yet to collect from the other replicas.")
+	keys := c.describe("quoll_node_collected_keys_total", "Keys that were copied to this node because slots came to it.")
+	again := c.describe("quoll_node_collected_again_total", "Keys that homes wrote again because a majority did not agree on them when their slot was collected.")
+	size := c.describe("quoll_node_collected_bytes_total", "Bytes that this node has read from other replicas to collect slots.")
+	return func(ch chan<- prometheus.Metric, now NodeState) {
+		ch <- prometheus.MustNewConstMetric(slots, prometheus.GaugeValue, float64(now.CollectSlots))
+		ch <- prometheus.MustNewConstMetric(keys, prometheus.CounterValue, float64(now.CollectKeys))
+		ch <- prometheus.MustNewConstMetric(again, prometheus.CounterValue, float64(now.CollectAgain))
+		ch <- prometheus.MustNewConstMetric(size, prometheus.CounterValue, float64(now.CollectBytes))
+	}
 }
 
 // repairState returns what shows what the comparisons of replicas found.
