@@ -24,7 +24,7 @@ OUT = bin/bench-compare
 RACED = TestGoRedis|TestScanWhileKeysAreWritten|TestHScanWhileHomesDie|TestOneNodeIsKilledUnderLoad|TestTwoOfThreeNodesHangAndGoOn|TestBackupsOfSeveralNodes|TestInterruptStopsEverythingInOrder|TestClientsThatDoNotWait
 
 .DEFAULT_GOAL := build
-.PHONY: replan help build image release up down logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-hash bench-disk bench-repair bench-large-hash libraries cover clean
+.PHONY: replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-hash bench-disk bench-repair bench-large-hash libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -45,6 +45,12 @@ up: ## start a cluster in containers (CLUSTER=five|memory: another one) and wait
 
 down: ## end it and keep its data (VOLUMES=1: remove it)
 	@deploy/compose.sh down
+
+grow: ## add a fourth node to it, and wait until that holds its share
+	@IMAGE=$(IMAGE) deploy/compose.sh grow
+
+shrink: ## let that node leave again, and remove it
+	@deploy/compose.sh shrink
 
 logs: ## show what its containers logged last (FOLLOW=1: and go on)
 	@deploy/compose.sh logs

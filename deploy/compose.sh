@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A cluster in containers: make up, make down, make logs, make status, make env.
+# A cluster in containers: make up, make down, make grow, make shrink, make logs, make status, make env.
 #
-#   deploy/compose.sh up|down|logs|status|env|secret
+#   deploy/compose.sh up|down|grow|shrink|logs|status|env|secret
 #
 #   CLUSTER=five              compose.five.yaml, or memory: compose.memory.yaml; else compose.yaml
 #   QUOLL_PORT, QUOLL_PORT2   the ports of the two proxies on 127.0.0.1 (default 6379, 6380)
@@ -9,6 +9,7 @@
 #   QUOLL_PROJECT=name        what containers, network and volumes are named after (default quoll)
 #   MONITORING=1              up: with Prometheus and Grafana, whose images are pulled
 #   UP_TIMEOUT=seconds        up: how long to wait until all are healthy (default 120)
+#   MOVE_TIMEOUT=time         grow, shrink: how long data may move (default 30m)
 #   VOLUMES=1                 down: remove the data too, of CLUSTER if none is up
 #   FOLLOW=1                  logs: go on until Ctrl-C
 set -euo pipefail
@@ -192,7 +193,7 @@ up() {
 }
 
 down() {
-	run --profile monitoring down ${VOLUMES:+--volumes}
+	run --profile monitoring --profile grow down ${VOLUMES:+--volumes}
 	if [ -n "${VOLUMES:-}" ]; then
 		echo "The data is gone."
 	elif grep -q '^volumes:' "$file"; then
@@ -256,6 +257,53 @@ env() {
 	[ -z "$clients" ] || echo "export QUOLL_ADDR=${clients#,}"
 }
 
+# quoll runs a command in the container of a service ($1).
+quoll() {
+	local service=$1
+	shift
+	run exec -T "$service" quoll "$@"
+}
+
+# need_grown ends the script if this cluster is not one that can grow.
+need_grown() {
+	need_cluster
+	[ "$file" = "$here/compose.yaml" ] || die "Only compose.yaml has a node that can join later: run 'make down', and 'make up' without CLUSTER"
+}
+
+# grow starts node d, which asks to join, and waits until it holds its share.
+grow() {
+	local answer
+	need_grown
+	get_image
+	check_version
+	run --profile grow up --detach --no-recreate d
+	echo "Node d has started, and asks to join."
+	for _ in $(seq 60); do
+		if answer=$(quoll a ring plan join d 2>&1); then
+			printf '%s\n' "$answer"
+			quoll a ring commit
+			quoll a ring wait --timeout "${MOVE_TIMEOUT:-30m}"
+			echo "Node d is a member, and holds its share. 'make shrink' lets it leave."
+			return
+		fi
+		case $answer in
+		*"does not wait to join"* | *"no such member"*) ;; # yet
+		*) die "$answer" ;;
+		esac
+		sleep 1
+	done
+	die "Node d does not join: $answer; see 'make logs'"
+}
+
+# shrink lets node d leave, and removes it with its data, which the others have.
+shrink() {
+	need_grown
+	quoll d node leave --timeout "${MOVE_TIMEOUT:-30m}" || die "Node d has not left, and stays: see 'make status'"
+	run --profile grow rm --stop --force d
+	docker volume rm "${project}_d" >/dev/null
+	echo "Node d has left, and is removed."
+}
+
 # published is where a port ($2) of a service ($1) is reached from this machine.
 published() {
 	docker ps --filter "label=com.docker.compose.project=$project" --filter "label=com.docker.compose.service=$1" --format '{{.Ports}}' |
@@ -264,10 +312,10 @@ published() {
 
 case ${1:-} in
 secret) make_secret ;;
-up | down | logs | status | env)
+up | down | grow | shrink | logs | status | env)
 	find_docker
 	find_file
 	"$1"
 	;;
-*) die "usage: deploy/compose.sh up|down|logs|status|env|secret" ;;
+*) die "usage: deploy/compose.sh up|down|grow|shrink|logs|status|env|secret" ;;
 esac

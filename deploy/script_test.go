@@ -109,6 +109,8 @@ func TestBadInput(t *testing.T) {
 		{"another file", fakeDocker, "up", []string{one, "MADE_IN=HERE", "MADE_FROM=HERE/compose.yaml", "CLUSTER=five"}, []string{"compose.yaml", "make down"}},
 		{"another directory", fakeDocker, "down", []string{one, "MADE_IN=/elsewhere"}, []string{"/elsewhere", "QUOLL_PROJECT"}},
 		{"another build", fakeDocker, "up", []string{one, "MADE_IN=HERE", "MADE_FROM=HERE/compose.yaml", "RUNS=sha256:old"}, []string{"another build", "make down"}},
+		{"nothing to grow", fakeDocker, "grow", nil, []string{"No cluster is up", "make up"}},
+		{"five do not grow", fakeDocker, "grow", []string{one, "MADE_IN=HERE", "MADE_FROM=HERE/compose.five.yaml"}, []string{"compose.yaml", "make down"}},
 		{"nothing up", fakeDocker, "status", nil, []string{"No cluster is up", "make up"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
