@@ -9,6 +9,7 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/membership"
+	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/change"
 )
 
@@ -89,7 +90,11 @@ func (n *Node) state() (admin.State, string) {
 	case n.replicas.Failed():
 		return admin.Failed, fmt.Sprintf("its store failed: %v", n.replicas.Failure())
 	}
-	return n.members.State()
+	state, reason := n.members.State()
+	if why := n.comer.reason(); why != "" && state != admin.Voting {
+		reason += "; it tries to come to the ring: " + why
+	}
+	return state, reason
 }
 
 // accept judges a peer that connects.
@@ -98,6 +103,9 @@ func (n *Node) accept(h wire.Hello) (wire.Hello, error) {
 	if err == nil {
 		err = n.members.Judge(h, props)
 	}
+	if err == nil && h.Role == wire.RoleNode {
+		err = n.onlyOne(props.Member)
+	}
 	if err != nil {
 		return wire.Hello{}, err
 	}
@@ -105,6 +113,17 @@ func (n *Node) accept(h wire.Hello) (wire.Hello, error) {
 		h.Properties[toldOfFailure] = "true" // Open gets the same hello
 	}
 	return n.hello(), nil
+}
+
+// onlyOne says why a node may not connect: another process with its identity runs elsewhere, and has not ended.
+func (n *Node) onlyOne(m *ring.Member) error {
+	for _, p := range n.peers.All() {
+		other := p.Properties()
+		if p.Up() && other != nil && other.Member != nil && other.Member.Name == m.Name && other.Member.Generation == m.Generation && other.Member.Peer != m.Peer {
+			return fmt.Errorf("a process with the identity of node %s runs at %s already, and this one says that it is at %s: is its data directory a copy? end one of the two", m.Name, other.Member.Peer, m.Peer)
+		}
+	}
+	return nil
 }
 
 // toldOfFailure marks the hello of a peer that was told that the store has failed.

@@ -33,8 +33,11 @@ type Options struct {
 	Name        string
 	ClusterName string
 	// Initial is the initial cluster, which has Name. A node without one waits for a ring that names it, and is reached at Peer.
-	Initial  ring.Initial
-	Peer     string
+	Initial ring.Initial
+	Peer    string
+	// Join are peer addresses of members of a ring that the node asks to join, where it has no Initial. AutoJoin: it plans that itself, and commits it.
+	Join     []string
+	AutoJoin bool
 	Replicas int
 	Rack     string
 	Weight   int
@@ -154,6 +157,7 @@ type Node struct {
 	exec      *exec.Executor
 	replicate *replicate.Replicator
 	members   *membership.Membership
+	comer     *comer
 	decisions *decisions
 	repairs   *repair.Repairer
 	rebuilds  *rebuild.Rebuilder
@@ -198,6 +202,7 @@ func Start(opt Options) (*Node, error) {
 	n.replicate = replicate.New(n.replicas, &n.Metrics, n.log)
 	cluster := n.initial.Cluster(opt.ClusterName, opt.Replicas)
 	var err error
+	n.comer = &comer{node: n}
 	if n.members, err = newMembership(n); err != nil {
 		return nil, err
 	}
@@ -225,6 +230,7 @@ func Start(opt Options) (*Node, error) {
 	n.startPeers(ctx)
 	n.wait.Go(n.servePeers)
 	n.wait.Go(func() { n.members.Run(ctx) })
+	n.wait.Go(func() { n.comer.run(n.life) })
 	n.wait.Go(func() { every(ctx, tickInterval, n.tick) })
 	n.wait.Go(func() { every(ctx, replica.SlowCommit, n.lookAtWork) })
 	n.wait.Go(func() { every(ctx, storeInterval, n.lookAtStore) })

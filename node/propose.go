@@ -115,6 +115,7 @@ const answerChangeTime = 15 * time.Second
 // The errors of changes that their proposer may not make.
 var (
 	errNotItself  = fmt.Errorf("%w: a node proposes only for itself that it joins, comes back, or has collected slots", change.ErrImpossible)
+	errNameRuns   = fmt.Errorf("%w: a node of that name is running, and has its state: choose another name", change.ErrNameTaken)
 	errStillThere = fmt.Errorf("%w: a member that is said to be gone for good answers: stop its process first", change.ErrImpossible)
 )
 
@@ -126,6 +127,8 @@ func (d *decisions) check(by *ring.Member, e change.Entry) error {
 		return errNotItself
 	case e.Rejoin != nil && (e.Rejoin.Name != by.Name || e.Rejoin.Generation != by.Generation):
 		return errNotItself
+	case e.Rejoin != nil && d.runs(doc, e.Rejoin.Name, e.Rejoin.Was):
+		return errNameRuns
 	case e.Complete != nil:
 		if doc == nil {
 			return errNotItself
@@ -137,4 +140,13 @@ func (d *decisions) check(by *ring.Member, e change.Entry) error {
 		return errStillThere
 	}
 	return nil
+}
+
+// runs reports whether a member's life has not ended: the process with its state can be reached.
+func (d *decisions) runs(doc *change.Document, name string, generation uint64) bool {
+	if doc == nil {
+		return false
+	}
+	l, known := doc.LifeOf(name, generation)
+	return known && d.isThere(l)
 }

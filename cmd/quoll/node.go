@@ -23,9 +23,10 @@ func (a *app) nodeCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "node",
 		Short: "Run a node: one of the processes that hold the data",
-		Long: `Node runs one node of a cluster. All nodes are started with the same --initial-cluster,
-which names every one of them, and each with its own --name. Clients do not talk to nodes
-but to a proxy: see quoll proxy.
+		Long: `Node runs one node of a cluster. All nodes that form it are started with the same
+--initial-cluster, which names every one of them, and each with its own --name. One that comes
+later is started with --join instead, and waits until quoll ring plan join and commit make it a
+member. Clients do not talk to nodes but to a proxy: see quoll proxy.
 
 With --engine memory, the default, a node that ends has lost its data; the others have it. With
 --engine badger --data DIR it keeps the data in that directory, and comes back with it
@@ -43,7 +44,11 @@ Ports that other machines can reach need a secret that all nodes and proxies sha
   # one of three machines
   quoll node --name a --peer :7000 --rack r1 --secret-file /etc/quoll/secret \
     --engine badger --data /var/lib/quoll \
-    --initial-cluster a=10.0.0.1:7000,b=10.0.0.2:7000,c=10.0.0.3:7000`,
+    --initial-cluster a=10.0.0.1:7000,b=10.0.0.2:7000,c=10.0.0.3:7000
+
+  # a fourth one, which joins them
+  quoll node --name d --peer :7000 --advertise-peer 10.0.0.4:7000 --rack r4 \
+    --secret-file /etc/quoll/secret --engine badger --data /var/lib/quoll --join 10.0.0.1:7000`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := config.Load(&cfg, cmd.Flags(), a.environ); err != nil {
@@ -80,9 +85,11 @@ func runNode(ctx context.Context, cfg config.Node, log *slog.Logger) error {
 // runNodeLife runs a node until ctx is done, or it has given up its ring: then it returns what the next life has to know. It
 // notes in cfg the admin port that it was given.
 func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.Forgotten, log *slog.Logger) (again *membership.Forgotten, err error) {
-	initial, err := ring.ParseInitial(cfg.InitialCluster)
-	if err != nil {
-		return nil, err
+	var initial ring.Initial
+	if len(cfg.Join) == 0 {
+		if initial, err = ring.ParseInitial(cfg.InitialCluster); err != nil {
+			return nil, err
+		}
 	}
 	s, err := openStore(*cfg, cfg.DataMemory(), log)
 	if err != nil {
@@ -96,7 +103,7 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.For
 	defer end()
 	reform, failed := make(chan membership.Forgotten, 1), newFailures()
 	n, err := s.start(node.Options{
-		Name: cfg.Name, ClusterName: cfg.ClusterName, Initial: initial, Replicas: cfg.Replicas, Rack: cfg.Rack, Weight: cfg.Weight,
+		Name: cfg.Name, ClusterName: cfg.ClusterName, Initial: initial, Join: cfg.Join, AutoJoin: cfg.AutoJoin, Peer: cfg.AdvertisePeer, Replicas: cfg.Replicas, Rack: cfg.Rack, Weight: cfg.Weight,
 		Listener: listener, GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip, Forgotten: forgotten,
 		Reform: func(f membership.Forgotten) { reform <- f; end() }, Failed: failed.tell,
 		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, MaxConnections: fitFiles("max-connections", cfg.MaxConnections, s.keptFiles(), openFiles(), s.log),

@@ -49,7 +49,7 @@ func (m *Membership) acquaint(h wire.Hello, props protocol.Properties) error {
 		return fmt.Errorf("node %s says that it is node %s", h.Name, props.Member.Name)
 	}
 	known, ok := m.initial().ByName(h.Name)
-	if m.changed() || m.isNews(props.Ring) { // it may be a member that is not in the initial cluster, or is one by another number
+	if len(m.opt.Initial) == 0 || m.changed() || m.isNews(props.Ring) { // it may be a member that is not in the initial cluster, or is one by another number
 		m.Hear(h.Name, props.Ring)
 		return nil
 	}

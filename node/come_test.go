@@ -1,0 +1,165 @@
+package node
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/admin"
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/ring/change"
+)
+
+// joining starts a node that asks the others to join.
+func (c *testCluster) joining(name string, change func(*Options)) *Node {
+	c.t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(c.t, err)
+	c.listeners[name] = listener
+	return c.start(name, func(opt *Options) {
+		opt.Initial, opt.Peer = nil, listener.Addr().String()
+		for _, m := range c.initial {
+			opt.Join = append(opt.Join, m.Peer)
+		}
+		if change != nil {
+			change(opt)
+		}
+	})
+}
+
+// awaitRing waits until every node that runs knows a ring of which this is true.
+func (c *testCluster) awaitRing(is func(change.Document) bool) {
+	c.t.Helper()
+	c.eventually(func() bool {
+		for _, n := range c.nodes {
+			if doc := n.Document(); doc == nil || !is(*doc) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func inState(name string, state change.State) func(change.Document) bool {
+	return func(doc change.Document) bool {
+		l, _ := doc.ByName(name)
+		return l.State == state
+	}
+}
+
+// TestANodeJoins: it asks, waits, is planned, and holds its share; then it leaves, and holds nothing.
+func TestANodeJoins(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	c.joining("d", nil)
+	c.awaitRing(inState("d", change.Waiting))
+	c.carryOut("a", "join d")
+	require.Equal(t, change.Active, stateOf(*c.nodes["d"].Document(), "d"))
+	c.carryOut("d", "leave d")
+	require.Zero(t, stateOf(*c.nodes["a"].Document(), "d"))
+	c.eventually(func() bool { state, _ := c.nodes["d"].state(); return state == admin.Left })
+}
+
+// carryOut has changes planned and committed, and waits until they are over everywhere.
+func (c *testCluster) carryOut(name, words string) {
+	c.t.Helper()
+	changes, err := admin.ParseChanges(strings.Fields(words))
+	require.NoError(c.t, err)
+	ops := c.operate(name)
+	plan, err := ops.StageRing(c.t.Context(), changes, admin.RingOption{})
+	require.NoError(c.t, err)
+	require.Empty(c.t, plan.Problem)
+	status, err := ops.CommitRing(c.t.Context(), plan.ID, "", admin.RingOption{})
+	require.NoError(c.t, err)
+	c.awaitPlan(status.Version)
+}
+
+// awaitPlan waits until no plan is under way in any node's ring that is at least of this version. A short test sees only that it is carried out, and ends there.
+func (c *testCluster) awaitPlan(version uint64) {
+	c.t.Helper()
+	if testing.Short() {
+		c.awaitRing(func(doc change.Document) bool {
+			moved, _ := doc.Arrived()
+			return doc.Version > version && (moved > 0 || doc.Plan == nil)
+		})
+		c.t.SkipNow()
+	}
+	require.Eventually(c.t, func() bool {
+		for _, n := range c.nodes {
+			if doc := n.Document(); doc == nil || doc.Version < version || doc.Plan != nil {
+				return false
+			}
+		}
+		return true
+	}, 5*time.Minute, 10*time.Millisecond)
+}
+
+func stateOf(doc change.Document, name string) change.State {
+	l, _ := doc.ByName(name)
+	return l.State
+}
+
+// TestANodeComesBackWithoutItsState: it takes its place again by itself, and in the end it is as it was.
+func TestANodeComesBackWithoutItsState(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	first := c.nodes["b"].self()
+	c.stop("b")
+	c.start("b", nil)
+	c.awaitRing(func(doc change.Document) bool {
+		l, _ := doc.ByName("b")
+		return l.Generation != first.Generation && doc.Version > 1
+	})
+	c.awaitPlan(2)
+	require.Equal(t, change.Active, stateOf(*c.nodes["b"].Document(), "b"))
+	c.eventually(func() bool { state, _ := c.nodes["b"].state(); return state == admin.Voting })
+}
+
+// TestANodeJoinsByItself, with AutoJoin.
+func TestANodeJoinsByItself(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	c.joining("d", func(opt *Options) { opt.AutoJoin = true })
+	c.awaitPlan(4)
+	require.Equal(t, change.Active, stateOf(*c.nodes["d"].Document(), "d"))
+}
+
+// TestWhoMayNotJoin: it is told why, and nothing has changed.
+func TestWhoMayNotJoin(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	for name, wrong := range map[string]struct {
+		change func(*Options)
+		why    string
+	}{
+		"another cluster":     {func(opt *Options) { opt.ClusterName = "other" }, "this is cluster"},
+		"wrong secret":        {func(opt *Options) { opt.Secret = []byte("x") }, "secret"},
+		"nobody there":        {func(opt *Options) { opt.Join = []string{"127.0.0.1:1"} }, "connection refused"},
+		"a name that runs":    {func(opt *Options) { opt.Name = "b" }, "a member of that name exists: choose another name, or have it replaced: a node of that name is running, and has its state"},
+		"the others' address": {func(opt *Options) { opt.Peer = c.initial[0].Peer }, "another member has that address"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := c.joining("d", wrong.change)
+			c.eventually(func() bool {
+				why := n.comer.why.Load()
+				return why != nil && strings.Contains((*why).Error(), wrong.why)
+			})
+			c.stop("d")
+			require.Equal(t, uint64(1), c.nodes["a"].Document().Version)
+		})
+	}
+}
+
+// TestACopyOfANodeIsRefused: two processes of one identity would vote for one.
+func TestACopyOfANodeIsRefused(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	b := c.nodes["b"].members.Hello()
+	_, err := c.nodes["a"].accept(b)
+	require.NoError(t, err)
+	self := c.nodes["b"].self()
+	self.Peer = "127.0.0.1:1"
+	props, err := protocol.DecodeProperties(b)
+	require.NoError(t, err)
+	props.Member = &self
+	_, err = c.nodes["a"].accept(props.Encode(b))
+	require.ErrorContains(t, err, "a process with the identity of node b runs at "+c.initial[1].Peer+" already, and this one says that it is at 127.0.0.1:1: is its data directory a copy?")
+}
