@@ -59,6 +59,7 @@ func (m *Member) Kill() {
 // Cluster is a number of nodes and proxies.
 type Cluster struct {
 	t              testing.TB
+	cfg            Config
 	Nodes, Proxies []*Member
 	// Initial is the initial cluster.
 	Initial string
@@ -68,7 +69,7 @@ type Cluster struct {
 
 // New returns a cluster that is not started.
 func New(t testing.TB, cfg Config) *Cluster {
-	c := &Cluster{t: t}
+	c := &Cluster{t: t, cfg: cfg}
 	var initial, peers []string
 	for i := range cfg.Nodes {
 		m := &Member{Node: string(rune('a' + i)), Peer: FreeAddress(t), Gossip: FreeAddress(t), Admin: FreeAddress(t)}
@@ -86,15 +87,8 @@ func New(t testing.TB, cfg Config) *Cluster {
 		m.Process = NewProcess(t, fmt.Sprint("proxy ", i+1), append([]string{"proxy", "--listen", m.Client, "--admin", m.Admin, "--nodes", strings.Join(peers, ",")}, cfg.Proxy...)...)
 		c.Proxies = append(c.Proxies, m)
 	}
-	if cfg.Faults {
-		for _, m := range c.members() {
-			m.quoll, m.Env = faultsBinary(t), append(m.Env, "QUOLL_SECRET="+secret)
-		}
-	}
-	if cfg.Binary != "" {
-		for _, m := range c.members() {
-			m.quoll = cfg.Binary
-		}
+	for _, m := range c.members() {
+		c.arm(m)
 	}
 	return c
 }
@@ -160,9 +154,15 @@ func (m *Member) Ready() (ready bool, text string) {
 // Run runs quoll to its end and returns its output and exit code.
 func Run(t testing.TB, env []string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return RunFor(t, patience, env, args...)
+}
+
+// RunFor is Run of what may take so long.
+func RunFor(t testing.TB, limit time.Duration, env []string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	lookAtSources(t)
 	var out, errs strings.Builder
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(environment(), env...), &out, &errs
