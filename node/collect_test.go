@@ -291,3 +291,39 @@ func TestOnlyNodesCollect(t *testing.T) {
 		require.ErrorContains(t, err, "only nodes")
 	}
 }
+
+// TestWhoShowsWhatItHolds takes part in the joint epoch first, durably, though it has not used the slot before; in any other epoch it shows nothing.
+func TestWhoShowsWhatItHolds(t *testing.T) {
+	c := newFormed(t, 4, func(o *Options) { o.Replicas = 3 })
+	a, slot := c.nodes["a"], uint16(0)
+	from := a.replicas.View().Table.Replicas(slot)
+	for ; !slices.Contains(from, a.self.ID); from = a.replicas.View().Table.Replicas(slot) {
+		slot++
+	}
+	to := slices.Clone(from)
+	for id := uint16(1); id <= 4; id++ {
+		if !slices.Contains(from, id) {
+			to[(slices.Index(from, a.self.ID)+1)%3] = id
+		}
+	}
+	peer := c.dialAs(a, c.nodes["b"])
+	show := func(epoch uint64) error {
+		_, err := peer.caller.Call(t.Context(), protocol.MethodShow, protocol.AppendShowRequest(nil, protocol.ShowRequest{Slot: slot, Epoch: epoch, Limit: 1}))
+		return err
+	}
+	durable := func() uint64 {
+		meta, err := a.engine.Slot(slot)
+		require.NoError(t, err)
+		return meta.Epoch
+	}
+	require.ErrorContains(t, show(1), "another epoch", "it is not joint")
+	require.ErrorContains(t, show(2), "another epoch", "it is not known yet")
+	require.True(t, a.replicas.Learn(changed(t, a, map[uint16]ring.Assignment{slot: {Replicas: from, Next: to}})))
+	require.Zero(t, durable())
+	require.ErrorContains(t, show(1), "another epoch")
+	require.NoError(t, show(2))
+	require.EqualValues(t, 2, durable())
+	require.True(t, a.replicas.Learn(changed(t, a, map[uint16]ring.Assignment{slot: {Replicas: from}})))
+	require.ErrorContains(t, show(2), "another epoch")
+	require.ErrorContains(t, show(3), "another epoch")
+}

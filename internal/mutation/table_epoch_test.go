@@ -19,7 +19,7 @@ var highestToBegin = edit{"node/register/collect.go", `	for i := range p.metas {
 		v, sure := of(i)
 `}
 
-// epochRules: changes of the members (R15 to R18), and lost state (R19).
+// epochRules: changes of the members (R15 to R18).
 var epochRules = []mutation{
 	{name: "keep-term", rule: "R15", effect: "a term goes on in another epoch",
 		caught: scenario(register, "TestR15ANewEpochEndsTheTerm", `Should be false`), edits: []edit{
@@ -222,6 +222,10 @@ var epochRules = []mutation{
 			{"node/register/acceptor.go", `		w.Meta.Unsure = false
 `, ``},
 		}},
+}
+
+// lifeRules: lost state (R19).
+var lifeRules = []mutation{
 	{name: "amnesia-votes", rule: "R19", effect: "a process that lost its state votes under its former identity",
 		caught: scenario(node, "TestARestartedMemoryNodeNeverVotes", `Condition never satisfied`), edits: []edit{
 			{"node/membership/document.go", `doc.LifeOf(self.Name, self.Generation)`, `doc.ByName(self.Name)`},

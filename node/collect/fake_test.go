@@ -48,6 +48,9 @@ type fakeNode struct {
 	metrics metrics.Node
 	busy    atomic.Bool
 
+	commits     int
+	uncommitted error // what comes of commits
+
 	down   atomic.Bool
 	loses  atomic.Bool // the objects of its next answer
 	before func(protocol.Method)
@@ -165,7 +168,7 @@ func version(seq uint64) record.Version {
 func text(s string) record.State { return record.State{Type: record.String, Value: []byte(s)} }
 
 func (n *fakeNode) Self() uint16                    { return n.id }
-func (n *fakeNode) Committed(context.Context) error { return nil }
+func (n *fakeNode) Committed(context.Context) error { n.commits++; return n.uncommitted }
 func (n *fakeNode) Busy() bool                      { return n.busy.Load() }
 func (n *fakeNode) Failed() bool                    { n.mu.Lock(); defer n.mu.Unlock(); return n.failed != nil }
 func (n *fakeNode) Lock(slot uint16) Slot           { n.mu.Lock(); return &fakeSlot{n, slot} }
