@@ -78,6 +78,9 @@ func (c collected) Committed(ctx context.Context) error { return c.node.committe
 // Busy implements collect.Node.
 func (c collected) Busy() bool { return c.node.exec.Busy() }
 
+// Room implements collect.Node.
+func (c collected) Room() error { return c.node.replicas.Space.Short() }
+
 // Failed implements collect.Node.
 func (c collected) Failed() bool { return c.node.replicas.Failed() }
 

@@ -50,6 +50,7 @@ type fakeNode struct {
 
 	commits     int
 	uncommitted error // what comes of commits
+	short       error // of what there is no room for
 
 	down   atomic.Bool
 	loses  atomic.Bool // the objects of its next answer
@@ -170,6 +171,7 @@ func text(s string) record.State { return record.State{Type: record.String, Valu
 func (n *fakeNode) Self() uint16                    { return n.id }
 func (n *fakeNode) Committed(context.Context) error { n.commits++; return n.uncommitted }
 func (n *fakeNode) Busy() bool                      { return n.busy.Load() }
+func (n *fakeNode) Room() error                     { return n.short }
 func (n *fakeNode) Failed() bool                    { n.mu.Lock(); defer n.mu.Unlock(); return n.failed != nil }
 func (n *fakeNode) Lock(slot uint16) Slot           { n.mu.Lock(); return &fakeSlot{n, slot} }
 func (n *fakeNode) Peer(member uint16) Peer {

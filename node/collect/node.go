@@ -22,6 +22,8 @@ type Node interface {
 	Committed(ctx context.Context) error
 	// Busy reports whether the node has so much to do that nothing should be added to it in the background.
 	Busy() bool
+	// Room returns what the node is short of, nil as long as there is room for more data.
+	Room() error
 	// Failed reports whether the store has failed: there is nothing to collect a slot in.
 	Failed() bool
 }

@@ -84,3 +84,13 @@ func TestNothingIsReportedThatIsNotDurable(t *testing.T) {
 	require.NoError(t, n.collectNow())
 	require.Equal(t, 3, n.commits)
 }
+
+// TestThereIsNoRoom for what would come to the node. One that stays goes on: it has most of it.
+func TestThereIsNoRoom(t *testing.T) {
+	nodes := newFakes([]uint16{1, 2, 3}, []uint16{1, 2, 4})
+	full(t, nodes, 1, 1)
+	nodes[4].short, nodes[1].short = errBroken, errBroken
+	require.ErrorIs(t, nodes[4].collectNow(), errBroken)
+	require.Empty(t, nodes[4].holds(t))
+	require.NoError(t, nodes[1].collectNow())
+}

@@ -95,6 +95,9 @@ func (r *run) page(ctx context.Context) error {
 	if err := r.joint(func(_ Slot, c *register.Config) error { config = c; return nil }); err != nil {
 		return err
 	}
+	if err := r.c.node.Room(); err != nil && !slices.Contains(config.Old(), r.c.node.Self()) { // one that stays has most of it
+		return fmt.Errorf("there is no room for what would come to this node: %w", err)
+	}
 	shown, err := r.ask(ctx, config)
 	if err != nil {
 		return err
