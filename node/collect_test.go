@@ -89,6 +89,7 @@ func (m *moving) joint() {
 	m.collect(m.learn(ring.Assignment{Replicas: m.from, Next: m.to}), 64<<10)
 	m.eventually(func() bool { return m.comes.collects.Progress().Keys > 0 })
 	require.Zero(m.t, m.comes.collects.Progress().Collected)
+	require.Equal(m.t, 1, m.comes.Self().Collecting.Slots)
 }
 
 // move moves the slot.
@@ -183,8 +184,8 @@ func TestASlotMoves(t *testing.T) {
 	m.move()
 	m.requireMoved()
 	p := m.comes.collects.Progress()
-	t.Logf("%+v", p)
 	require.NoError(t, p.Held)
+	require.Nil(t, m.comes.Self().Collecting)
 	require.GreaterOrEqual(t, p.Keys, int64(300))
 	require.Greater(t, p.Bytes, int64(3<<20))
 }
@@ -237,7 +238,7 @@ func TestASlotThatDoesNotMoveAfterAll(t *testing.T) {
 	m.write()
 	m.joint()
 	m.learn(ring.Assignment{Replicas: m.from})
-	m.eventually(func() bool { return m.comes.collects.Progress().Held != nil })
+	m.eventually(func() bool { return strings.Contains(m.comes.Self().Collecting.Held, "another epoch") })
 	m.comes.collects.Update(nil, 0)
 	require.NotEmpty(t, contentOf(t, m.comes, m.slot))
 	cl := m.dial(m.old[0])

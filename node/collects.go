@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/collect"
@@ -35,6 +36,19 @@ func (n *Node) collect(doc change.Document) {
 		}
 	}
 	n.collects.Update(slots, doc.Rate)
+}
+
+// collecting says how far the node is with what it collects, nil if that is nothing.
+func (n *Node) collecting() *admin.Collecting {
+	p := n.collects.Progress()
+	if p.Waiting == 0 {
+		return nil
+	}
+	c := &admin.Collecting{Slots: p.Waiting, Keys: p.Keys, Rewritten: p.Again, Bytes: p.Bytes, BytesPerSecond: p.Rate}
+	if p.Held != nil {
+		c.Held = p.Held.Error()
+	}
+	return c
 }
 
 // answerCollector answers a member of a slot that collects it.

@@ -58,6 +58,7 @@ func (n *Node) Self() admin.NodeStatus {
 		s.DamagedSlots, s.Damage, s.DamagedSlotNumbers = len(slots), first.Error(), slots
 	}
 	n.repairs.Describe(&s)
+	s.Collecting = n.collecting()
 	return s
 }
 

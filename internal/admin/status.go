@@ -108,8 +108,23 @@ type NodeStatus struct {
 	RepairFailed  int64 `json:"repair_failed,omitempty"`
 	// RepairPaused: by its settings it writes nothing again by itself.
 	RepairPaused bool `json:"repair_paused,omitempty"`
+	// Collecting says how far it is with the slots that it collects because their members change, null if there are none.
+	Collecting *Collecting `json:"collecting,omitempty"`
 	// SeenBy is what each other node says about this one: "alive", "suspect", "dead".
 	SeenBy map[string]string `json:"seen_by,omitempty"`
+}
+
+// Collecting is how far a node is with slots that it collects.
+type Collecting struct {
+	// Slots have yet to be collected.
+	Slots int `json:"slots"`
+	// Keys were copied since the node was started, and Rewritten written again, for Bytes that were read; BytesPerSecond is how fast it is at present.
+	Keys           int64 `json:"keys"`
+	Rewritten      int64 `json:"rewritten"`
+	Bytes          int64 `json:"bytes"`
+	BytesPerSecond int64 `json:"bytes_per_second"`
+	// Held says why one of the slots cannot go on; empty if none is held up.
+	Held string `json:"held,omitempty"`
 }
 
 // Disk is what a store takes of the disk, in bytes.
