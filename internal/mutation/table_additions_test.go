@@ -159,8 +159,17 @@ var additions = []mutation{
 	{name: "leaving-stays", rule: "Hints and hand-back", effect: "a process that is ending goes on beginning writes",
 		caught: scenario(register, "TestLeaving", `append k w`), edits: []edit{
 			{"node/register/home.go", `func (h *Home) successor(except uint16) uint16 {
-	if h.env.Leaving(h.self) {`, `func (h *Home) successor(except uint16) uint16 {
+	if h.leaves(h.self) {`, `func (h *Home) successor(except uint16) uint16 {
 	if false {`},
+		}},
+	{name: "moving-stays", rule: "Hints and hand-back", effect: "a home that will not hold its slot any more keeps it until it has moved",
+		caught: scenario(register, "TestAHomeThatLeavesHandsOver", `Should be false`), edits: []edit{
+			{"node/register/home.go", `return h.config.Leaves(member) || h.env.Leaving(member)`, `return h.env.Leaving(member)`},
+			{"node/register/replies.go", `h.handing == 0 && h.refused == 0 && !h.config.Leaves(h.self) ||`, `h.handing == 0 && h.refused == 0 ||`},
+		}},
+	{name: "moving-waits", rule: "Hints and hand-back", effect: "it keeps it until somebody asks for something",
+		caught: scenario(register, "TestAHomeThatLeavesHandsOver", `nobody has to ask for that`), edits: []edit{
+			{"node/register/replies.go", `h.handing == 0 && h.refused == 0 && !h.config.Leaves(h.self) ||`, `h.handing == 0 && h.refused == 0 ||`},
 		}},
 	{name: "standin-ignored", rule: "Hints and hand-back", effect: "a process that comes back takes slots from who stands in",
 		caught: scenario(register, "TestStandIn", `get k`), edits: []edit{

@@ -208,13 +208,19 @@ func (h *Home) betterHome(except uint16) uint16 {
 	if leader == h.self || leader == except || h.config.index(leader) < 0 {
 		leader = 0
 	}
-	if leader != 0 && !h.env.Leaving(leader) {
+	if leader != 0 && !h.leaves(leader) {
 		return leader // though it may not answer this process: it is up to the proxy to find that out
 	}
-	if leader != 0 || h.env.Leaving(h.self) {
+	if leader != 0 || h.leaves(h.self) {
 		return h.next(except)
 	}
 	return 0
+}
+
+// leaves reports whether a member begins nothing that another one can do: it is about to end, or slow, or will not hold the slot any more when that has moved.
+// So what it has begun is over by then, and no write is caught in a home that is none any more.
+func (h *Home) leaves(member uint16) bool {
+	return h.config.Leaves(member) || h.env.Leaving(member)
 }
 
 // Leader returns the member that leads the slot as far as the home knows, 0 if it knows of none. now is Moment.Mono.
@@ -242,23 +248,23 @@ func (h *Home) leader(except uint16, now int64) uint16 {
 }
 
 // successor returns the member that a leading home hands its slot to, 0 for none: the preferred
-// one if it is there to stay, or if this process is leaving the next one.
+// one if it is there to stay, or if this one leaves the next.
 func (h *Home) successor(except uint16) uint16 {
-	if h.env.Leaving(h.self) {
+	if h.leaves(h.self) {
 		return h.next(except)
 	}
-	if preferred := h.config.members[0]; preferred != h.self && preferred != except && h.env.Stable(preferred) && !h.env.Leaving(preferred) {
+	if preferred := h.config.Preferred(); preferred != h.self && preferred != except && h.env.Stable(preferred) && !h.leaves(preferred) {
 		return preferred
 	}
 	return 0
 }
 
 // next returns the member that takes a slot over from one that leaves: the first that answers and stays, in an order
-// that is the same for all. 0 is this one, or nobody.
+// that is the same for all, and in which those that are only to get the slot come last. 0 is this one, or nobody.
 func (h *Home) next(except uint16) uint16 {
 	for _, id := range h.config.members {
 		switch {
-		case id == except || h.env.Leaving(id):
+		case id == except || h.leaves(id):
 		case id == h.self:
 			return 0
 		case h.env.Alive(id):
@@ -313,9 +319,9 @@ func (h *Home) finishHandBack() {
 }
 
 // handingTime is how long what is in flight may take until the slot is not handed over. A
-// process that is about to end, or slow, insists.
+// member that leaves insists.
 func (h *Home) handingTime() int64 {
-	if h.env.Leaving(h.self) {
+	if h.leaves(h.self) {
 		return h.timing.Request / 2
 	}
 	return h.timing.HandBack

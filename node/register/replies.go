@@ -90,13 +90,19 @@ func (h *Home) settleAll() {
 }
 
 // drain finishes handing back as soon as nothing is in flight, and gives up a term that some
-// member has refused: that one would miss all writes of it.
+// member has refused: that one would miss all writes of it. A home that will not hold the slot much longer waits for nobody to ask for something.
 func (h *Home) drain() {
-	if h.handing == 0 && h.refused == 0 || h.phase != leading || !h.drained() {
+	if h.phase != leading || h.handing == 0 && h.refused == 0 && !h.config.Leaves(h.self) || !h.drained() {
 		return
 	}
-	if h.handing != 0 {
+	if h.handing == 0 && h.config.Leaves(h.self) {
+		h.handedTo = h.next(0)
+	}
+	switch {
+	case h.handing != 0, h.config.Leaves(h.self) && h.handedTo != 0:
 		h.finishHandBack()
+		return
+	case h.refused == 0:
 		return
 	}
 	h.stepDown()

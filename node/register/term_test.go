@@ -504,3 +504,84 @@ func TestMeta(t *testing.T) {
 	require.EqualValues(t, 1, c.home(1).Config().Epoch())
 	require.Equal(t, record.Ballot{Counter: 1, Incarnation: record.NewIncarnation(1, 1)}, c.home(1).ballot)
 }
+
+// move lets processes learn a joint epoch.
+func (c *cluster) move(epoch uint64, members, next []uint16) {
+	for _, id := range NewConfig(epoch, members, next).Members() {
+		c.process(id).learn(NewConfig(epoch, members, next))
+	}
+}
+
+// TestAHomeThatLeavesHandsOver before its slot has moved: what is in flight when the slot becomes joint is done by it in a term of that epoch, and everything
+// else by a member that stays. So nothing is caught in it when the slot is not its own any more.
+func TestAHomeThatLeavesHandsOver(t *testing.T) {
+	c := newCluster(t, 4)
+	c.move(2, []uint16{1, 2, 3}, nil)
+	c.lead(1)
+	inFlight := c.ask(1, "set k v")
+	c.move(3, []uint16{1, 2, 3}, []uint16{4, 2, 3})
+	c.open(inFlight)
+	c.failed(c.ask(1, "get warm"), NotDone, LostTerm, 0)
+	c.run()
+	c.advance(testTiming.Backoff + 1)
+	c.run()
+	c.done(inFlight, "+OK\r\n")
+	require.False(t, c.home(1).Leading(), "nobody has to ask for that")
+	require.Equal(t, 1, c.events[HandedBack])
+	c.failed(c.ask(1, "get k"), NotDone, OtherHome, 2)
+	c.mono += testTiming.Request
+	c.failed(c.ask(1, "get k"), NotDone, OtherHome, 2)
+	c.failed(c.ask(3, "get k"), NotDone, OtherHome, 2)
+	c.failed(c.ask(4, "get k"), NotDone, OtherHome, 2)
+	get := c.give(2, "get k", 1)
+	c.run()
+	c.done(get, "$1\r\nv\r\n")
+
+	c.stable[1] = true
+	get = c.ask(2, "get k")
+	c.run()
+	c.done(get, "$1\r\nv\r\n") // it is not handed back to who leaves
+	c.move(4, []uint16{4, 2, 3}, nil)
+	c.process(1).learn(NewConfig(4, []uint16{4, 2, 3}, nil))
+	c.failed(c.ask(1, "get k"), NotDone, NotMember, 0)
+	c.advance(testTiming.Backoff + 1)
+	get = c.ask(2, "get k")
+	c.run()
+	c.done(get, "$1\r\nv\r\n")
+	c.stable[4] = true
+	c.failed(c.ask(2, "get k"), NotDone, OtherHome, 4)
+}
+
+// TestAHomeThatLeavesInTheMiddle of something that takes a while parks what comes, and then hands over.
+func TestAHomeThatLeavesInTheMiddle(t *testing.T) {
+	c := newCluster(t, 4)
+	c.move(2, []uint16{1, 2, 3}, []uint16{4, 2, 3})
+	set := c.force(1, "set k v")
+	parked := c.ask(1, "append k w")
+	c.open(set)
+	c.run()
+	c.done(set, "+OK\r\n")
+	if len(parked.answers) == 0 || parked.answers[0].Outcome != Done {
+		c.failed(parked, NotDone, OtherHome, 2)
+	}
+	require.False(t, c.home(1).Leading())
+}
+
+// TestWhereNobodyStaysOneThatComesTakesOver, and who leaves goes on if there is none that answers.
+func TestWhereNobodyStaysOneThatComesTakesOver(t *testing.T) {
+	c := newCluster(t, 4)
+	c.move(2, []uint16{1, 2}, []uint16{3, 4})
+	c.failed(c.ask(2, "get k"), NotDone, OtherHome, 3)
+	get := c.ask(3, "get k")
+	c.run()
+	c.done(get, "$-1\r\n")
+	require.EqualValues(t, 3, c.home(1).Config().Preferred())
+
+	c = newCluster(t, 4)
+	c.move(2, []uint16{1, 2}, []uint16{3, 4})
+	c.leaving[3], c.leaving[4] = true, true
+	get = c.ask(1, "get k")
+	c.run()
+	c.done(get, "$-1\r\n")
+	require.True(t, c.home(1).Leading())
+}
