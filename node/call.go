@@ -11,8 +11,8 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/engine"
-	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/node/transfer"
+	"github.com/quolldb/quoll/ring"
 )
 
 // maxCalls bounds the calls that are answered at the same time.
@@ -106,15 +106,11 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 		}
 		return json.Marshal(holding)
 	case protocol.MethodScan:
-		return n.answerScan(v, protocol.DecodeScanRequest, payload)
+		return n.answerScan(protocol.DecodeScanRequest, payload)
 	case protocol.MethodScanLeaves:
-		return n.answerScan(v, protocol.DecodeScanLeavesRequest, payload)
+		return n.answerScan(protocol.DecodeScanLeavesRequest, payload)
 	case protocol.MethodStats:
-		counts, err := n.slotCounts(v)
-		if err != nil {
-			return nil, err
-		}
-		return protocol.AppendSlotCounts(nil, counts), nil
+		return n.answerStats(payload)
 	case protocol.MethodDigests:
 		return n.repairs.AnswerDigests(payload)
 	case protocol.MethodLeaves:
@@ -140,25 +136,43 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 	return nil, fmt.Errorf("node: unknown call %d", method)
 }
 
-// slotCounts counts the live records of every slot that has any.
-func (n *Node) slotCounts(v *replica.View) ([]protocol.SlotCount, error) {
+// answerStats counts the live records of every slot that has any, as of a version of the ring.
+func (n *Node) answerStats(payload []byte) ([]byte, error) {
+	d := wire.NewDecoder(payload)
+	version := d.Uvarint()
+	if err := d.Done(); err != nil {
+		return nil, err
+	}
+	if version > n.replicas.View().Table.Version() {
+		return nil, protocol.ErrChanged
+	}
 	var counts []protocol.SlotCount
-	for number := range v.Slots() {
-		stats, err := n.slotStats(number)
-		if err != nil {
+	var changed []uint16
+	for number := range uint16(ring.Slots) {
+		stats, err := n.slotStats(version, number)
+		switch {
+		case errors.Is(err, protocol.ErrChanged):
+			changed = append(changed, number)
+		case err != nil:
 			n.replicas.Unreadable(number, err)
 			return nil, err
-		}
-		if stats.Live > 0 {
+		case stats.Live > 0:
 			counts = append(counts, protocol.SlotCount{Slot: number, Live: stats.Live, Digest: stats.Digest})
 		}
 	}
-	return counts, nil
+	return protocol.AppendSlotCounts(nil, counts, changed), nil
 }
 
-func (n *Node) slotStats(number uint16) (engine.SlotStats, error) {
+// slotStats counts what this node holds of a slot, none if it does not hold it.
+func (n *Node) slotStats(version uint64, number uint16) (engine.SlotStats, error) {
+	if held, err := n.holds(version, number); !held {
+		return engine.SlotStats{}, err
+	}
 	st := n.replicas.Lock(number, nil)
 	defer st.Unlock()
+	if held, err := n.holds(version, number); !held { // it may have moved meanwhile
+		return engine.SlotStats{}, err
+	}
 	if err := st.Readable(number); err != nil {
 		return engine.SlotStats{}, err
 	}

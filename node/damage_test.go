@@ -177,7 +177,7 @@ func TestScansEndBeforeADamagedSlot(t *testing.T) {
 		require.Equal(t, "+OK\r\n", string(cl.do(fmt.Sprintf("set %d v", i)).Reply))
 	}
 	scan := func(from protocol.Place) (protocol.ScanPage, error) {
-		payload, err := cl.caller.Call(t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{From: from, Limit: 100}))
+		payload, err := cl.caller.Call(t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{Version: 1, From: from, Limit: 100}))
 		if err != nil {
 			return protocol.ScanPage{}, err
 		}
@@ -197,7 +197,7 @@ func TestScansEndBeforeADamagedSlot(t *testing.T) {
 	rest, err := scan(protocol.NewPlace(damaged+1, 0))
 	require.NoError(t, err)
 	require.Equal(t, all.Entries[11:], rest.Entries)
-	_, err = cl.caller.Call(t.Context(), protocol.MethodStats, nil)
+	_, err = cl.caller.Call(t.Context(), protocol.MethodStats, protocol.AppendVersion(nil, 1))
 	require.ErrorContains(t, err, "corrupt")
 	require.Equal(t, 1, n.Self().DamagedSlots)
 }
@@ -209,7 +209,7 @@ func TestAnErrorOfTheStoreEndsTheNode(t *testing.T) {
 		"home":   func(cl *client) { cl.send(op(protocol.Execute, "get k")) },
 		"opened": func(cl *client) { cl.send(op(protocol.Execute, "get other")) },
 		"scan": func(cl *client) {
-			_, _ = cl.caller.Call(cl.t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{}))
+			_, _ = cl.caller.Call(cl.t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{Version: 1}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -81,8 +81,8 @@ func TestR2NoReplyBeforeTheCommit(t *testing.T) {
 	t.Run("calls", func(t *testing.T) {
 		cl := c.dial(n)
 		for method, payload := range map[protocol.Method][]byte{
-			protocol.MethodScan:  protocol.AppendScanRequest(nil, protocol.ScanRequest{Limit: 10}),
-			protocol.MethodStats: nil, protocol.MethodLocate: []byte(key),
+			protocol.MethodScan:  protocol.AppendScanRequest(nil, protocol.ScanRequest{Version: 1, Limit: 10}),
+			protocol.MethodStats: protocol.AppendVersion(nil, 1), protocol.MethodLocate: []byte(key),
 		} {
 			replied := make(chan error, 1)
 			go func() { _, err := cl.caller.Call(t.Context(), method, payload); replied <- err }()

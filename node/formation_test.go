@@ -43,7 +43,7 @@ func TestNobodyFormsWithoutAll(t *testing.T) {
 	require.Equal(t, admin.Forming, a.Self().State)
 	cl := c.dial(a)
 	require.EqualValues(t, register.NotVoting, cl.do("set k v").Reason)
-	_, err := cl.caller.Call(t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{}))
+	_, err := cl.caller.Call(t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{Version: 1}))
 	require.ErrorContains(t, err, "does not vote: waits for c")
 	_, err = a.Locate(t.Context(), []byte("k"))
 	require.ErrorContains(t, err, "no ring yet: waits for c")
@@ -197,7 +197,7 @@ func TestARestartedMemoryNodeNeverVotes(t *testing.T) {
 	for _, kind := range []protocol.OpKind{protocol.ReadVersion, protocol.ReadValue, protocol.Execute} {
 		require.EqualValues(t, register.NotVoting, proxy.one(op(kind, "get k")).Reason)
 	}
-	_, err := proxy.caller.Call(t.Context(), protocol.MethodStats, nil)
+	_, err := proxy.caller.Call(t.Context(), protocol.MethodStats, protocol.AppendVersion(nil, 1))
 	require.ErrorContains(t, err, "does not vote")
 
 	voter := c.dialAs(again, c.nodes["a"])

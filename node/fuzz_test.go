@@ -59,9 +59,9 @@ func FuzzFrames(f *testing.F) {
 	f.Add(true, byte(protocol.FrameReplicate), requests, byte(protocol.FrameBatch), batch)
 	f.Add(false, byte(protocol.FrameReplicate), requests, byte(protocol.FrameReplicateReply), requests)
 	f.Add(true, byte(protocol.FrameCall), call(protocol.MethodPropose, ring), byte(protocol.FrameCall), call(protocol.MethodCommit, ring))
-	f.Add(false, byte(protocol.FrameCall), call(protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{From: 1 << 63, Limit: 1 << 30})),
+	f.Add(false, byte(protocol.FrameCall), call(protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{Version: 1, From: 1 << 63, Limit: 1 << 30})),
 		byte(protocol.FrameCall), call(protocol.MethodLocate, []byte("k")))
-	f.Add(false, byte(protocol.FrameCall), call(protocol.MethodStats, nil), byte(protocol.FrameCall), call(99, nil))
+	f.Add(false, byte(protocol.FrameCall), call(protocol.MethodStats, protocol.AppendVersion(nil, 1)), byte(protocol.FrameCall), call(99, nil))
 	f.Fuzz(func(t *testing.T, asNode bool, type1 byte, body1 []byte, type2 byte, body2 []byte) {
 		if asksForLargeValues(body1) || asksForLargeValues(body2) {
 			return

@@ -93,7 +93,7 @@ func contentOf(t testing.TB, n *Node, slot uint16) map[string]record.Record {
 func TestADamagedSlotIsRebuilt(t *testing.T) {
 	for name, find := range map[string]func(b *Node, key string){
 		"by a read": func(b *Node, key string) {
-			_, _ = b.repairs.AnswerVersions(protocol.AppendVersionsRequest(nil, []protocol.SlotKey{{Slot: ring.SlotOf([]byte(key)), Key: []byte(key)}}))
+			_, _ = b.repairs.AnswerVersions(protocol.AppendVersionsRequest(nil, 1, []protocol.SlotKey{{Slot: ring.SlotOf([]byte(key)), Key: []byte(key)}}))
 		},
 		"by the background": func(b *Node, key string) { b.repairs.Recount(b.life, ring.SlotOf([]byte(key))) },
 		"by its engine":     func(b *Node, key string) { b.engine.(*rotting).report(ring.SlotOf([]byte(key)), errFlipped) },
@@ -113,7 +113,7 @@ func TestADamagedSlotIsRebuilt(t *testing.T) {
 			slot := ring.SlotOf([]byte("one"))
 			c.eventually(func() bool { // it is purged everywhere
 				for _, n := range c.nodes {
-					if stats, err := n.slotStats(slot); err != nil || stats.Tombstones > 0 {
+					if stats, err := n.slotStats(1, slot); err != nil || stats.Tombstones > 0 {
 						return false
 					}
 				}
@@ -191,7 +191,7 @@ func TestARebuildGoesOnAfterARestart(t *testing.T) {
 	c.start("c", nil)
 	c.connected()
 	c.eventually(func() bool { return b.Self().DamagedSlots == 1 })
-	_, err := b.slotStats(slot)
+	_, err := b.slotStats(1, slot)
 	require.ErrorIs(t, err, register.ErrRebuilding)
 	require.EqualValues(t, register.StorageFailed, c.dial(b).one(op(protocol.ReadValue, "get k")).Reason)
 	c.eventually(func() bool {

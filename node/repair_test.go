@@ -23,8 +23,12 @@ func comparing(o *Options) { o.RepairInterval, o.HintLimit = 500*time.Millisecon
 // converged reports whether all nodes hold the same in every slot.
 func (c *testCluster) converged() bool {
 	var all [][]byte
+	var slots []uint16
+	for slot := range uint16(ring.Slots) {
+		slots = append(slots, slot)
+	}
 	for _, n := range c.nodes {
-		digests, err := n.repairs.AnswerDigests(nil)
+		digests, err := n.repairs.AnswerDigests(protocol.AppendSlots(nil, n.replicas.View().Table.Version(), slots))
 		require.NoError(c.t, err)
 		all = append(all, digests)
 	}

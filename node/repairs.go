@@ -67,7 +67,7 @@ func (c *compared) LockForWrites(slot uint16) repair.Slots {
 
 // List implements repair.Node.
 func (c *compared) List(request protocol.ScanRequest) (protocol.ScanPage, error) {
-	return c.node.scan(c.node.replicas.View(), request)
+	return c.node.scan(request)
 }
 
 // Unreadable implements repair.Node.

@@ -1,19 +1,20 @@
 package node
 
 import (
+	"errors"
+
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
-	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
 )
 
-func (n *Node) answerScan(v *replica.View, decode func([]byte) (protocol.ScanRequest, error), payload []byte) ([]byte, error) {
+func (n *Node) answerScan(decode func([]byte) (protocol.ScanRequest, error), payload []byte) ([]byte, error) {
 	request, err := decode(payload)
 	if err != nil {
 		return nil, err
 	}
-	page, err := n.scan(v, request)
+	page, err := n.scan(request)
 	if err != nil {
 		return nil, err
 	}
@@ -25,18 +26,24 @@ const maxScan = 10_000
 
 // scan collects the records of this node's slots from a place on, in order. Keys
 // with the same position are never torn apart. A page ends before a slot that cannot be read;
-// one that would begin with it is an error, so that others are asked for it.
-func (n *Node) scan(v *replica.View, r protocol.ScanRequest) (protocol.ScanPage, error) {
+// one that would begin with it is an error, so that others are asked for it. So it is with one that has changed since the version of the ring that the
+// request is of: whoever asks would count this node among those that held the slot then, or hold it now.
+func (n *Node) scan(r protocol.ScanRequest) (protocol.ScanPage, error) {
 	limit := max(1, min(r.Limit, maxScan))
 	page := protocol.ScanPage{Next: protocol.EndPlace}
 	now := n.now()
+	if r.Version > n.replicas.View().Table.Version() {
+		return page, protocol.ErrChanged
+	}
 	from := engine.Position(r.From.Position())
 	for number := r.From.Slot(); number < ring.Slots; number++ {
-		if leaves := r.Wants(number); leaves != 0 && v.Table.Contains(number, v.Self) {
+		if leaves := r.Wants(number); leaves != 0 {
 			before := len(page.Entries)
-			full, err := n.scanSlot(number, from, leaves, limit, now, &page)
+			full, err := n.scanSlot(&r, number, from, leaves, limit, now, &page)
 			if err != nil {
-				n.replicas.Unreadable(number, err)
+				if !errors.Is(err, protocol.ErrChanged) {
+					n.replicas.Unreadable(number, err)
+				}
 				if number == r.From.Slot() {
 					return page, err
 				}
@@ -52,9 +59,15 @@ func (n *Node) scan(v *replica.View, r protocol.ScanRequest) (protocol.ScanPage,
 }
 
 // scanSlot appends the records of some leaves of a slot and reports whether the page is full.
-func (n *Node) scanSlot(number uint16, from engine.Position, leaves uint64, limit int, now int64, page *protocol.ScanPage) (bool, error) {
+func (n *Node) scanSlot(r *protocol.ScanRequest, number uint16, from engine.Position, leaves uint64, limit int, now int64, page *protocol.ScanPage) (bool, error) {
+	if held, err := n.holds(r.Version, number); !held {
+		return false, err
+	}
 	st := n.replicas.Lock(number, nil)
 	defer st.Unlock()
+	if held, err := n.holds(r.Version, number); !held { // it may have moved meanwhile
+		return false, err
+	}
 	enough := func() bool { return len(page.Entries) >= limit }
 	visit := func(pos engine.Position, key []byte, rec record.Record) {
 		typ := rec.State.Type
@@ -75,4 +88,14 @@ func (n *Node) scanSlot(number uint16, from engine.Position, leaves uint64, limi
 		}
 	}
 	return false, nil
+}
+
+// holds reports whether this node holds a slot, as whoever knows a version of the ring would say, too. It is protocol.ErrChanged if that one does not know who
+// holds it now.
+func (n *Node) holds(version uint64, number uint16) (bool, error) {
+	v := n.replicas.View()
+	if !v.Knows(version, number) {
+		return false, protocol.ErrChanged
+	}
+	return v.Table.Contains(number, v.Self), nil
 }

@@ -19,7 +19,7 @@ func (cl *client) scanAll(limit int) []protocol.ScanPage {
 	cl.t.Helper()
 	var pages []protocol.ScanPage
 	for from := protocol.Place(0); from != protocol.EndPlace; {
-		payload, err := cl.caller.Call(cl.t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{From: from, Limit: limit}))
+		payload, err := cl.caller.Call(cl.t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{Version: 1, From: from, Limit: limit}))
 		require.NoError(cl.t, err)
 		page, err := protocol.DecodeScanPage(payload)
 		require.NoError(cl.t, err)
@@ -82,10 +82,11 @@ func TestScanPages(t *testing.T) {
 		}
 	}
 
-	payload, err := cl.caller.Call(t.Context(), protocol.MethodStats, nil)
+	payload, err := cl.caller.Call(t.Context(), protocol.MethodStats, protocol.AppendVersion(nil, 1))
 	require.NoError(t, err)
-	counts, err := protocol.DecodeSlotCounts(payload)
+	counts, changed, err := protocol.DecodeSlotCounts(payload)
 	require.NoError(t, err)
+	require.Empty(t, changed)
 	live := uint64(0)
 	for _, count := range counts {
 		live += count.Live
@@ -150,4 +151,64 @@ func TestScanDoesNotTearEqualPositions(t *testing.T) {
 		pages := cl.scanAll(limit) // which checks that a page has everything below its Next
 		require.Equal(t, tiedKeys(), keysOf(pages), "limit %d", limit)
 	}
+}
+
+// TestNothingIsToldOfASlotThatHasChanged: whoever asks would count this node among the members that it knows, or those that there are now. It is so as long as
+// one of the two has not heard.
+func TestNothingIsToldOfASlotThatHasChanged(t *testing.T) {
+	c := newFormed(t, 1, nil)
+	a := c.nodes["a"]
+	cl := c.dial(a)
+	var places []protocol.Place
+	for i := range 50 {
+		cl.do(fmt.Sprint("set k", i, " v"))
+	}
+	for _, page := range cl.scanAll(100) {
+		for _, e := range page.Entries {
+			places = append(places, e.Place)
+		}
+	}
+	moved := places[20].Slot()
+	require.True(t, a.replicas.Learn(changed(t, a, map[uint16]ring.Assignment{moved: {Replicas: []uint16{9}}})))
+	ask := func(version uint64, from protocol.Place) (protocol.ScanPage, error) {
+		payload, err := cl.caller.Call(t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{Version: version, From: from, Limit: 100}))
+		if err != nil {
+			return protocol.ScanPage{}, err
+		}
+		page, err := protocol.DecodeScanPage(payload)
+		require.NoError(t, page.Check(protocol.ScanRequest{From: from, Limit: 100}))
+		return page, err
+	}
+	page, err := ask(1, 0)
+	require.NoError(t, err)
+	require.Equal(t, protocol.NewPlace(moved, 0), page.Next)
+	require.Len(t, page.Entries, slices.IndexFunc(places, func(p protocol.Place) bool { return p.Slot() == moved }))
+	_, err = ask(1, page.Next)
+	require.True(t, protocol.IsChanged(err), "%v", err)
+	require.False(t, a.replicas.Failed())
+	page, err = ask(2, 0)
+	require.NoError(t, err)
+	require.Len(t, page.Entries, 49, "others hold the slot now")
+	require.Equal(t, protocol.EndPlace, page.Next)
+	_, err = ask(3, 0)
+	require.True(t, protocol.IsChanged(err), "the node does not know that version")
+
+	stats := func(version uint64) (live uint64, changed []uint16) {
+		payload, err := cl.caller.Call(t.Context(), protocol.MethodStats, protocol.AppendVersion(nil, version))
+		require.NoError(t, err)
+		counts, changed, err := protocol.DecodeSlotCounts(payload)
+		require.NoError(t, err)
+		for _, n := range counts {
+			live += n.Live
+		}
+		return live, changed
+	}
+	live, changed := stats(1)
+	require.EqualValues(t, 49, live)
+	require.Equal(t, []uint16{moved}, changed)
+	live, changed = stats(2)
+	require.EqualValues(t, 49, live)
+	require.Empty(t, changed)
+	_, err = cl.caller.Call(t.Context(), protocol.MethodStats, protocol.AppendVersion(nil, 3))
+	require.True(t, protocol.IsChanged(err))
 }

@@ -76,6 +76,7 @@ const (
 	transfer    = "node/transfer"
 	replicate   = "node/replicate"
 	replicas    = "node/replica"
+	repairs     = "node/repair"
 	peers       = "node/peer"
 	records     = "internal/record"
 )

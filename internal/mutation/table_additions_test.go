@@ -42,6 +42,18 @@ var additions = []mutation{
 		caught: scenario(node, "TestAJointSlotNeedsTwoMajorities", `Condition never satisfied`), edits: []edit{
 			{"node/replica/quorum.go", `if !config.Quorum(func(id uint16) bool { return h.alive(id, self) }) {`, `if false {`},
 		}},
+	{name: "scan-epoch-unchecked", rule: "Epochs of slots", effect: "a node lists what it holds to a proxy that does not know who holds the slots now",
+		caught: scenario(node, "TestNothingIsToldOfASlotThatHasChanged", `Not equal|should have`), edits: []edit{
+			{"node/scan.go", `	if !v.Knows(version, number) {`, `	if false {`},
+		}},
+	{name: "compare-joint", rule: "Epochs of slots", effect: "what who comes to a slot has yet to collect is taken for missed",
+		caught: scenario(repairs, "TestSlotsThatChangeAreNotCompared/joint", `Should be zero|Should be empty`), edits: []edit{
+			{"node/repair/compare.go", `return c.table.Contains(number, c.self) && c.table.Next(number) == nil`, `return c.table.Contains(number, c.self)`},
+		}},
+	{name: "compare-epochs", rule: "Epochs of slots", effect: "what two nodes hold in two epochs of a slot is compared",
+		caught: scenario(repairs, "TestSlotsThatChangeAreNotCompared/the_peer_knows_more", `Should be zero|Should be empty`), edits: []edit{
+			{"node/repair/answer.go", `	case table.Epoch(slot) > version:`, `	case false:`},
+		}},
 	{name: "change-all-begin", rule: "Loss accepted", effect: "all new members begin at once with whatever they hold, where all old ones are gone",
 		caught: scenario(change, "TestAllAreGone", `one begins`), edits: []edit{
 			{"ring/change/loss.go", `left = goal[:1:1]`, `left = goal`},

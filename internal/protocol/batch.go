@@ -65,7 +65,7 @@ var names = func() (names [256][]byte) {
 	return names
 }()
 
-// AppendVersion appends the version of the ring that begins the body of a batch frame: the proxy knows who holds the slots of its operations
+// AppendVersion appends the version of the ring that begins the body of a batch frame, and what a scan and the like asks for: the proxy knows who holds the slots of its operations
 // as of that version, and the node knows it too, as far as the proxy has heard. The node executes an operation if the slot has not changed since.
 func AppendVersion(dst []byte, version uint64) []byte { return wire.AppendUvarint(dst, version) }
 

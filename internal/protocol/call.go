@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/quolldb/quoll/internal/buffer"
@@ -20,12 +21,12 @@ const (
 	MethodStatus  Method = 1 // -> NodeStatus as JSON
 	MethodLocate  Method = 2 // key -> Holding as JSON
 	MethodScan    Method = 3 // ScanRequest -> ScanPage
-	MethodStats   Method = 4 // -> statistics of all slots
+	MethodStats   Method = 4 // version of the ring -> statistics of all slots
 	MethodPropose Method = 5 // ring.Cluster as JSON -> nothing: formation, first phase
 	MethodCommit  Method = 6 // ring.Cluster as JSON -> nothing: formation, second phase
 	MethodCluster Method = 7 // -> admin.Status as JSON: the cluster as the node sees it
 
-	MethodDigests  Method = 8 // slots, none for all -> their digests: between nodes
+	MethodDigests  Method = 8 // slots -> their digests: between nodes
 	MethodVersions Method = 9 // keys of a slot -> their versions: between nodes
 
 	MethodRepair Method = 10 // RepairRequest as JSON -> RepairProgress as JSON: between nodes
@@ -198,4 +199,13 @@ func AppendCallReply(dst []byte, id uint64, payload []byte, err error) []byte {
 		dst = buffer.Append(dst, payload)
 	}
 	return wire.EndFrame(dst, start)
+}
+
+// ErrChanged is why a call fails that is about slots of which whoever answers does not know as the caller does who holds them, or knows that others do by now.
+// It comes as text: IsChanged tells.
+var ErrChanged = errors.New("a slot has changed, or not yet")
+
+// IsChanged reports whether a call failed with ErrChanged.
+func IsChanged(err error) bool {
+	return err != nil && (errors.Is(err, ErrChanged) || errors.Is(err, ErrCall) && strings.Contains(err.Error(), ErrChanged.Error()))
 }

@@ -103,7 +103,7 @@ var places = rapid.Custom(func(t *rapid.T) Place {
 
 func TestScansComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		request := ScanRequest{From: places.Draw(t, "from"), Limit: rapid.IntRange(0, math.MaxInt32).Draw(t, "limit")}
+		request := ScanRequest{Version: rapid.Uint64().Draw(t, "version"), From: places.Draw(t, "from"), Limit: rapid.IntRange(0, math.MaxInt32).Draw(t, "limit")}
 		got, err := DecodeScanRequest(AppendScanRequest(nil, request))
 		require.NoError(t, err)
 		require.Equal(t, request, got)
@@ -118,9 +118,11 @@ func TestScansComeBack(t *testing.T) {
 		counts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) SlotCount {
 			return SlotCount{Slot: rapid.Uint16().Draw(t, "slot"), Live: rapid.Uint64().Draw(t, "live"), Digest: rapid.Uint64().Draw(t, "digest")}
 		}), 0, 5).Draw(t, "counts")
-		back, err := DecodeSlotCounts(AppendSlotCounts(nil, counts))
+		changed := rapid.SliceOfN(rapid.Uint16(), 1, 5).Draw(t, "changed")
+		back, moved, err := DecodeSlotCounts(AppendSlotCounts(nil, counts, changed))
 		require.NoError(t, err)
 		require.Equal(t, counts, back)
+		require.Equal(t, changed, moved)
 	})
 	require.EqualValues(t, 16384, EndPlace.Slot())
 }

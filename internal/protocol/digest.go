@@ -16,11 +16,16 @@ type SlotDigest struct {
 	Slot       uint16
 	Digest     uint64
 	Unreadable bool // its data is damaged: it takes no part
+	Changed    bool // others hold it since the version that was asked for, or may
 }
 
-// AppendSlots appends the slots that are asked about: the payload of a MethodDigests or MethodLeaves call, and the end of
-// a MethodScan call's.
-func AppendSlots(dst []byte, slots []uint16) []byte {
+// AppendSlots appends the payload of a MethodDigests or MethodLeaves call: the slots that are asked about, and the version of the ring as of which it is
+// known who holds them. The node tells nothing of those that have changed since.
+func AppendSlots(dst []byte, version uint64, slots []uint16) []byte {
+	return appendSlots(AppendVersion(dst, version), slots)
+}
+
+func appendSlots(dst []byte, slots []uint16) []byte {
 	for _, slot := range slots {
 		dst = wire.AppendUint16(dst, slot)
 	}
@@ -28,31 +33,44 @@ func AppendSlots(dst []byte, slots []uint16) []byte {
 }
 
 // DecodeSlots decodes it.
-func DecodeSlots(payload []byte) ([]uint16, error) {
+func DecodeSlots(payload []byte) (version uint64, slots []uint16, err error) {
 	d := wire.NewDecoder(payload)
-	if len(payload) > 2*ring.Slots {
-		d.Fail("more slots than there are")
-	}
-	var slots []uint16
+	version = d.Uvarint()
 	for d.More() {
 		slot := d.Uint16()
+		if len(slots) == ring.Slots {
+			d.Fail("more slots than there are")
+			break
+		}
 		if slot >= ring.Slots {
 			d.Fail("a slot that there is not")
 		}
 		slots = append(slots, slot)
 	}
-	return slots, d.Done()
+	return version, slots, d.Done()
 }
 
 // AppendSlotDigests appends the payload of a reply to MethodDigests: the slots that hold
-// anything, or are damaged.
+// anything, are damaged, or have changed.
 func AppendSlotDigests(dst []byte, digests []SlotDigest) []byte {
 	dst = slices.Grow(dst, binary.MaxVarintLen64+slotDigestSize*len(digests))
 	dst = wire.AppendUvarint(dst, uint64(len(digests)))
 	for _, d := range digests {
-		dst = wire.AppendBool(wire.AppendUint64(wire.AppendUint16(dst, d.Slot), d.Digest), d.Unreadable)
+		dst = append(wire.AppendUint64(wire.AppendUint16(dst, d.Slot), d.Digest), d.flags())
 	}
 	return dst
+}
+
+const unreadableBit, changedBit = 1, 2
+
+func (d *SlotDigest) flags() (flags byte) {
+	if d.Unreadable {
+		flags |= unreadableBit
+	}
+	if d.Changed {
+		flags |= changedBit
+	}
+	return flags
 }
 
 // slotDigestSize is the length of one in the payload, in bytes.
@@ -62,7 +80,9 @@ const slotDigestSize = 2 + 8 + 1
 func DecodeSlotDigests(payload []byte, each func(SlotDigest)) error {
 	d := wire.NewDecoder(payload)
 	for range d.Count(slotDigestSize) {
-		digest := SlotDigest{Slot: d.Uint16(), Digest: d.Uint64(), Unreadable: d.Bool()}
+		digest := SlotDigest{Slot: d.Uint16(), Digest: d.Uint64()}
+		flags := d.Byte()
+		digest.Unreadable, digest.Changed = flags&unreadableBit != 0, flags&changedBit != 0
 		if d.Err() != nil {
 			break
 		}
@@ -77,9 +97,9 @@ type SlotKey struct {
 	Key  []byte
 }
 
-// AppendVersionsRequest appends the payload of a MethodVersions call.
-func AppendVersionsRequest(dst []byte, keys []SlotKey) []byte {
-	dst = wire.AppendUvarint(dst, uint64(len(keys)))
+// AppendVersionsRequest appends the payload of a MethodVersions call. version is that of the ring, as in AppendSlots: if some slot has changed since, the call fails.
+func AppendVersionsRequest(dst []byte, version uint64, keys []SlotKey) []byte {
+	dst = wire.AppendUvarint(AppendVersion(dst, version), uint64(len(keys)))
 	for _, k := range keys {
 		dst = wire.AppendBytes(wire.AppendUint16(dst, k.Slot), k.Key)
 	}
@@ -87,14 +107,15 @@ func AppendVersionsRequest(dst []byte, keys []SlotKey) []byte {
 }
 
 // DecodeVersionsRequest decodes it. The keys are views into the payload.
-func DecodeVersionsRequest(payload []byte) ([]SlotKey, error) {
+func DecodeVersionsRequest(payload []byte) (version uint64, keys []SlotKey, err error) {
 	d := wire.NewDecoder(payload)
+	version = d.Uvarint()
 	n := d.Count(3)
-	keys := make([]SlotKey, 0, n)
+	keys = make([]SlotKey, 0, n)
 	for range n {
 		keys = append(keys, SlotKey{Slot: d.Uint16(), Key: d.Bytes()})
 	}
-	return keys, d.Done()
+	return version, keys, d.Done()
 }
 
 // AppendVersions appends the payload of the reply: the version of the replica's record of each

@@ -12,7 +12,7 @@ import (
 
 func TestSlotDigestsComeBack(t *testing.T) {
 	digests := rapid.Custom(func(t *rapid.T) SlotDigest {
-		return SlotDigest{Slot: rapid.Uint16().Draw(t, "slot"), Digest: rapid.Uint64().Draw(t, "digest"), Unreadable: rapid.Bool().Draw(t, "unreadable")}
+		return SlotDigest{Slot: rapid.Uint16().Draw(t, "slot"), Digest: rapid.Uint64().Draw(t, "digest"), Unreadable: rapid.Bool().Draw(t, "unreadable"), Changed: rapid.Bool().Draw(t, "changed")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOf(digests).Draw(t, "list")
@@ -29,7 +29,7 @@ func TestSlotDigestsComeBack(t *testing.T) {
 
 func TestSlotsThatThereAreNot(t *testing.T) {
 	for _, slots := range [][]uint16{{ring.Slots}, {1, 1<<16 - 1}, make([]uint16, ring.Slots+1)} {
-		_, err := DecodeSlots(AppendSlots(nil, slots))
+		_, _, err := DecodeSlots(AppendSlots(nil, 1, slots))
 		require.ErrorIs(t, err, wire.ErrMalformed)
 	}
 }

@@ -93,7 +93,7 @@ func FuzzScanPage(f *testing.F) {
 func FuzzCall(f *testing.F) {
 	f.Add([]byte{1, byte(MethodScan), 0})
 	f.Add(append([]byte{1, byte(MethodScan)}, AppendScanRequest(nil, ScanRequest{From: EndPlace, Limit: 10})...))
-	f.Add(AppendSlotCounts(nil, []SlotCount{{Slot: 1, Live: 2, Digest: 3}}))
+	f.Add(AppendSlotCounts(nil, []SlotCount{{Slot: 1, Live: 2, Digest: 3}}, []uint16{4}))
 	f.Add([]byte{1, 1, 'n', 'o'})
 	f.Add([]byte{1, 0, 'y'})
 	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
@@ -111,10 +111,10 @@ func FuzzCall(f *testing.F) {
 			require.NoError(t, err)
 			require.Equal(t, request, same)
 		}
-		counts, err := DecodeSlotCounts(body)
+		counts, changed, err := DecodeSlotCounts(body)
 		require.LessOrEqual(t, cap(counts), len(body)/11, "no memory for what is only declared")
 		if err == nil {
-			same, err := DecodeSlotCounts(AppendSlotCounts(nil, counts))
+			same, _, err := DecodeSlotCounts(AppendSlotCounts(nil, counts, changed))
 			require.NoError(t, err)
 			require.Equal(t, counts, same)
 		}

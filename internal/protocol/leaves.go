@@ -43,8 +43,7 @@ func DecodeLeaves(payload []byte) ([]SlotLeaves, error) {
 // AppendScanLeavesRequest appends the payload of a MethodScanLeaves call, which asks for records of
 // some leaves of each of some slots.
 func AppendScanLeavesRequest(dst []byte, r ScanRequest) []byte {
-	dst = wire.AppendUint64(dst, uint64(r.From))
-	dst = wire.AppendUvarint(dst, uint64(r.Limit))
+	dst = appendScan(dst, &r)
 	for i, slot := range r.Slots {
 		dst = wire.AppendUint64(wire.AppendUint16(dst, slot), r.Leaves[i])
 	}
@@ -54,7 +53,7 @@ func AppendScanLeavesRequest(dst []byte, r ScanRequest) []byte {
 // DecodeScanLeavesRequest decodes it. One that asks for no slot is malformed.
 func DecodeScanLeavesRequest(payload []byte) (ScanRequest, error) {
 	d := wire.NewDecoder(payload)
-	r := ScanRequest{From: Place(d.Uint64()), Limit: int(d.Uvarint() & (1<<31 - 1))}
+	r := decodeScan(&d)
 	for d.More() {
 		r.Slots, r.Leaves = append(r.Slots, d.Uint16()), append(r.Leaves, d.Uint64())
 	}

@@ -15,8 +15,9 @@ func TestLeavesComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slots := rapid.SliceOfNDistinct(rapid.Uint16Max(ring.Slots-1), 1, 5, rapid.ID[uint16]).Draw(t, "slots")
 		slices.Sort(slots)
-		got, err := DecodeSlots(AppendSlots(nil, slots))
+		version, got, err := DecodeSlots(AppendSlots(nil, 300, slots))
 		require.NoError(t, err)
+		require.EqualValues(t, 300, version)
 		require.Equal(t, slots, got)
 
 		list := make([]SlotLeaves, len(slots))
@@ -30,7 +31,7 @@ func TestLeavesComeBack(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, list, decoded)
 
-		request := ScanRequest{From: places.Draw(t, "from"), Limit: 7, Slots: slots, Leaves: rapid.SliceOfN(rapid.Uint64(), len(slots), len(slots)).Draw(t, "leaves")}
+		request := ScanRequest{Version: rapid.Uint64().Draw(t, "version"), From: places.Draw(t, "from"), Limit: 7, Slots: slots, Leaves: rapid.SliceOfN(rapid.Uint64(), len(slots), len(slots)).Draw(t, "leaves")}
 		again, err := DecodeScanLeavesRequest(AppendScanLeavesRequest(nil, request))
 		require.NoError(t, err)
 		require.Equal(t, request, again)
@@ -51,15 +52,17 @@ func TestWhatAScanWants(t *testing.T) {
 
 // FuzzLeaves takes requests for leaves, and leaves, apart.
 func FuzzLeaves(f *testing.F) {
-	f.Add(AppendSlots(nil, []uint16{1, 2}))
+	f.Add(AppendSlots(nil, 1, []uint16{1, 2}))
 	f.Add(AppendLeaves(nil, []SlotLeaves{{Slot: 1}, {Slot: 2}}))
 	f.Add(AppendScanLeavesRequest(nil, ScanRequest{Slots: []uint16{1}, Leaves: []uint64{AllLeaves}}))
 	f.Add(make([]byte, 2*ring.Slots+2))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		slots, err := DecodeSlots(body)
+		version, slots, err := DecodeSlots(body)
 		require.LessOrEqual(t, len(slots), ring.Slots)
 		if err == nil {
-			require.Equal(t, len(body), 2*len(slots))
+			_, same, err := DecodeSlots(AppendSlots(nil, version, slots))
+			require.NoError(t, err)
+			require.Equal(t, slots, same)
 			for _, slot := range slots {
 				require.Less(t, slot, uint16(ring.Slots))
 			}

@@ -26,8 +26,10 @@ func (p Place) Position() uint64 { return uint64(p) & (1<<48 - 1) }
 
 // ScanRequest asks a node for its records from a place on, in order.
 type ScanRequest struct {
-	From  Place
-	Limit int // about so many records
+	// Version is the one of the ring as of which whoever asks knows who holds the slots: the node tells of no slot that has changed since.
+	Version uint64
+	From    Place
+	Limit   int // about so many records
 	// Slots are the only ones that are asked for, in ascending order; none means all.
 	Slots []uint16
 	// Leaves are those of each of the Slots that are asked for, leaf i as bit i; none means all.
@@ -82,7 +84,7 @@ func (p *ScanPage) Check(r ScanRequest) error {
 	n, limit := len(p.Entries), max(r.Limit, 1)
 	switch {
 	case n > limit && p.Entries[limit-1].Place != last, // only keys of one place come together
-		n == 0 && p.Next != EndPlace,
+		n == 0 && p.Next != EndPlace && (p.Next.Position() != 0 || p.Next.Slot() <= r.From.Slot()), // one ends early only before a slot of which nothing is told
 		n > 0 && p.Next <= last,
 		p.Next > EndPlace:
 		return errPage
@@ -92,15 +94,23 @@ func (p *ScanPage) Check(r ScanRequest) error {
 
 // AppendScanRequest appends the payload of a MethodScan call.
 func AppendScanRequest(dst []byte, r ScanRequest) []byte {
-	dst = wire.AppendUint64(dst, uint64(r.From))
-	dst = wire.AppendUvarint(dst, uint64(r.Limit))
-	return AppendSlots(dst, r.Slots)
+	return appendSlots(appendScan(dst, &r), r.Slots)
+}
+
+// appendScan appends what all requests begin with.
+func appendScan(dst []byte, r *ScanRequest) []byte {
+	dst = wire.AppendUint64(AppendVersion(dst, r.Version), uint64(r.From))
+	return wire.AppendUvarint(dst, uint64(r.Limit))
+}
+
+func decodeScan(d *wire.Decoder) ScanRequest {
+	return ScanRequest{Version: d.Uvarint(), From: Place(d.Uint64()), Limit: int(d.Uvarint() & (1<<31 - 1))}
 }
 
 // DecodeScanRequest decodes it.
 func DecodeScanRequest(payload []byte) (ScanRequest, error) {
 	d := wire.NewDecoder(payload)
-	r := ScanRequest{From: Place(d.Uint64()), Limit: int(d.Uvarint() & (1<<31 - 1))}
+	r := decodeScan(&d)
 	for d.More() {
 		r.Slots = append(r.Slots, d.Uint16())
 	}
@@ -140,24 +150,27 @@ type SlotCount struct {
 }
 
 // AppendSlotCounts appends the payload of a reply to MethodStats: the slots that
-// hold anything live.
-func AppendSlotCounts(dst []byte, counts []SlotCount) []byte {
+// hold anything live, and those that have changed since the version that was asked for (AppendVersion).
+func AppendSlotCounts(dst []byte, counts []SlotCount, changed []uint16) []byte {
 	dst = wire.AppendUvarint(dst, uint64(len(counts)))
 	for _, c := range counts {
 		dst = wire.AppendUint16(dst, c.Slot)
 		dst = wire.AppendUvarint(dst, c.Live)
 		dst = wire.AppendUint64(dst, c.Digest)
 	}
-	return dst
+	return appendSlots(dst, changed)
 }
 
 // DecodeSlotCounts decodes it.
-func DecodeSlotCounts(payload []byte) ([]SlotCount, error) {
+func DecodeSlotCounts(payload []byte) (counts []SlotCount, changed []uint16, err error) {
 	d := wire.NewDecoder(payload)
 	n := d.Count(11)
-	counts := make([]SlotCount, 0, n)
+	counts = make([]SlotCount, 0, n)
 	for range n {
 		counts = append(counts, SlotCount{Slot: d.Uint16(), Live: d.Uvarint(), Digest: d.Uint64()})
 	}
-	return counts, d.Done()
+	for d.More() {
+		changed = append(changed, d.Uint16())
+	}
+	return counts, changed, d.Done()
 }

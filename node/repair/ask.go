@@ -25,8 +25,24 @@ func awaitAlive(ctx context.Context, p Peer, timeout time.Duration) {
 // takesWrites reports whether it makes sense to let homes write what a peer missed.
 func takesWrites(p Peer) bool { return p.Alive() && !p.Crowded() }
 
+const (
+	// changeTries is how often a peer is asked that knows of other versions of the ring, and changePause the time between: it may not have heard yet.
+	changeTries = 3
+	changePause = 100 * time.Millisecond
+)
+
+// ask asks a peer for what it holds of slots.
+func ask(ctx context.Context, p Peer, method protocol.Method, payload []byte) (reply []byte, err error) {
+	for try := 0; ; try++ {
+		reply, err = p.Ask(ctx, method, payload)
+		if !protocol.IsChanged(err) || try == changeTries-1 || !clock.Sleep(ctx, changePause) {
+			return reply, err
+		}
+	}
+}
+
 // askDigests asks a peer for the digests of the same slots as some, which are sorted, and returns them in their order.
-func askDigests(ctx context.Context, p Peer, same []protocol.SlotDigest) ([]protocol.SlotDigest, error) {
+func askDigests(ctx context.Context, p Peer, version uint64, same []protocol.SlotDigest) ([]protocol.SlotDigest, error) {
 	slots := make([]uint16, len(same))
 	digests := make([]protocol.SlotDigest, len(same))
 	for i := range same {
@@ -35,20 +51,20 @@ func askDigests(ctx context.Context, p Peer, same []protocol.SlotDigest) ([]prot
 	if len(slots) == 0 { // which would ask for all
 		return digests, nil
 	}
-	payload, err := p.Ask(ctx, protocol.MethodDigests, protocol.AppendSlots(nil, slots))
+	payload, err := ask(ctx, p, protocol.MethodDigests, protocol.AppendSlots(nil, version, slots))
 	if err != nil {
 		return nil, err
 	}
 	return digests, protocol.DecodeSlotDigests(payload, func(d protocol.SlotDigest) {
-		if i, found := slices.BinarySearch(slots, d.Slot); found { // a node of an earlier version tells of all
+		if i, found := slices.BinarySearch(slots, d.Slot); found {
 			digests[i] = d
 		}
 	})
 }
 
 // askLeaves asks a peer for the leaves of slots. Those that it cannot read are missing.
-func askLeaves(ctx context.Context, p Peer, slots []uint16) (map[uint16]*engine.Leaves, error) {
-	payload, err := p.Ask(ctx, protocol.MethodLeaves, protocol.AppendSlots(nil, slots))
+func askLeaves(ctx context.Context, p Peer, version uint64, slots []uint16) (map[uint16]*engine.Leaves, error) {
+	payload, err := ask(ctx, p, protocol.MethodLeaves, protocol.AppendSlots(nil, version, slots))
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +85,7 @@ func askList(ctx context.Context, p Peer, request protocol.ScanRequest) (protoco
 	if len(request.Leaves) > 0 {
 		method, payload = protocol.MethodScanLeaves, protocol.AppendScanLeavesRequest(nil, request)
 	}
-	payload, err := p.Ask(ctx, method, payload)
+	payload, err := ask(ctx, p, method, payload)
 	if err != nil {
 		return protocol.ScanPage{}, err
 	}
@@ -81,8 +97,8 @@ func askList(ctx context.Context, p Peer, request protocol.ScanRequest) (protoco
 }
 
 // askVersions asks a peer which versions it holds of keys.
-func askVersions(ctx context.Context, p Peer, keys []protocol.SlotKey) ([]record.Version, error) {
-	payload, err := p.Ask(ctx, protocol.MethodVersions, protocol.AppendVersionsRequest(nil, keys))
+func askVersions(ctx context.Context, p Peer, version uint64, keys []protocol.SlotKey) ([]record.Version, error) {
+	payload, err := ask(ctx, p, protocol.MethodVersions, protocol.AppendVersionsRequest(nil, version, keys))
 	if err != nil {
 		return nil, err
 	}

@@ -38,11 +38,23 @@ func (c *comparison) slots(ctx context.Context) (differing []uint16, compared in
 func (c *comparison) shared() (slots []uint16) {
 	for i := int(c.request.First); i <= int(c.request.Last); i++ {
 		number := uint16(i)
-		if (c.only == nil || isOne(c.only, number)) && c.table.Contains(number, c.self) && c.table.Contains(number, c.peer.ID()) {
+		if (c.only == nil || isOne(c.only, number)) && c.compares(number) && c.table.Contains(number, c.peer.ID()) {
 			slots = append(slots, number)
 		}
 	}
 	return slots
+}
+
+// compares reports whether this node may compare a slot. One that is joint is left alone: who comes to it has yet to collect it, and a home writes what is not
+// agreed (R18).
+func (c *comparison) compares(number uint16) bool {
+	return c.table.Contains(number, c.self) && c.table.Next(number) == nil
+}
+
+// changed reports whether a slot has changed since the comparison began: what nodes hold in two epochs of a slot is not compared.
+func (c *comparison) changed(number uint16) bool {
+	table, _ := c.node.Ring()
+	return table == nil || table.Epoch(number) != c.table.Epoch(number)
 }
 
 // isOne reports whether a slot is one of some, which are sorted.
@@ -55,11 +67,14 @@ func isOne(slots []uint16, number uint16) bool {
 func (c *comparison) lookAtSlots(ctx context.Context, slots []uint16) (differing []uint16, compared int, err error) {
 	for some := range slices.Chunk(slots, slotsAtOnce) {
 		mine := c.digests(some)
-		theirs, err := askDigests(ctx, c.peer, mine)
+		theirs, err := askDigests(ctx, c.peer, c.table.Version(), mine)
 		if err != nil {
 			return nil, 0, err
 		}
 		for i := range mine {
+			if theirs[i].Changed {
+				continue
+			}
 			if mine[i].Unreadable || theirs[i].Unreadable {
 				c.progress.Unreadable.Add(1)
 				continue
@@ -93,7 +108,7 @@ func (c *comparison) digests(slots []uint16) []protocol.SlotDigest {
 func (c *comparison) digest(number uint16) (digest uint64, responsible bool, err error) {
 	slots := c.node.Lock(number)
 	defer slots.Unlock()
-	if !slots.Responsible(number) {
+	if c.changed(number) || !slots.Responsible(number) {
 		return 0, false, nil
 	}
 	stats, err := slots.Stats(number)

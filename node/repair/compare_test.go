@@ -62,7 +62,7 @@ func TestWhatAllReplicasDeletedIsForgotten(t *testing.T) {
 	c, slot := newLarge(t, 3, nil)
 	c.put(slot, []byte("deleted"), record.Record{Version: record.Version{Seq: 9}})
 	deletions := func() uint64 {
-		stats, err := c.node("a").stats(slot)
+		stats, err := c.node("a").stats(1, slot)
 		require.NoError(t, err)
 		return stats.Tombstones
 	}

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -44,6 +45,7 @@ type fakeNode struct {
 	metrics metrics.Node
 	logs    bytes.Buffer
 	back    atomic.Bool
+	table   *ring.Table      // what it knows, the cluster's if nil
 	refuses atomic.Bool      // its homes refuse what they are asked for
 	damaged map[uint16]error // what Unreadable was told
 }
@@ -155,7 +157,7 @@ func value(text string, version uint64) record.Record {
 	return record.Record{Version: record.Version{Seq: version}, State: record.State{Type: record.String, Value: []byte(text)}}
 }
 
-func (n *fakeNode) Ring() (*ring.Table, uint16)     { return n.cluster.table, n.id }
+func (n *fakeNode) Ring() (*ring.Table, uint16)     { return cmp.Or(n.table, n.cluster.table), n.id }
 func (n *fakeNode) Reason() string                  { return "" }
 func (n *fakeNode) Peers() []Peer                   { return n.peers }
 func (n *fakeNode) Busy() bool                      { return false }

@@ -12,13 +12,17 @@ import (
 // A deletion is forgotten when the home that wrote it has heard of all replicas that they hold it
 // (R13). It waits for a second. Should one of them be slower, or the home lose its term, then all
 // replicas come to hold the same, no comparison finds anything, and they would remember it for ever. So a
-// home deletes once more what stays deleted while all replicas are there.
+// home deletes once more what stays deleted while all replicas are there. In a joint epoch nothing is forgotten.
 
 // forget lets homes delete again what this node holds as deleted, and still does a moment later.
 func (c *comparison) forget(ctx context.Context) error {
 	for some := range slices.Chunk(c.remembering(), repairPage) {
 		for from, end := protocol.NewPlace(some[0], 0), protocol.NewPlace(some[len(some)-1]+1, 0); from < end; {
-			page, err := c.node.List(protocol.ScanRequest{From: from, Limit: repairPage, Slots: some})
+			page, err := c.node.List(protocol.ScanRequest{Version: c.table.Version(), From: from, Limit: repairPage, Slots: some})
+			if err != nil && c.changed(from.Slot()) {
+				from = protocol.NewPlace(from.Slot()+1, 0)
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -36,7 +40,7 @@ func (c *comparison) forget(ctx context.Context) error {
 func (c *comparison) remembering() (slots []uint16) {
 	for i := int(c.request.First); i <= int(c.request.Last); i++ {
 		number := uint16(i)
-		if c.table.Contains(number, c.self) && c.remembers(number) {
+		if c.compares(number) && c.remembers(number) {
 			slots = append(slots, number)
 		}
 	}
@@ -61,7 +65,7 @@ func (c *comparison) remembers(number uint16) bool {
 func (c *comparison) deletions(number uint16) (uint64, error) {
 	slots := c.node.Lock(number)
 	defer slots.Unlock()
-	if !slots.Responsible(number) {
+	if c.changed(number) || !slots.Responsible(number) {
 		return 0, nil
 	}
 	stats, err := slots.Stats(number)
@@ -97,7 +101,7 @@ func (c *comparison) deleteOne(e *protocol.ScanEntry) error {
 	number := e.Place.Slot()
 	slots := c.node.LockForWrites(number)
 	defer slots.Unlock()
-	if !slots.Responsible(number) {
+	if c.changed(number) || !slots.Responsible(number) {
 		return nil
 	}
 	rec, present, err := slots.Get(number, e.Key)

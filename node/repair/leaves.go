@@ -35,7 +35,7 @@ func (c *comparison) narrow(ctx context.Context, slots []uint16) ([]part, error)
 	var large []*part
 	for i, number := range slots {
 		parts[i] = part{number, protocol.AllLeaves}
-		stats, err := c.repairer.stats(number)
+		stats, err := c.repairer.stats(c.table.Version(), number)
 		if err == nil && stats.Live+stats.Tombstones >= leavesFrom { // the error will be that of listing it
 			large = append(large, &parts[i])
 		}
@@ -64,12 +64,16 @@ func (c *comparison) look(ctx context.Context, parts []*part) error {
 		for i, p := range some {
 			slots[i] = p.slot
 		}
-		theirs, err := askLeaves(ctx, c.peer, slots)
+		theirs, err := askLeaves(ctx, c.peer, c.table.Version(), slots)
 		if err != nil {
 			return err
 		}
 		for _, p := range some {
-			mine, err := c.repairer.leaves(p.slot)
+			mine, err := c.repairer.leavesAsOf(c.table.Version(), p.slot)
+			if c.changed(p.slot) {
+				p.leaves = 0
+				continue
+			}
 			if err != nil {
 				c.node.Unreadable(p.slot, err)
 			}
@@ -86,8 +90,8 @@ func (c *comparison) look(ctx context.Context, parts []*part) error {
 }
 
 // askFor returns the request for the records of some parts, from the first one on.
-func askFor(parts []part) protocol.ScanRequest {
-	request := protocol.ScanRequest{From: protocol.NewPlace(parts[0].slot, 0), Limit: repairPage}
+func (c *comparison) askFor(parts []part) protocol.ScanRequest {
+	request := protocol.ScanRequest{Version: c.table.Version(), From: protocol.NewPlace(parts[0].slot, 0), Limit: repairPage}
 	whole := true
 	for _, p := range parts {
 		request.Slots, request.Leaves = append(request.Slots, p.slot), append(request.Leaves, p.leaves)

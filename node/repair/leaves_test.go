@@ -201,8 +201,7 @@ func TestASmallSlotIsListedAtOnce(t *testing.T) {
 	c.repairAt("a", slot)
 }
 
-// TestAPeerThatDoesNotKnowLeaves has its slots listed as a whole. It is of a former version, and tells the digests
-// of all slots, whatever it is asked.
+// TestAPeerThatDoesNotKnowLeaves has its slots listed as a whole.
 func TestAPeerThatDoesNotKnowLeaves(t *testing.T) {
 	const keys = 1000
 	c, slot := newLarge(t, keys, nil)
@@ -213,9 +212,6 @@ func TestAPeerThatDoesNotKnowLeaves(t *testing.T) {
 	p.ask = func(method protocol.Method, payload []byte) ([]byte, error) {
 		if method > protocol.MethodRepair {
 			return nil, fmt.Errorf("unknown call %d", method)
-		}
-		if method == protocol.MethodDigests {
-			payload = nil
 		}
 		return current(method, payload)
 	}

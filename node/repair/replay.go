@@ -2,12 +2,12 @@ package repair
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/node/hint"
-	"github.com/quolldb/quoll/ring"
 )
 
 // While a peer is away the node notes which keys it misses of the slots that are led here (package hint). When the peer is
@@ -24,8 +24,7 @@ const (
 // replay lets homes write what peers have missed that are back. A restarted node waits until it is back itself, and
 // calls Soon then: hints that cannot be written are spent.
 func (r *Repairer) replay(ctx context.Context) {
-	table, self := r.node.Ring()
-	if table == nil || !r.node.Back() || r.opt.Rate < 0 {
+	if table, _ := r.node.Ring(); table == nil || !r.node.Back() || r.opt.Rate < 0 {
 		return
 	}
 	if r.acquire(ctx) != nil {
@@ -34,13 +33,13 @@ func (r *Repairer) replay(ctx context.Context) {
 	defer r.release()
 	for _, p := range r.node.Peers() {
 		if set := p.Hints(); set != nil {
-			r.replayTo(ctx, table, self, p, set)
+			r.replayTo(ctx, p, set)
 		}
 	}
 }
 
 // replayTo goes on until there is nothing left, or the peer goes away again.
-func (r *Repairer) replayTo(ctx context.Context, table *ring.Table, self uint16, p Peer, set *hint.Set) {
+func (r *Repairer) replayTo(ctx context.Context, p Peer, set *hint.Set) {
 	before := r.total.Keys.Load()
 	defer func() {
 		if keys := r.total.Keys.Load() - before; keys > 0 {
@@ -48,7 +47,18 @@ func (r *Repairer) replayTo(ctx context.Context, table *ring.Table, self uint16,
 		}
 	}()
 	for ctx.Err() == nil && takesWrites(p) && set.Counts() != (hint.Counts{}) {
+		table, self := r.node.Ring()
+		if table == nil {
+			return
+		}
 		batch := set.Take(replayKeys)
+		if taken := len(batch.Hints); taken > 0 {
+			batch.Hints = slices.DeleteFunc(slices.Clone(batch.Hints), func(h hint.Hint) bool { return !table.Contains(h.Slot, p.ID()) })
+			if len(batch.Hints) == 0 { // it does not hold any of these slots any more
+				set.Done()
+				continue
+			}
+		}
 		done, err := r.replayBatch(ctx, batch, func() *comparison { return r.comparison(table, self, p, everything, &r.total) })
 		switch {
 		case done:
@@ -101,7 +111,7 @@ func (c *comparison) replay(ctx context.Context, batch hint.Batch) error {
 	for i, h := range batch.Hints {
 		keys[i] = protocol.SlotKey{Slot: h.Slot, Key: h.Key}
 	}
-	theirs, err := askVersions(ctx, c.peer, keys)
+	theirs, err := askVersions(ctx, c.peer, c.table.Version(), keys)
 	if err != nil {
 		return err
 	}

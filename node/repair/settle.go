@@ -94,9 +94,12 @@ func (c *comparison) repair(ctx context.Context, slots []uint16, compared func(s
 	compared(len(slots) - len(parts))
 	var found []suspect // of many slots: they all settle in one moment
 	for some := range slices.Chunk(parts, repairSlots) {
-		request := askFor(some)
+		request := c.askFor(some)
 		for end := protocol.NewPlace(some[len(some)-1].slot+1, 0); request.From < end; {
 			suspects, next, err := c.suspects(ctx, request)
+			if slot := request.From.Slot(); err != nil && c.changed(slot) {
+				suspects, next, err = nil, protocol.NewPlace(slot+1, 0), nil
+			}
 			if err != nil {
 				return err
 			}
@@ -122,11 +125,12 @@ func (c *comparison) settle(ctx context.Context, suspects []suspect) error {
 	if !clock.Sleep(ctx, c.settling) {
 		return ctx.Err()
 	}
+	suspects = slices.DeleteFunc(suspects, func(s suspect) bool { return c.changed(s.Slot) })
 	keys := make([]protocol.SlotKey, len(suspects))
 	for i := range suspects {
 		keys[i] = suspects[i].SlotKey
 	}
-	theirs, err := askVersions(ctx, c.peer, keys)
+	theirs, err := askVersions(ctx, c.peer, c.table.Version(), keys)
 	if err != nil {
 		return err
 	}

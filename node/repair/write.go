@@ -50,8 +50,8 @@ func (c *comparison) rewrite(ctx context.Context, s suspect) error {
 func (c *comparison) write(s suspect) (int, error) {
 	slots := c.node.LockForWrites(s.Slot)
 	defer slots.Unlock()
-	if !c.noted && !slots.Responsible(s.Slot) {
-		return 0, nil // somebody else leads the slot now, and compares it
+	if c.changed(s.Slot) || !c.noted && !slots.Responsible(s.Slot) {
+		return 0, nil // somebody else leads the slot now, and compares it, or it has moved
 	}
 	rec, _, err := slots.Get(s.Slot, s.Key)
 	if err != nil {

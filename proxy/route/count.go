@@ -5,18 +5,13 @@ import (
 	"slices"
 
 	"github.com/quolldb/quoll/internal/protocol"
-	"github.com/quolldb/quoll/proxy/quorum"
 	"github.com/quolldb/quoll/ring"
 )
 
 // DBSize implements Cluster: it takes the number for each slot that a majority of
 // replicas holds the same records of, and scans the others.
 func (c *Coordinator) DBSize(ctx context.Context) (int64, error) {
-	view := c.ring.Load()
-	if view == nil {
-		return 0, ErrNotReady
-	}
-	counts, err := c.slotCounts(ctx, view)
+	view, counts, err := c.slotCounts(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -24,7 +19,7 @@ func (c *Coordinator) DBSize(ctx context.Context) (int64, error) {
 	for slot := range uint16(ring.Slots) {
 		n, agreed := agreedCount(view, slot, counts)
 		if !agreed {
-			if n, err = c.countSlot(ctx, view, slot); err != nil {
+			if n, err = c.countSlot(ctx, slot); err != nil {
 				return 0, err
 			}
 		}
@@ -33,55 +28,67 @@ func (c *Coordinator) DBSize(ctx context.Context) (int64, error) {
 	return total, nil
 }
 
-// slotCount is what one node holds, by slot.
-type slotCount [ring.Slots]protocol.SlotCount
+// slotCount is what one node holds, by slot; changed are those of which it tells nothing, for others hold them since.
+type slotCount struct {
+	slots   [ring.Slots]protocol.SlotCount
+	changed ring.SlotSet
+}
 
-func (c *Coordinator) slotCounts(ctx context.Context, view *ringView) ([]*slotCount, error) {
-	answers := askAll(ctx, c, view, protocol.MethodStats, nil, func(payload []byte) (*slotCount, error) {
-		list, err := protocol.DecodeSlotCounts(payload)
-		if err != nil {
-			return nil, err
-		}
-		counts := new(slotCount)
-		for _, n := range list {
-			counts[n.Slot%ring.Slots] = n
-		}
-		return counts, nil
-	})
-	counts := make([]*slotCount, len(answers))
-	for i, a := range answers {
-		if a != nil {
-			counts[i] = *a
-		}
+// slotCounts returns what the nodes hold, and the ring in which a majority of each slot's members told it.
+func (c *Coordinator) slotCounts(ctx context.Context) (view *ringView, counts *everybody[*slotCount], err error) {
+	if c.ring.Load() == nil {
+		return nil, nil, ErrNotReady
 	}
-	for slot := range uint16(ring.Slots) {
-		if !covered(view, slot, counts) {
-			return nil, ErrNoMajority
+	err = c.asOfOneRing(ctx, func(now *ringView) (changing bool, err error) {
+		view = now
+		counts = askAll(ctx, c, view, protocol.MethodStats, func(version uint64) []byte { return protocol.AppendVersion(nil, version) }, decodeCounts)
+		for slot := range uint16(ring.Slots) {
+			if !counts.most(view, slot, func(node int) bool { return tells(counts, node, slot) }) {
+				return counts.changing || anyChanged(counts), ErrNoMajority
+			}
 		}
+		return false, nil
+	})
+	return view, counts, err
+}
+
+func decodeCounts(payload []byte) (*slotCount, error) {
+	list, changed, err := protocol.DecodeSlotCounts(payload)
+	if err != nil {
+		return nil, err
+	}
+	counts := new(slotCount)
+	for _, n := range list {
+		counts.slots[n.Slot%ring.Slots] = n
+	}
+	for _, slot := range changed {
+		counts.changed.Add(slot % ring.Slots)
 	}
 	return counts, nil
 }
 
+// tells reports whether a node that answered tells something of a slot.
+func tells(counts *everybody[*slotCount], node int, slot uint16) bool {
+	return !(*counts.answers[node]).changed.Has(slot)
+}
+
+func anyChanged(counts *everybody[*slotCount]) bool {
+	return slices.ContainsFunc(counts.answers, func(n **slotCount) bool { return n != nil && (*n).changed != ring.SlotSet{} })
+}
+
 // agreedCount returns the number of live records of a slot if a majority of its
-// replicas holds the same ones.
-func agreedCount(view *ringView, slot uint16, counts []*slotCount) (int64, bool) {
-	if view.table.Next(slot) != nil { // that would need two
-		return 0, false
-	}
-	replicas := view.table.Replicas(slot)
-	for i, l := range view.nodes {
-		if counts[i] == nil || !slices.Contains(replicas, l.id) {
+// replicas holds the same ones, and while it is joint one of those that it moves to, too.
+func agreedCount(view *ringView, slot uint16, counts *everybody[*slotCount]) (int64, bool) {
+	for node := range view.nodes {
+		if !counts.votes(view, node, slot) || !tells(counts, node, slot) {
 			continue
 		}
-		mine, same := counts[i][slot], 0
-		for j, other := range view.nodes {
-			if counts[j] != nil && slices.Contains(replicas, other.id) {
-				if theirs := counts[j][slot]; theirs.Live == mine.Live && theirs.Digest == mine.Digest {
-					same++
-				}
-			}
+		mine := (*counts.answers[node]).slots[slot]
+		same := func(other int) bool {
+			theirs := (*counts.answers[other]).slots[slot]
+			return tells(counts, other, slot) && theirs.Live == mine.Live && theirs.Digest == mine.Digest
 		}
-		if same >= quorum.Majority(len(replicas)) {
+		if counts.most(view, slot, same) {
 			return int64(mine.Live), true
 		}
 	}
@@ -91,11 +98,11 @@ func agreedCount(view *ringView, slot uint16, counts []*slotCount) (int64, bool)
 // scanPage is how many records a page of an internal scan has.
 const scanPage = 1000
 
-func (c *Coordinator) countSlot(ctx context.Context, view *ringView, slot uint16) (int64, error) {
+func (c *Coordinator) countSlot(ctx context.Context, slot uint16) (int64, error) {
 	n := int64(0)
 	end := protocol.NewPlace(slot+1, 0)
 	for at := protocol.NewPlace(slot, 0); at < end; {
-		entries, next, err := c.scan(ctx, view, at, scanPage)
+		entries, next, err := c.scan(ctx, at, scanPage)
 		if err != nil {
 			return 0, err
 		}

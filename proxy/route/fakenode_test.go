@@ -32,8 +32,9 @@ type fakeNode struct {
 	name     string // of the cluster it says it belongs to
 
 	mu      sync.Mutex
-	entries []protocol.ScanEntry // what it answers to MethodScan and MethodStats
-	scanned int                  // pages asked for
+	answers func(protocol.Method, []byte) ([]byte, error) // calls, if it is there
+	entries []protocol.ScanEntry                          // what it answers to MethodScan and MethodStats
+	scanned int                                           // pages asked for
 	// forge, if set, replaces the page that the node would answer with.
 	forge func(from protocol.Place, page []byte) []byte
 
@@ -189,6 +190,9 @@ func (r *request) vote(seq uint64, reply string) {
 func (n *fakeNode) call(method protocol.Method, payload []byte) ([]byte, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.answers != nil {
+		return n.answers(method, payload)
+	}
 	switch method {
 	case protocol.MethodScan:
 		n.scanned++
@@ -219,7 +223,7 @@ func (n *fakeNode) call(method protocol.Method, payload []byte) ([]byte, error) 
 		}
 		return protocol.RingReply{Delta: doc.Since(request.Since)}.Append(nil), nil
 	case protocol.MethodStats:
-		return protocol.AppendSlotCounts(nil, countSlots(n.entries)), nil
+		return protocol.AppendSlotCounts(nil, countSlots(n.entries), nil), nil
 	}
 	return nil, errors.New("the fake node does not have this method")
 }

@@ -14,11 +14,7 @@ const flushBatch = 1024
 // FlushAll implements Cluster: every slot that holds something is cleared by one
 // write of its home. A slot of which a majority holds nothing needs no clear.
 func (c *Coordinator) FlushAll(ctx context.Context) error {
-	view := c.ring.Load()
-	if view == nil {
-		return ErrNotReady
-	}
-	counts, err := c.slotCounts(ctx, view)
+	view, counts, err := c.slotCounts(ctx)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
-	"github.com/quolldb/quoll/proxy/quorum"
 )
 
 // listed is an entry of a node's page; node is its index in view.nodes.
@@ -21,20 +20,20 @@ type listed struct {
 // candidate is what the replicas say about one key.
 type candidate struct {
 	protocol.ScanEntry
-	votes int  // replicas that hold it
-	doubt bool // some replica holds another version, or finds this one expired
-	live  bool // some replica holds a value
+	nodes []int // that hold it, by index in view.nodes
+	doubt bool  // some replica holds another version, or finds this one expired
+	live  bool  // some replica holds a value
 }
 
 // merge puts the pages together, up to next.
-func (c *Coordinator) merge(view *ringView, pages []*protocol.ScanPage, next protocol.Place) ([]ScanEntry, error) {
+func (c *Coordinator) merge(view *ringView, pages *everybody[protocol.ScanPage], next protocol.Place) ([]ScanEntry, error) {
 	var all []listed
-	for node, p := range pages {
+	for node, p := range pages.answers {
 		if p == nil {
 			continue
 		}
 		for _, e := range p.Entries {
-			if e.Place < next {
+			if e.Place < next && pages.votes(view, node, e.Place.Slot()) {
 				all = append(all, listed{e, node})
 			}
 		}
@@ -44,20 +43,21 @@ func (c *Coordinator) merge(view *ringView, pages []*protocol.ScanPage, next pro
 	})
 	var entries []ScanEntry
 	var doubtful []protocol.ScanEntry
+	var nodes []int
 	for len(all) > 0 {
-		k := candidate{ScanEntry: all[0].ScanEntry, votes: 1, live: all[0].Type != record.None}
+		k := candidate{ScanEntry: all[0].ScanEntry, nodes: append(nodes[:0], all[0].node), live: all[0].Type != record.None}
 		n := 1
 		for ; n < len(all) && bytes.Equal(all[n].Key, k.Key); n++ {
 			k.doubt = k.doubt || all[n].Version != k.Version || all[n].Type != k.Type
 			k.live = k.live || all[n].Type != record.None
 			if all[n].node != all[n-1].node {
-				k.votes++
+				k.nodes = append(k.nodes, all[n].node)
 			}
 		}
-		all = all[n:]
-		switch need := quorum.Majority(len(view.table.Replicas(k.Place.Slot()))); {
+		all, nodes = all[n:], k.nodes
+		switch {
 		case !k.live:
-		case k.doubt || k.votes < need || view.table.Next(k.Place.Slot()) != nil: // a joint slot would need two majorities
+		case k.doubt || !pages.most(view, k.Place.Slot(), func(node int) bool { return slices.Contains(k.nodes, node) }):
 			doubtful = append(doubtful, k.ScanEntry)
 		default:
 			entries = append(entries, ScanEntry{Key: k.Key, Type: k.Type})
