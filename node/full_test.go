@@ -232,7 +232,7 @@ func TestACallThatWritesNothingWorksWhenFull(t *testing.T) {
 		c.awaitFull(name)
 	}
 	for _, method := range []protocol.Method{protocol.MethodStats, protocol.MethodStatus} {
-		_, err := c.dial(c.nodes["b"]).caller.Call(t.Context(), method, nil)
+		_, err := c.dial(c.nodes["b"]).caller.Call(t.Context(), method, protocol.AppendVersion(nil, 1))
 		require.NoError(t, err)
 	}
 }

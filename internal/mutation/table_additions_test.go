@@ -46,6 +46,14 @@ var additions = []mutation{
 		caught: scenario(node, "TestNothingIsToldOfASlotThatHasChanged", `Not equal|should have`), edits: []edit{
 			{"node/scan.go", `	if !v.Knows(version, number) {`, `	if false {`},
 		}},
+	{name: "former-cut", rule: "Epochs of slots", effect: "the link to a member that has left is closed though it has something",
+		caught: scenario(proxyRoute, "TestWhoLeftAnswersWhatItHas", `Should be false|Not equal`), edits: []edit{
+			{"proxy/route/former.go", `for c.waitsFor(l) {`, `for false {`},
+		}},
+	{name: "refused-insists", rule: "Epochs of slots", effect: "a proxy that has not heard of a change has a home take a slot from the one that leads it",
+		caught: scenario(proxyRoute, "TestANodeThatKnowsMoreIsAskedAgain", `Should be zero`), edits: []edit{
+			{"proxy/route/results.go", `if r.Reason == answer.EpochChanged {`, `if false {`},
+		}},
 	{name: "compare-joint", rule: "Epochs of slots", effect: "what who comes to a slot has yet to collect is taken for missed",
 		caught: scenario(repairs, "TestSlotsThatChangeAreNotCompared/joint", `Should be zero|Should be empty`), edits: []edit{
 			{"node/repair/compare.go", `return c.table.Contains(number, c.self) && c.table.Next(number) == nil`, `return c.table.Contains(number, c.self)`},

@@ -38,6 +38,9 @@ func (c *Coordinator) sendToHome(view *ringView, b *Batch, i int32) {
 // that point to each other would else do so until the time is up.
 const patience = 8
 
+// hearing is how often an operation is held back, for a tenth of a second in all, until another member takes the slot over from one that has not heard who holds it.
+const hearing = 10
+
 // home chooses the member to execute an operation: the one that a node pointed to,
 // else the one that led the slot last, else the first in the ring's order that answers. except is
 // the member that it is not to be sent on to: it pointed elsewhere, or does not answer this proxy.
@@ -59,7 +62,8 @@ func (c *Coordinator) home(view *ringView, st *opState) (id, except uint16, err 
 		last = members[0]
 	}
 	able := func(id uint16) bool {
-		return view.node(id).up.Load() && id != st.unable && st.full&memberBit(members, id) == 0
+		l := view.node(id)
+		return l.up.Load() && (st.delays < hearing || l.knows(view, st.slot)) && id != st.unable && st.full&memberBit(members, id) == 0
 	}
 	if able(last) {
 		return last, st.insist(except), nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,14 +53,18 @@ func TestALaterRingIsLearnedAtOnce(t *testing.T) {
 	require.False(t, c.learn(f.cluster, f.table), "it is older")
 	view := c.ring.Load()
 	require.Equal(t, old.nodes, view.nodes, "the links are the same")
-	require.Zero(t, view.homes[ring.SlotOf([]byte(moved))].Load(), "who led the slot is no hint any more")
+	require.EqualValues(t, 3, view.homes[ring.SlotOf([]byte(moved))].Load(), "who led the slot is a member still")
 	require.EqualValues(t, 2, view.homes[ring.SlotOf([]byte(other))].Load())
 
 	know(c, 2, 1, 2, 3)
 	f.forget()
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(moved, "w"))))
-	require.Equal(t, []string{"2:execute " + moved}, f.seen())
+	require.Equal(t, []string{"3:execute " + moved}, f.seen())
 	require.EqualValues(t, 2, f.log[0].epoch, "the version that both know")
+
+	table = f.change(table, map[uint16]ring.Assignment{ring.SlotOf([]byte(moved)): {Replicas: []uint16{2, 1}}})
+	require.True(t, c.learn(f.cluster, table))
+	require.Zero(t, c.ring.Load().homes[ring.SlotOf([]byte(moved))].Load(), "it is none any more")
 }
 
 // TestWhoIsBehindIsNotAskedOfWhatHasChanged: a node that has not heard of a change would count its vote for the members of before.
@@ -211,4 +216,59 @@ func TestABatchKeepsAsMuchAsThereAreNodes(t *testing.T) {
 		require.Equal(t, []string{"+OK\r\n", "$1\r\nv\r\n", "$-1\r\n"}, texts(b))
 		require.LessOrEqual(t, len(b.state.frames), 3)
 	}
+}
+
+// TestWhoLeftAnswersWhatItHas: its link is closed after that, and what it was asked for has an outcome.
+func TestWhoLeftAnswersWhatItHas(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 4)
+	c := f.coordinator(patient)
+	key := f.key(1)
+	old := c.ring.Load().nodes[0]
+	asked := make(chan *request, 9)
+	f.play(func(r *request) { asked <- r })
+	result := runLater(t, c, set(key, "v"))
+	r := <-asked
+	require.EqualValues(t, 1, r.node.id)
+	gone := f.cluster
+	gone.Epoch, gone.Members = 2, gone.Members[1:]
+	moves := map[uint16]ring.Assignment{}
+	for slot := range uint16(ring.Slots) {
+		if f.table.Contains(slot, 1) {
+			moves[slot] = ring.Assignment{Replicas: []uint16{2, 3, 4}}
+		}
+	}
+	require.True(t, c.learn(gone, f.change(f.table, moves)))
+	time.Sleep(3 * formerPause)
+	require.False(t, old.down.Load())
+	r.done("+OK\r\n")
+	require.Equal(t, []string{"+OK\r\n"}, texts(<-result))
+	eventually(t, func() bool { return old.down.Load() }, "its link is closed")
+}
+
+// TestANodeThatKnowsMoreIsAskedAgain until this proxy has heard, too. That it refused does not make others take the slot from who leads it.
+func TestANodeThatKnowsMoreIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(patient)
+	key := f.key(1)
+	refused := make(chan *request, 999)
+	f.play(func(r *request) {
+		if r.epoch < 2 {
+			r.notDone(answer.EpochChanged, 0)
+		} else {
+			r.done("+OK\r\n")
+		}
+		refused <- r
+	})
+	result := runLater(t, c, set(key, "v"))
+	for range 3 * patience {
+		r := <-refused
+		require.EqualValues(t, 1, r.node.id)
+		require.Zero(t, r.Except)
+	}
+	r := f.table.Replicas(ring.SlotOf([]byte(key)))
+	require.True(t, c.learn(f.cluster, f.change(f.table, map[uint16]ring.Assignment{ring.SlotOf([]byte(key)): {Replicas: []uint16{r[0], r[2], r[1]}}})))
+	know(c, 2, 1, 2, 3)
+	require.Equal(t, []string{"+OK\r\n"}, texts(<-result))
 }

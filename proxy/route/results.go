@@ -77,6 +77,10 @@ func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protoco
 			s.later(st)
 			return
 		}
+		if r.Reason == answer.EpochChanged {
+			s.unheard(st)
+			return
+		}
 		err, final := refusal(r.Reason)
 		if st.err = err; final {
 			s.fail(st, err)

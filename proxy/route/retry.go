@@ -23,6 +23,17 @@ func (s *batchState) hold(st *opState) {
 	}
 }
 
+// unheard is again for who was refused because the node knows another version of the ring than this proxy: that says nothing about who leads the slot, and
+// is over when both have heard.
+func (s *batchState) unheard(st *opState) {
+	s.again(st)
+	st.err = nil
+	st.tries--
+	if st.delays < 255 {
+		st.delays++
+	}
+}
+
 // later is again for who was refused because too much waits where it was sent: that says nothing about who leads
 // the slot.
 func (s *batchState) later(st *opState) {

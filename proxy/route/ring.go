@@ -98,14 +98,12 @@ func (c *Coordinator) learn(cluster ring.Cluster, table *ring.Table) bool {
 	}
 	view := c.newView(old.formation, cluster, table, old)
 	for slot := range view.homes {
-		if view.table.Epoch(uint16(slot)) == old.table.Epoch(uint16(slot)) {
-			view.homes[slot].Store(old.homes[slot].Load())
-		}
+		view.homes[slot].Store(uint32(homeAfter(old, view, uint16(slot))))
 	}
 	c.ring.Store(view)
 	for _, l := range old.nodes {
 		if !slices.Contains(view.nodes, l) {
-			l.link.Close()
+			c.retire(l)
 		}
 	}
 	c.log.Debug("the ring has changed", "version", table.Version())
