@@ -175,3 +175,38 @@ func TestAJointSlotNeedsTwoMajorities(t *testing.T) {
 	}
 	c.eventually(func() bool { return atA.one(op(protocol.Execute, "set "+key+" w")).Reason == register.NoQuorum })
 }
+
+// TestARemovedMemberHoldsNothingInTheEnd, though not at once.
+func TestARemovedMemberHoldsNothingInTheEnd(t *testing.T) {
+	c, a, key := newLed(t)
+	slot := ring.SlotOf([]byte(key))
+	d := newDropper(a)
+	d.step()
+	held := func() bool {
+		_, found, err := a.engine.Get(slot, []byte(key))
+		require.NoError(t, err)
+		return found
+	}
+	others := slices.DeleteFunc(slices.Clone(a.replicas.View().Table.Replicas(slot)), func(id uint16) bool { return id == a.self.ID })
+	for _, n := range c.nodes {
+		require.True(t, n.replicas.Learn(changed(t, n, map[uint16]ring.Assignment{slot: {Replicas: others}})))
+	}
+	d.look(slot)
+	d.look(slot)
+	require.True(t, held())
+	d.grace = 0
+	d.look(slot)
+	require.False(t, held())
+	for _, n := range c.nodes {
+		if n != a {
+			d = newDropper(n)
+			d.grace = 0
+			for range ring.Slots / dropSlots {
+				d.step()
+			}
+			rec, found, err := n.engine.Get(slot, []byte(key))
+			require.NoError(t, err)
+			require.True(t, found && rec.State.Live(), "it is a member")
+		}
+	}
+}

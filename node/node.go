@@ -235,6 +235,7 @@ func Start(opt Options) (*Node, error) {
 	n.wait.Go(func() { every(ctx, replica.SlowCommit, n.lookAtWork) })
 	n.wait.Go(func() { every(ctx, storeInterval, n.lookAtStore) })
 	n.wait.Go(func() { every(n.life, expireStep, newExpirer(n).step) })
+	n.wait.Go(func() { every(n.life, dropStep, newDropper(n).step) })
 	n.wait.Go(func() { n.rebuilds.Run(n.life) })
 	n.wait.Go(func() { n.collects.Run(n.life) })
 	if e, ok := opt.Engine.(damageReporter); ok {

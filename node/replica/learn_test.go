@@ -263,3 +263,46 @@ func TestWhoIsNoPeerIsGone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, register.ReasonNone, alone.Refusal(sl, false, false))
 }
+
+// TestWhatIsLeftIsDropped, and nothing else: in one write, which keeps the promise.
+func TestWhatIsLeftIsDropped(t *testing.T) {
+	for name, tt := range map[string]struct {
+		view    ring.Assignment
+		dropped bool
+	}{
+		"others hold it":      {ring.Assignment{Epoch: 8, Replicas: []uint16{2, 3, 4}}, true},
+		"it moves, to others": {ring.Assignment{Epoch: 8, Replicas: []uint16{2, 3, 4}, Next: []uint16{2, 3, 5}}, true},
+		"it holds it":         {ring.Assignment{Epoch: 3, Replicas: []uint16{1, 3, 4}}, false},
+		"it leaves":           {ring.Assignment{Epoch: 3, Replicas: []uint16{1, 3, 4}, Next: []uint16{2, 3, 4}}, false},
+		"it comes":            {ring.Assignment{Epoch: 3, Replicas: []uint16{2, 3, 4}, Next: []uint16{1, 3, 4}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := holding(t)
+			h := hostOf(e)
+			h.Enter(viewOf(t, 9, tt.view))
+			require.Equal(t, tt.dropped, h.Leftover(slot) > 0)
+			require.Zero(t, h.Leftover(slot+1))
+			writes := len(e.writes)
+			e.full = fmt.Errorf("%w: it is a test", engine.ErrFull)
+			require.False(t, h.Drop(slot))
+			require.False(t, h.Failed())
+			e.full = nil
+			require.Equal(t, tt.dropped, h.Drop(slot))
+			require.False(t, h.Drop(slot+1))
+			_, found, err := e.Get(slot, []byte("k"))
+			require.NoError(t, err)
+			require.Equal(t, !tt.dropped, found)
+			if !tt.dropped {
+				require.Len(t, e.writes, writes)
+				return
+			}
+			require.Len(t, e.writes, writes+1)
+			was, _ := old()
+			meta, err := e.Slot(slot)
+			require.NoError(t, err)
+			require.Equal(t, record.SlotMeta{Epoch: 8, Promised: was.Promised, Floor: was.Cleared}, meta)
+			require.Zero(t, h.Leftover(slot))
+			require.False(t, h.Drop(slot))
+		})
+	}
+}
