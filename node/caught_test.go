@@ -44,7 +44,7 @@ func (m *mover) step(a ring.Assignment) {
 // busy reports whether some member that leaves the slot has something in flight, or has not handed the slot over yet.
 func (m *mover) busy() bool {
 	for _, n := range m.c.nodes {
-		if slices.Contains(m.now.Next, n.self.ID) {
+		if slices.Contains(m.now.Next, n.self().ID) {
 			continue
 		}
 		st := n.replicas.Lock(m.slot, nil)
@@ -70,13 +70,13 @@ func TestNoWriteIsCaughtWhenASlotMoves(t *testing.T) {
 		clients.Go(func() {
 			ends := map[uint16]*client{}
 			for _, n := range c.nodes {
-				ends[n.self.ID] = c.dial(n)
+				ends[n.self().ID] = c.dial(n)
 			}
 			nodes := map[uint16]*Node{}
 			for _, n := range c.nodes {
-				nodes[n.self.ID] = n
+				nodes[n.self().ID] = n
 			}
-			home, except := a.self.ID, uint16(0)
+			home, except := a.self().ID, uint16(0)
 			for k := 1; !stop.Load(); {
 				n, cl := nodes[home], ends[home]
 				cl.epoch = n.replicas.View().Table.Version()

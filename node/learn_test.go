@@ -187,7 +187,7 @@ func TestARemovedMemberHoldsNothingInTheEnd(t *testing.T) {
 		require.NoError(t, err)
 		return found
 	}
-	others := slices.DeleteFunc(slices.Clone(a.replicas.View().Table.Replicas(slot)), func(id uint16) bool { return id == a.self.ID })
+	others := slices.DeleteFunc(slices.Clone(a.replicas.View().Table.Replicas(slot)), func(id uint16) bool { return id == a.self().ID })
 	for _, n := range c.nodes {
 		require.True(t, n.replicas.Learn(changed(t, n, map[uint16]ring.Assignment{slot: {Replicas: others}})))
 	}

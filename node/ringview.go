@@ -44,7 +44,7 @@ func (n *Node) slotBytes() func(slot uint16) int64 {
 	}
 	return func(slot uint16) int64 {
 		if v.Table.Contains(slot, v.Self) {
-			if stats, err := n.slotStats(slot); err == nil {
+			if stats, err := n.slotStats(v.Table.Version(), slot); err == nil {
 				return int64(stats.Bytes)
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/quolldb/quoll/node/engine"
 )
 
-// Leftover reports how many bytes, and at least one, the store holds of a slot that is not this node's any more: 0 if there is nothing, or it is the node's. Nobody is shown
-// any of it, also if the slot comes to the node again (R17).
+// Leftover reports how many bytes, and at least one, the store holds of a slot that is not this node's any more: 0 if there is nothing, or it is the node's.
+// Nobody is shown any of it, also if the slot comes to the node again (R17). A node that the ring does not know keeps what it has: it is asked for nothing.
 func (h *Host) Leftover(number uint16) (bytes uint64) {
 	st := h.Lock(number, nil)
 	defer st.Unlock()
@@ -19,7 +19,7 @@ func (h *Host) Leftover(number uint16) (bytes uint64) {
 // leftover returns also what is to be kept of the slot. The stripe is locked.
 func (s *Stripe) leftover(number uint16) (keep record.SlotMeta, bytes uint64) {
 	v := s.host.view.Load()
-	if v == nil || v.Table.Contains(number, v.Self) {
+	if v == nil || v.Self == 0 || v.Table.Contains(number, v.Self) {
 		return keep, 0
 	}
 	meta, err := s.host.engine.Slot(number)
