@@ -53,6 +53,10 @@ func (n *Node) Backup(ctx context.Context, w io.Writer) error {
 		_, reason := n.state()
 		return fmt.Errorf("node %s cannot be backed up: it does not vote: %s", n.opt.Name, reason)
 	}
+	if moving := n.moving(v); moving > 0 {
+		return fmt.Errorf("node %s cannot be backed up now: %d of its slots move, and nobody can say yet which nodes hold all of them; "+
+			"wait until they have moved (quoll ring wait), or have no more begin to (quoll ring pause)", n.opt.Name, moving)
+	}
 	header, err := n.backupHeader(v)
 	if err != nil {
 		return err
@@ -71,8 +75,21 @@ func (n *Node) Backup(ctx context.Context, w io.Writer) error {
 	return out.Close()
 }
 
+// moving is how many of this node's slots are joint.
+func (n *Node) moving(v *replica.View) (slots int) {
+	for number := range v.Slots() {
+		if v.Table.Next(number) != nil {
+			slots++
+		}
+	}
+	return slots
+}
+
 func (n *Node) backupHeader(v *replica.View) (backup.Header, error) {
 	h := backup.Header{Cluster: v.Cluster, Node: n.opt.Name, Time: time.UnixMilli(n.now()).UTC(), Quoll: n.opt.Version}
+	if doc := n.Document(); doc != nil {
+		h.Formation = doc.Formation
+	}
 	for number := range v.Slots() {
 		h.Slots.Add(number)
 	}
@@ -96,7 +113,7 @@ var errWriteBackup = errors.New("writing the backup")
 func (b *backupRun) run(v *replica.View) error {
 	for number := range v.Slots() {
 		for from := engine.Position(0); from < engine.EndPosition; {
-			next, err := b.read(number, from)
+			next, err := b.read(v, number, from)
 			if err == nil && b.size >= backupBatch {
 				err = b.flush()
 			}
@@ -111,12 +128,15 @@ func (b *backupRun) run(v *replica.View) error {
 
 // read reads some records of a slot, and its state, at one moment, and returns where
 // to go on.
-func (b *backupRun) read(number uint16, from engine.Position) (next engine.Position, err error) {
+func (b *backupRun) read(v *replica.View, number uint16, from engine.Position) (next engine.Position, err error) {
 	n := b.node
 	chunk := backup.Chunk{Slot: number}
 	size := 0
 	st := n.replicas.Lock(number, nil)
 	defer st.Unlock()
+	if n.replicas.View().Table.Epoch(number) != v.Table.Epoch(number) {
+		return next, fmt.Errorf("slot %d has begun to move to other nodes while the backup was made; wait until it has moved (quoll ring wait), and make another one", number)
+	}
 	enough := func() bool { return len(chunk.Records) >= backupRecords || size >= backupBytes }
 	next, err = st.Scan(number, from, engine.EndPosition, enough, func(_ engine.Position, key []byte, rec record.Record) {
 		size += len(key) + rec.State.Size()

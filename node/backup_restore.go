@@ -63,8 +63,11 @@ func Restore(ctx context.Context, e engine.Engine, sources []RestoreSource, prog
 	return r.finish()
 }
 
-// sameRing reports whether versions of two backups can be compared. Addresses may differ.
+// sameRing reports whether versions of two backups can be compared: those of one ring, whatever its members were when each was made. Addresses may differ.
 func sameRing(a, b *backup.Header) bool {
+	if a.Formation != 0 && b.Formation != 0 {
+		return a.Cluster.Name == b.Cluster.Name && a.Formation == b.Formation
+	}
 	if a.Cluster.Name != b.Cluster.Name || a.Cluster.Epoch != b.Cluster.Epoch || len(a.Cluster.Members) != len(b.Cluster.Members) {
 		return false
 	}

@@ -284,3 +284,57 @@ func (d damagedSlot) Scan(slot uint16, from engine.Position, visit func(engine.P
 	}
 	return d.Engine.Scan(slot, from, visit)
 }
+
+// TestNoBackupOfSlotsThatMove: which nodes hold all of them nobody can say.
+func TestNoBackupOfSlotsThatMove(t *testing.T) {
+	c := newFormed(t, 4, func(o *Options) { fill(t, o.Engine, 5000) })
+	var others []uint16
+	n := c.nodes["b"]
+	slot := uint16(ring.Slots - 1)
+	for !n.replicas.View().Table.Contains(slot, n.self().ID) {
+		slot--
+	}
+	for _, other := range c.nodes {
+		if !n.replicas.View().Table.Contains(slot, other.self().ID) {
+			others = append(others, other.self().ID)
+		}
+	}
+	old := n.replicas.View().Table.Replicas(slot)
+	learn := func(a ring.Assignment) {
+		require.True(t, n.replicas.Learn(changed(t, n, map[uint16]ring.Assignment{slot: a})))
+	}
+	learn(ring.Assignment{Replicas: old, Next: others})
+	var file bytes.Buffer
+	require.ErrorContains(t, n.Backup(t.Context(), &file), "1 of its slots move")
+	require.Zero(t, file.Len())
+	learn(ring.Assignment{Replicas: old})
+	require.NoError(t, n.Backup(t.Context(), &file))
+
+	began := false
+	err := n.Backup(t.Context(), writerFunc(func(b []byte) (int, error) {
+		if !began {
+			began = true
+			learn(ring.Assignment{Replicas: old, Next: others})
+		}
+		return len(b), nil
+	}))
+	require.ErrorContains(t, err, "has begun to move")
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// TestBackupsOfOneRingBelongTogether, whatever version of it each is of.
+func TestBackupsOfOneRingBelongTogether(t *testing.T) {
+	a := backup.Header{Formation: 7, Cluster: ring.Cluster{Name: "c", Epoch: 1, Members: []ring.Member{{ID: 1, Name: "a"}}}}
+	b := backup.Header{Formation: 7, Cluster: ring.Cluster{Name: "c", Epoch: 9, Members: []ring.Member{{ID: 2, Name: "b"}, {ID: 3, Name: "c"}}}}
+	require.True(t, sameRing(&a, &b))
+	b.Formation = 8
+	require.False(t, sameRing(&a, &b))
+	b = a
+	b.Formation = 0
+	require.True(t, sameRing(&a, &b), "a former program made it")
+	b.Cluster.Epoch = 9
+	require.False(t, sameRing(&a, &b))
+}

@@ -31,6 +31,8 @@ var (
 type Header struct {
 	// Cluster is the ring at the time, with the generations of its members.
 	Cluster ring.Cluster `json:"cluster"`
+	// Formation tells the ring from others, in all of its versions. It is 0 in backups that were made before rings had more than one.
+	Formation uint64 `json:"formation,omitempty"`
 	// Node is the name of the node.
 	Node string `json:"node"`
 	// Slots are the slots that the node held.
