@@ -9,6 +9,7 @@ import (
 )
 
 func TestSlotSets(t *testing.T) {
+	needsAllSlots(t)
 	rapid.Check(t, func(t *rapid.T) {
 		var set SlotSet
 		want := map[uint16]bool{}

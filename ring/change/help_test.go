@@ -131,3 +131,11 @@ func stateOf(d Document, name string) State {
 	l, _ := d.ByName(name)
 	return l.State
 }
+
+// needsAllSlots skips a test of figures that are others with so few slots as the tag small makes.
+func needsAllSlots(t *testing.T) {
+	t.Helper()
+	if ring.Slots != 1<<14 {
+		t.Skip("it is about the figures of a ring of 16,384 slots")
+	}
+}

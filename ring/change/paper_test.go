@@ -17,6 +17,7 @@ var writePaper = flag.Bool("change.paper", false, "write the figures of TestOnPa
 // TestOnPaper works out how many bytes rings of some sizes take, and that docs/scale.md
 // says so. After a change: go test ./ring/change -run OnPaper -change.paper
 func TestOnPaper(t *testing.T) {
+	needsAllSlots(t)
 	const page = "../../docs/scale.md"
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestWavesAreBounded(t *testing.T) {
+	needsAllSlots(t)
 	d := do(t, first(t, 8, 3), join(9), join(10), stage(Staged{Kind: JoinMember, Name: "n9"}), stage(Staged{Kind: JoinMember, Name: "n10"}))
 	d = commit(t, d)
 	for _, l := range []Limits{{Joint: 7}, {PerTarget: 3}, {PerSource: 2}, {Joint: 20, PerSource: 4, PerTarget: 9}} {
@@ -41,6 +42,7 @@ func TestWavesAreBounded(t *testing.T) {
 
 // A slot that can't go on holds up nothing but itself.
 func TestAStuckWaveHoldsUpOnlyItself(t *testing.T) {
+	needsAllSlots(t)
 	d := do(t, first(t, 8, 3), join(9), join(10), stage(Staged{Kind: JoinMember, Name: "n9"}), stage(Staged{Kind: JoinMember, Name: "n10"}))
 	d = commit(t, d)
 	wave := NextWave(d, Limits{Joint: 30, Alive: Alive})
