@@ -97,3 +97,22 @@ func TestImpossibleAssignments(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// TestSpare: how many more may fail of each of the two majorities that a joint slot needs.
+func TestSpare(t *testing.T) {
+	slots := make([]Assignment, Slots)
+	for i := range slots {
+		slots[i] = Assignment{Epoch: 1, Replicas: []uint16{1, 2, 3}}
+	}
+	slots[7].Next = []uint16{3, 4, 5, 6, 7}
+	table, err := NewTable(1, slots)
+	require.NoError(t, err)
+	among := func(ids ...uint16) func(uint16) bool { return func(id uint16) bool { return slices.Contains(ids, id) } }
+	require.Equal(t, 1, table.Spare(0, among(1, 2, 3)))
+	require.Equal(t, 0, table.Spare(0, among(1, 3, 4)))
+	require.Equal(t, -2, table.Spare(0, among(4)))
+	require.Equal(t, 1, table.Spare(7, among(1, 2, 3, 4, 5, 6, 7)))
+	require.Equal(t, 0, table.Spare(7, among(1, 2, 4, 5, 6)))
+	require.Equal(t, -1, table.Spare(7, among(1, 2, 3, 4)))
+	require.Equal(t, -1, table.Spare(7, among(1, 4, 5, 6, 7)))
+}

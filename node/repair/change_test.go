@@ -138,3 +138,18 @@ func TestHintsOfSlotsThatThePeerHasLeft(t *testing.T) {
 	require.Equal(t, hint.Counts{}, p.hints.Counts())
 	require.Empty(t, c.held("c", slot, "k"))
 }
+
+// TestNothingIsForgottenWithoutAMember whose state is lost: no peer stands for it, and it acknowledges nothing.
+func TestNothingIsForgottenWithoutAMember(t *testing.T) {
+	c := newFakes(t, nil)
+	slot := c.slotOf("a")
+	c.put(slot, []byte("gone"), record.Record{Version: record.Version{Seq: 1}})
+	n := c.node("a")
+	remembering := func() []uint16 {
+		table, self := n.Ring()
+		return n.comparison(table, self, nil, Request{First: slot, Last: slot}, &Progress{}).remembering()
+	}
+	require.Equal(t, []uint16{slot}, remembering())
+	c.table = c.changed(slot, ring.Assignment{Replicas: []uint16{n.id, c.peer("a", "b").ID(), 9}})
+	require.Empty(t, remembering())
+}

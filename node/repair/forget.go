@@ -55,10 +55,13 @@ func (c *comparison) remembers(number uint16) bool {
 	if deletions == 0 {
 		return false
 	}
-	replicas := c.table.Replicas(number)
-	return !slices.ContainsFunc(c.node.Peers(), func(p Peer) bool {
-		return slices.Contains(replicas, p.ID()) && (!p.Alive() || p.Full())
-	})
+	acknowledges := 1 // this node
+	for _, p := range c.node.Peers() {
+		if slices.Contains(c.table.Replicas(number), p.ID()) && p.Alive() && !p.Full() {
+			acknowledges++
+		}
+	}
+	return acknowledges == len(c.table.Replicas(number)) // one of them may be no node any more
 }
 
 // deletions counts those in a slot that this node is responsible for.
