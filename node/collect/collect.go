@@ -18,6 +18,9 @@ const (
 	// retryFirst is the time until a slot is tried again that could not go on, and retryMost what that grows to.
 	retryFirst = 50 * time.Millisecond
 	retryMost  = 2 * time.Second
+	// handOver is how long a slot is joint at least if a member leads it that leaves: what that has in flight is resolved meanwhile, and the slot handed over. When the
+	// slot has moved the outcome of such writes would be unknown.
+	handOver = 500 * time.Millisecond
 	// reportAgain is when a slot is reported once more that nobody seems to have heard of.
 	reportAgain = 5 * time.Second
 )
@@ -156,6 +159,9 @@ func (c *Collector) work(ctx context.Context, r *run) {
 	case r.life.Err() != nil: // it is another one's slot by now
 	case err == nil:
 		r.done, r.err, r.notBefore = true, nil, time.Time{}
+		if r.leaves {
+			r.notBefore = r.since.Add(handOver)
+		}
 		c.collected++
 		c.opt.Metrics.Collected.Inc()
 	default:

@@ -26,6 +26,9 @@ type run struct {
 	late  map[uint16]bool // members that did not answer: the others are asked first
 	home  uint16          // whose home wrote keys last, 0 for nobody's
 
+	since  time.Time // when it began
+	leaves bool      // a member leads the slot that leaves it, as far as this node knows
+
 	// What the Collector's lock guards.
 	running, done bool
 	err           error     // why it could not go on
@@ -34,7 +37,7 @@ type run struct {
 }
 
 func newRun(c *Collector, slot uint16, epoch uint64) *run {
-	r := &run{c: c, slot: slot, epoch: epoch, late: map[uint16]bool{}}
+	r := &run{c: c, slot: slot, epoch: epoch, late: map[uint16]bool{}, since: time.Now()}
 	r.life, r.end = context.WithCancel(context.Background())
 	return r
 }
@@ -49,7 +52,10 @@ func (r *run) collect(ctx context.Context) error {
 			return err
 		}
 		if r.from == engine.EndPosition { // what was copied is durable, page by page
-			return r.joint(func(Slot, *register.Config) error { return nil })
+			return r.joint(func(s Slot, config *register.Config) error {
+				r.leaves = config.Leaves(s.Leader())
+				return nil
+			})
 		}
 		if err := r.page(ctx); err != nil {
 			return err
