@@ -14,16 +14,14 @@ import (
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/node/register"
-	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
 )
 
 // mover moves a slot from some nodes to others, again and again, as a plan does, and lets each node hear of it at a moment of its own.
 type mover struct {
-	c      *testCluster
-	slot   uint16
-	now    ring.Assignment
-	latest atomic.Pointer[replica.View] // of the first node
+	c    *testCluster
+	slot uint16
+	now  ring.Assignment
 }
 
 // step makes the next version of the ring.
