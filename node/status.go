@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -152,6 +153,9 @@ func present(doc change.Document) (members []ring.Member) {
 	return members
 }
 
+// errLeft is what is known of a member that is no peer any more.
+var errLeft = errors.New("it has just left the ring")
+
 // peerStatus asks a peer how it is, nil if it is none yet.
 func peerStatus(ctx context.Context, p *peer.Peer, m ring.Member) admin.NodeStatus {
 	s := admin.NodeStatus{Name: m.Name, ID: m.ID, Peer: m.Peer, State: admin.Unreachable}
@@ -232,12 +236,16 @@ func (n *Node) Locate(ctx context.Context, key []byte) (admin.Location, error) {
 		return admin.Location{}, fmt.Errorf("no ring yet: %s", reason)
 	}
 	ask := func(ctx context.Context, id uint16) (admin.ReplicaHolding, error) {
-		if p := n.peers.Of(id); p != nil {
-			var h admin.ReplicaHolding
-			err := p.AskJSON(ctx, protocol.MethodLocate, key, &h)
-			return h, err
+		if id == v.Self {
+			return n.holding(key)
 		}
-		return n.holding(key)
+		var h admin.ReplicaHolding
+		p := n.peers.Of(id)
+		if p == nil {
+			return h, errLeft
+		}
+		err := p.AskJSON(ctx, protocol.MethodLocate, key, &h)
+		return h, err
 	}
 	return admin.Locate(ctx, v.Lives, v.Table, key, ask), nil
 }
