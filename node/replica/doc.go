@@ -23,6 +23,7 @@
 //
 //	host.go        Host: the stripes and what they share
 //	slot.go        a stripe, its slots; view.go which slots the ring gives to this node
+//	learn.go       how they take part in a later version of the ring; drop.go what is left of slots that are others' by then
 //	group.go       several operations with one locking, and their memory asked for ahead
 //	round.go       what one round of work sends, and when; frames.go its frames; act.go what steps have made ready
 //	env.go         what a home asks in the course of a step (register.Env)

@@ -8,14 +8,15 @@
 //	batch, cluster     What is executed, and the door of the room.
 //	document           How the ring is learned from the nodes, and its changes.
 //	ring, link         The ring as it is worked with, and the links to its nodes.
+//	former             What becomes of what was known by an earlier version of it.
 //	execute, state     The rounds in which a batch is executed; what is kept of it meanwhile.
 //	send, read, home   What is sent to whom.
 //	results, op        What comes back, and what becomes of an operation.
 //	refusal, retry     What was refused and is sent again, or ends in an error.
 //	chain              The order of operations on one key that is written.
 //	timeout, pauses    When the time is up.
-//	scan, merge,       What asks the whole cluster: SCAN, DBSIZE, FLUSHALL.
-//	count, flush
+//	everybody, scan,   What asks the whole cluster: SCAN, DBSIZE, FLUSHALL.
+//	merge, count, flush
 //
 // Every operation ends with an outcome: it was executed, it had no effect and never will, or that is not known. All errors that say so are in
 // errors.go. A write that may have been sent is never sent to another home (rule R11).
