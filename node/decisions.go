@@ -144,21 +144,13 @@ func (d *decisions) config(doc *change.Document, storage consensus.Storage, mach
 	cfg.ID, cfg.Formation, cfg.Logger = d.generation(), doc.Formation, n.log
 	cfg.Storage, cfg.Machine, cfg.Transport, cfg.Candidates = storage, machine, d, d.candidates
 	cfg.Initial = initialGroup(doc, cfg.ID)
-	leader := &decide.Leader{Machine: machine, Propose: d.propose, By: n.opt.Name, Logger: n.log,
-		Limits: change.Limits{Joint: max(minJoint, len(doc.Members)*slotsPerMember/2), PerSource: slotsPerMember, PerTarget: slotsPerMember, Alive: d.isAlive}}
+	leader := &decide.Leader{Machine: machine, Propose: d.propose, By: n.opt.Name, Logger: n.log, Alive: d.isAlive}
 	cfg.Lead = leader.Run
 	if n.opt.deciding != nil {
 		n.opt.deciding(&cfg)
 	}
 	return cfg
 }
-
-// How many slots are joint at a time, in all and for each member. A member collects a few at a time and no faster than Document.Rate; the others are there so that it has
-// something to do until what it has reported is decided, and the next wave begins: some 200 ms, in which it could copy 150 slots of a GiB in all.
-const (
-	minJoint       = 512
-	slotsPerMember = 128
-)
 
 // initialGroup returns what the first voters of a ring begin with, and so does a node of a ring that formed before there was a group; nil for others. A
 // node that has never been in the group, and knows a later version of the ring already, is sent what it is to know, also if it is a first voter.

@@ -3,7 +3,7 @@
 //	machine.go   Machine: the document that the log of entries makes, the same on all voters
 //	entry.go     an entry in the log: what is to change, and when it was proposed
 //	outcome.go   what became of a proposal, also over the wire
-//	lead.go      Leader: begins the waves of the plan under way, on the group's leader
+//	lead.go      Leader: begins the waves of the plan under way, on the group's leader; pace.go how large they are
 //	report.go    Reporter: proposes that this node has collected slots
 //
 // None of it knows a connection or a directory: package node puts it together with both.

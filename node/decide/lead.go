@@ -14,13 +14,14 @@ type Leader struct {
 	Machine *Machine
 	// Propose has an entry decided. It returns when the machine has applied it.
 	Propose func(ctx context.Context, e change.Entry) error
-	// Limits bound a wave. Alive has to be there.
-	Limits change.Limits
+	// Alive says who is alive.
+	Alive func(id uint16) bool
 	// By is who the log says it was.
 	By     string
 	Logger *slog.Logger
 
-	// idle is the version, and who was alive, when nothing could begin: it takes milliseconds to find that out for a large plan.
+	pace pace
+	// idle is the version, the pace and who was alive, when nothing could begin: it takes milliseconds to find that out for a large plan.
 	idle []uint64
 }
 
@@ -49,11 +50,12 @@ func (l *Leader) begin(ctx context.Context) bool {
 	if d == nil || d.Plan == nil || ctx.Err() != nil {
 		return false
 	}
+	limits := l.pace.limits(d, time.Now(), l.Alive)
 	situation := l.situation(d)
 	if slices.Equal(situation, l.idle) {
 		return false
 	}
-	slots := change.NextWave(*d, l.Limits)
+	slots := change.NextWave(*d, limits)
 	if len(slots) == 0 {
 		l.idle = situation
 		return false
@@ -65,11 +67,11 @@ func (l *Leader) begin(ctx context.Context) bool {
 	return err == nil
 }
 
-// situation is what it depends on which slots can begin: the version of the document, and who is alive.
+// situation is what it depends on which slots can begin: the version of the document, the pace, and who is alive.
 func (l *Leader) situation(d *change.Document) []uint64 {
-	s := []uint64{d.Version}
+	s := []uint64{d.Version, uint64(l.pace.each)}
 	for _, m := range d.Members {
-		if l.Limits.Alive(m.ID) {
+		if l.Alive(m.ID) {
 			s = append(s, uint64(m.ID))
 		}
 	}

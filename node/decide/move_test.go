@@ -26,8 +26,6 @@ type movers struct {
 	report map[uint16]*Reporter
 }
 
-const jointLimit = 50
-
 // newMovers has members collect what they are asked to, each slot in some milliseconds.
 func newMovers(t *testing.T, members int) *movers {
 	m := &movers{dead: map[uint16]bool{}, seen: map[[2]uint64]bool{}, report: map[uint16]*Reporter{}}
@@ -36,8 +34,7 @@ func newMovers(t *testing.T, members int) *movers {
 	m.delay = 3 * time.Millisecond
 	ctx, stop := context.WithCancel(t.Context())
 	m.stop = stop
-	leader := &Leader{Machine: m.machine, Propose: m.propose, By: "n1", Logger: discard,
-		Limits: change.Limits{Joint: jointLimit, Alive: m.alive}}
+	leader := &Leader{Machine: m.machine, Propose: m.propose, By: "n1", Logger: discard, Alive: m.alive}
 	m.wait.Go(func() { leader.Run(ctx) })
 	for id := range uint16(members + 1) {
 		r := &Reporter{Document: m.machine.Document, Self: func() uint16 { return id + 1 }, Propose: m.propose, Logger: discard}
@@ -114,7 +111,8 @@ func TestAPlanIsCarriedOut(t *testing.T) {
 		l, _ := m.machine.Document().ByName("n6")
 		require.Equal(t, change.Active, l.State)
 		m.close()
-		require.Equal(t, jointLimit, m.joint, "as many slots at a time as are permitted")
+		require.Greater(t, m.joint, 2*leastEach, "what is fast gets faster")
+		require.LessOrEqual(t, m.joint, mostEach)
 
 		last := map[uint16]time.Time{}
 		for _, p := range m.proposals(isComplete) {
@@ -123,7 +121,7 @@ func TestAPlanIsCarriedOut(t *testing.T) {
 			last[of] = p.at
 		}
 		require.Equal(t, []uint16{6}, slices.Collect(maps.Keys(last)))
-		require.Less(t, len(m.proposals(isBegin)), 2*moves/jointLimit)
+		require.Less(t, len(m.proposals(isBegin)), moves/50)
 	})
 }
 
