@@ -196,9 +196,7 @@ const bound = 1500
 const settling = 1000
 
 // How these operations are counted.
-// Apart is counted what a home had in flight that is a member no more (it is to hand its slot over before the final epoch, and does not here), and a clear whose term has ended,
-// as it does with the epoch: it can be repeated.
-const begunWhenWell, unknownWhenWell, unknownWhenMoved = "begun-when-well", "unknown-when-well", "unknown-when-moved"
+const begunWhenWell, unknownWhenWell = "begun-when-well", "unknown-when-well"
 
 // heal makes a majority of each slot's newest members well for good, in a joint epoch of both. Each of the others may be
 // dead, stand still, be cut off or be well. Changes of members go on, and some begin later.

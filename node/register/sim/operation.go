@@ -18,7 +18,6 @@ type operation struct {
 	cmd     cmd
 	start   int
 	done    bool
-	moved   bool        // its home's term ended with the epoch, and it cannot find out what became of it
 	refused int         // how often it was turned away, or not done
 	hint    uint16      // whom it was turned away to last, 0 for none
 	read    *quorumRead // under way, nil if none
@@ -87,7 +86,6 @@ func (o *operation) handleAnswer(from uint16, attempt int, a register.Answer, ep
 	if o.done || attempt != o.attempt {
 		return
 	}
-	o.moved = a.Outcome == register.Unknown && (a.Reason == register.EpochChanged || o.cmd.Name == "flush")
 	if a.Outcome != register.NotDone {
 		o.finish(a.Outcome, string(a.Reply))
 		return
@@ -181,9 +179,7 @@ func (o *operation) finish(outcome register.Outcome, reply string) {
 		if !read {
 			s.count("writes-unknown", 1)
 		}
-		if whenWell && o.moved {
-			s.count(unknownWhenMoved, 1)
-		} else if whenWell {
+		if whenWell {
 			s.count(unknownWhenWell, 1)
 		}
 	}
