@@ -15,7 +15,8 @@ import (
 // verifyOptions are the flags of `verify`.
 type verifyOptions struct {
 	verify.Options
-	servers config.Servers
+	servers config.Verified
+	churn   churnOptions
 	form    form
 }
 
@@ -35,17 +36,19 @@ A key (or the history of one) is counted once as lost, stale or wrong, and not u
 quoll-verify:RUN: and are removed at the end; no others are touched.
 
 Exit codes: 0 nothing was lost, stale or wrong; 1 something was; 2 it could not begin: wrong usage, or an address that does not
-answer or take writes; 3 nothing was, but some keys could not be read back at the end.`
+answer or take writes; 3 nothing was, but some keys could not be read back at the end,
+or the ring did not come to rest in two minutes (--churn).`
 
 func (a *app) verifyCommand() *cobra.Command {
-	opt := verifyOptions{servers: config.DefaultServers()}
+	opt := verifyOptions{servers: config.DefaultVerified()}
 	command := &cobra.Command{
 		Use:   "verify",
 		Short: "Check a running cluster or server: is anything lost, stale or wrong?",
 		Long:  aboutVerify,
 		Example: `  quoll verify                                                  # for a minute, at 127.0.0.1:6379
   quoll verify --addr 10.0.0.1:6379,10.0.0.2:6379 --for 10m     # through two proxies, while you break things
-  quoll verify --password-file /etc/quoll/password --json`,
+  quoll verify --password-file /etc/quoll/password --json
+  quoll verify --churn 10.0.0.1:7100,10.0.0.2:7100              # while nodes come and go`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := opt.complete(config.Load(&opt.servers, cmd.Flags(), a.environ)); err != nil {
@@ -60,6 +63,8 @@ func (a *app) verifyCommand() *cobra.Command {
 	flags.DurationVar(&opt.For, "for", time.Minute, "`time` for which clients work")
 	flags.IntVar(&opt.Clients, "clients", 8, "`number` of clients that work at the same time, 1 to 1000")
 	flags.IntVar(&opt.Keys, "keys", 64, "`number` of keys, fields and hashes that are written in turns, 1 to 100000")
+	flags.IntSliceVar(&opt.churn.replicas, "churn-replicas", nil, "`numbers` of replicas that --churn tries, as in 3,5; the number stays as it is without it")
+	flags.Uint64Var(&opt.churn.seed, "churn-seed", 0, "`number` that decides what --churn does; another one each time without it")
 	flags.BoolVar(&opt.Keep, "keep", false, "leave the keys there, to look at them")
 	bindForm(command, &opt.form)
 	return command
@@ -93,28 +98,36 @@ func (a *app) verifyServers(ctx context.Context, opt verifyOptions) error {
 	p := startProgress(a.stderr, "Verifying", false)
 	p.set(verifyState{Progress: verify.Progress{Phase: "connecting"}})
 	opt.Progress = func(now verify.Progress) { p.set(verifyState{now}) }
+	resting := a.churning(ctx, opt.servers, opt.churn, opt.For)
 	report, err := verify.Run(ctx, opt.Options)
+	all := verifyReport{report, resting()}
 	p.stop()
 	if err != nil {
 		return config.Faults{{Field: "addr", Reason: err.Error()}}
 	}
-	if err := a.printReport(report, opt.form); err != nil {
+	if err := a.printReport(all, opt.form); err != nil {
 		return err
 	}
 	switch {
 	case report.Violated():
 		return errViolated
-	case report.Unread > 0:
+	case report.Unread > 0 || all.Churn != nil && all.Churn.Stuck != "":
 		return errUnhealthy{}
 	}
 	return nil
 }
 
-func (a *app) printReport(report verify.Report, form form) error {
+func (a *app) printReport(report verifyReport, form form) error {
 	if form == asJSON {
 		return printJSON(a.stdout, report)
 	}
-	return writeReport(a.stdout, report)
+	if err := writeReport(a.stdout, report.Report); err != nil {
+		return err
+	}
+	if report.Churn != nil {
+		writeChurn(a.stdout, report.Churn)
+	}
+	return nil
 }
 
 // verifyState is how far a verification is.

@@ -14,11 +14,12 @@ import (
 
 // commands makes a fresh configuration of every command.
 var commands = map[string]func() Config{
-	"node":    func() Config { c := DefaultNode(); return &c },
-	"proxy":   func() Config { c := DefaultProxy(); return &c },
-	"dev":     func() Config { c := DefaultDev(); return &c },
-	"client":  func() Config { c := DefaultClient(); return &c },
-	"servers": func() Config { c := DefaultServers(); return &c },
+	"node":     func() Config { c := DefaultNode(); return &c },
+	"proxy":    func() Config { c := DefaultProxy(); return &c },
+	"dev":      func() Config { c := DefaultDev(); return &c },
+	"client":   func() Config { c := DefaultClient(); return &c },
+	"servers":  func() Config { c := DefaultServers(); return &c },
+	"verified": func() Config { c := DefaultVerified(); return &c },
 }
 
 func flagsOf(cfg Config) *pflag.FlagSet {

@@ -35,22 +35,22 @@ func (c *Client) Validate() error {
 		f.add("admin", "give at least one host:port")
 	}
 	for _, address := range c.Admin {
-		f.adminAddress(address)
+		f.adminAddress("admin", address)
 	}
 	return f.err()
 }
 
 // adminAddress checks where an admin API is asked.
-func (f *Faults) adminAddress(address string) {
+func (f *Faults) adminAddress(field, address string) {
 	if strings.Contains(address, "://") {
 		if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			f.add("admin", "%q is neither host:port nor an http or https URL", address)
+			f.add(field, "%q is neither host:port nor an http or https URL", address)
 		}
 		return
 	}
-	f.listen("admin", address)
+	f.listen(field, address)
 	if checkListen(address) == nil && portOf(address) == 0 {
-		f.add("admin", "%q has no port: the running process printed the one it uses at its start", address)
+		f.add(field, "%q has no port: the running process printed the one it uses at its start", address)
 	}
 }
 
