@@ -22,6 +22,9 @@ type comer struct {
 	node *Node
 	why  atomic.Pointer[error] // that it is not there yet
 	told string
+
+	again   atomic.Bool // it has lost its state, and asked for its place again
+	settled atomic.Bool // it has its place, and nobody counts on its former life any more
 }
 
 // comeAgain is how long a comer waits before it tries again.
@@ -79,6 +82,7 @@ func (c *comer) step(ctx context.Context) (arrived bool, err error) {
 		return false, fmt.Errorf("the clock of this machine is wrong by %s: correct it, then this node joins", wrong.Round(time.Millisecond))
 	}
 	if other, taken := doc.ByName(self.Name); taken && other.State != change.Waiting {
+		c.again.Store(true)
 		return false, c.propose(ctx, change.Entry{Rejoin: &change.Rejoin{Name: self.Name, Generation: self.Generation, Was: other.Generation, Peer: self.Peer, Gossip: self.Gossip}})
 	}
 	if len(n.opt.Join) == 0 {
@@ -183,4 +187,31 @@ func (c *comer) autoJoin(ctx context.Context, doc *change.Document) error {
 		return err
 	}
 	return n.Propose(ctx, change.Entry{Commit: commit})
+}
+
+// settling says what a node that has lost its state waits for before another one may lose its own, nil if for nothing (any more): whoever restarts one node after the
+// other, as soon as the last one is ready, would else take the majority from slots that it does not hold yet, or from the Raft group.
+func (c *comer) settling() error {
+	if !c.again.Load() || c.settled.Load() {
+		return nil
+	}
+	n, doc := c.node, c.node.Document()
+	life, named := doc.LifeOf(n.opt.Name, n.self().Generation)
+	if !named {
+		return fmt.Errorf("node %s has lost its state, and asks for its place in the ring again", n.opt.Name)
+	}
+	left := 0
+	for _, m := range doc.Left() {
+		if slices.Contains(m.To, life.ID) {
+			left++
+		}
+	}
+	if left > 0 {
+		return fmt.Errorf("node %s has lost its state, and still has to collect %d slots from the others", n.opt.Name, left)
+	}
+	if err := n.decisions.incomplete(doc); err != nil {
+		return fmt.Errorf("node %s has lost its state: %w", n.opt.Name, err)
+	}
+	c.settled.Store(true)
+	return nil
 }

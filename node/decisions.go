@@ -236,6 +236,29 @@ func (d *decisions) status() (consensus.Status, error) {
 	return g.Status(), g.Err()
 }
 
+// incomplete says why the group could not do without another voter: some have not been replaced yet that are gone for good, or have not been added. It is nil if it is complete.
+func (d *decisions) incomplete(doc *change.Document) error {
+	g := d.group.Load()
+	if g == nil {
+		return errNoGroup
+	}
+	voters, members := g.Voters().IDs, 0
+	for _, l := range doc.Members {
+		if l.State == change.Active || l.State == change.Joining {
+			members++
+		}
+	}
+	for _, id := range voters {
+		if !slices.ContainsFunc(doc.Members, func(l change.Life) bool { return l.Generation == id && l.State != change.Lost }) {
+			return errors.New("the Raft group still counts on a former life of a member")
+		}
+	}
+	if want := min(consensus.MaxVoters, members); len(voters) < want {
+		return fmt.Errorf("the Raft group has %d voters so far, and will have %d", len(voters), want)
+	}
+	return nil
+}
+
 // errNoGroup says that this node has no group, or none yet.
 var errNoGroup = fmt.Errorf("%w, or has not begun", consensus.ErrClosed)
 

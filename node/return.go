@@ -58,12 +58,15 @@ func (n *Node) returning() error {
 	return nil
 }
 
-// Ready implements admin.Backend: the node votes, and those who use it have found it.
+// Ready implements admin.Backend: the node votes, those who use it have found it, and if it had lost its state it is replaced.
 func (n *Node) Ready(context.Context) error {
 	if err := n.votes(); err != nil {
 		return err
 	}
-	return n.returning()
+	if err := n.returning(); err != nil {
+		return err
+	}
+	return n.comer.settling()
 }
 
 // decodeSlotSet returns nil for what is none.

@@ -87,10 +87,20 @@ func (w *World) stopOne() {
 // victim is a node that runs, unless so many do not that no more may end: nothing would be learned of a cluster that has no majority for long.
 func (w *World) victim() *machine {
 	up := w.up()
-	if 2*(len(up)-1) < len(w.machines) && w.random.IntN(4) > 0 || len(up) == 0 {
+	if 2*(len(up)-1) < w.inUse() && w.random.IntN(4) > 0 || len(up) == 0 {
 		return nil
 	}
 	return up[w.random.IntN(len(up))]
+}
+
+// inUse is how many machines are.
+func (w *World) inUse() (n int) {
+	for _, m := range w.machines {
+		if !m.retired {
+			n++
+		}
+	}
+	return n
 }
 
 // startSome starts some of what does not run.

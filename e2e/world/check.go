@@ -9,7 +9,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/history"
 	"github.com/quolldb/quoll/node/engine"
-	"github.com/quolldb/quoll/ring"
+	"github.com/quolldb/quoll/ring/change"
 	"github.com/quolldb/quoll/ring/gossip"
 )
 
@@ -48,34 +48,27 @@ func (w *World) converge() error {
 // difference says where replicas differ, "" if they do not. It looks at all engines at one moment, in which nothing moves.
 func (w *World) difference() (string, error) {
 	synctest.Wait()
-	table, err := w.table()
-	if err != nil {
-		return "", err
+	doc := w.latest()
+	holders := map[uint16]*machine{}
+	for _, l := range doc.Members {
+		holders[l.ID] = w.machineOf(l)
 	}
 	for slot := range uint16(engine.Slots) {
 		var first engine.SlotStats
-		for i, id := range table.Replicas(slot) {
-			stats, err := w.machines[id-1].store.reader().Stats(slot)
+		replicas := doc.Slots[slot].Replicas
+		for i, id := range replicas {
+			stats, err := holders[id].store.reader().Stats(slot)
 			if err != nil {
 				return "", err
 			}
 			if i == 0 {
 				first = stats
 			} else if stats.Live != first.Live || stats.Digest != first.Digest {
-				return fmt.Sprintf("slot %d: %+v at %s, %+v at %s", slot, first, w.machines[table.Replicas(slot)[0]-1].name, stats, w.machines[id-1].name), nil
+				return fmt.Sprintf("slot %d: %+v at %s, %+v at %s", slot, first, holders[replicas[0]].name, stats, holders[id].name), nil
 			}
 		}
 	}
 	return "", nil
-}
-
-// table says which nodes hold which slots.
-func (w *World) table() (*ring.Table, error) {
-	doc := w.machines[0].store.ring()
-	if doc == nil {
-		return nil, errors.New("there is no ring")
-	}
-	return doc.Table()
 }
 
 // acquainted waits until every node knows by gossip that every other one is alive.
@@ -92,11 +85,17 @@ func (w *World) acquainted() error {
 	}
 }
 
-// strangers says which node does not take which other one for alive, "" if there is none.
+// strangers says which member does not take which other one for alive, "" if there is none.
 func (w *World) strangers() string {
-	for _, m := range w.machines {
+	var members []*machine
+	for _, l := range w.latest().Members {
+		if m := w.machineOf(l); m != nil && l.State == change.Active {
+			members = append(members, m)
+		}
+	}
+	for _, m := range members {
 		seen := m.node.Self().SeenBy
-		for _, other := range w.machines {
+		for _, other := range members {
 			if state := seen[other.name]; other != m && state != gossip.Alive.String() {
 				return fmt.Sprintf("node %s is %q for node %s", other.name, state, m.name)
 			}

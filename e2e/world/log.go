@@ -57,10 +57,11 @@ func (i *identity) currentLog() (log *volume, begun bool) {
 	return i.log, i.begun
 }
 
-// crashLog is what becomes of the log when the process ends, or the power.
+// crashLog is what becomes of the log when the process ends, or the power. Nothing else that the process keeps of itself counts from now on.
 func (i *identity) crashLog(how hostState) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	i.ended = true
 	if how == silent {
 		i.log = i.log.afterPowerCut()
 	} else {

@@ -19,18 +19,23 @@ const (
 
 // machine is a host with a node, and what is kept there while the node does not run. The schedule has it: one goroutine.
 type machine struct {
-	world *World
-	name  string
-	host  *host
-	store store
-	node  *node.Node // nil while it does not run
-	lives int
-	ahead atomic.Int64 // by so many milliseconds its clock is wrong
+	world  *World
+	name   string
+	host   *host
+	store  store
+	node   *node.Node // nil while it does not run
+	lives  int
+	stores int
+	joins  bool // it comes to a ring that has formed
+	// retired: it has left the ring, and does not come back.
+	retired bool
+	lost    []store      // what it had before it lost its state
+	ahead   atomic.Int64 // by so many milliseconds its clock is wrong
 }
 
 // start starts the node, if it does not run.
 func (m *machine) start() error {
-	if m.node != nil {
+	if m.node != nil || m.retired {
 		return nil
 	}
 	m.host.revive()
@@ -41,6 +46,9 @@ func (m *machine) start() error {
 	}
 	opt := node.Options{Name: m.name, ClusterName: clusterName, Initial: w.initial, Replicas: 3, Weight: 1, Listener: listener, Dial: m.host.Dial,
 		RepairInterval: 3 * time.Second, SystemClock: m.clock, Random: sharedRandom(w.cfg.Seed, m.name, fmt.Sprint(m.lives)), Version: "world", Logger: w.log.With("node", m.name)}
+	if m.joins {
+		opt.Initial, opt.Join, opt.Peer = nil, w.addresses(), m.host.at(peerPort)
+	}
 	if err := m.store.open(&opt); err != nil {
 		m.host.close()
 		return fmt.Errorf("node %s: %w", m.name, err)
@@ -60,6 +68,26 @@ func (m *machine) start() error {
 	m.lives++
 	w.note("node %s runs, life %d", m.name, m.lives)
 	return nil
+}
+
+// left reports whether the node was a member, and has left the ring.
+func (m *machine) left() bool {
+	doc := m.store.ring()
+	if doc == nil {
+		return false
+	}
+	_, named := doc.LifeOf(m.name, m.store.Generation())
+	return !named
+}
+
+// ready reports whether the node says so.
+func (m *machine) ready() bool { return m.node != nil && m.node.Ready(context.Background()) == nil }
+
+// emptyStore returns what a node has that has never run, or has lost everything.
+func (m *machine) emptyStore() store {
+	m.stores++
+	generation := randomOf(m.world.cfg.Seed, "generation", m.name, fmt.Sprint(m.stores)).Uint64() | 1
+	return newStore(m.world.cfg.Engine, generation, m.world.replicas.holder(generation))
 }
 
 // clock is the machine's.

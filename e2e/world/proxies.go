@@ -33,11 +33,7 @@ func (p *proxyHost) start() error {
 		return err
 	}
 	w := p.world
-	var seeds []string
-	for _, m := range w.initial {
-		seeds = append(seeds, m.Peer)
-	}
-	p.coordinator = route.New(route.Config{Name: p.name, ClusterName: clusterName, Seeds: seeds, Dial: p.host.Dial, Initial: w.initial.String(),
+	p.coordinator = route.New(route.Config{Name: p.name, ClusterName: clusterName, Seeds: w.addresses(), Dial: p.host.Dial, Initial: w.initial.String(),
 		Random: sharedRandom(w.cfg.Seed, p.name), OperationTimeout: time.Second, Version: "world", Logger: w.logger(p.name)})
 	p.server = proxy.NewServer(proxy.ServerConfig{
 		Clients:  front.Config{Logger: w.logger(p.name)},

@@ -26,6 +26,7 @@ var schedules = map[string]func(context.Context, *World){
 	"baddisk":    badDisk,
 	"clocks":     clocks,
 	"overload":   overload,
+	"churn":      churn,
 }
 
 // withLocks are those in which somebody waits with a lock held: see locks.go.

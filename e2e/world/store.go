@@ -2,6 +2,7 @@ package world
 
 import (
 	"math/rand/v2"
+	"os"
 	"sync"
 	"time"
 
@@ -22,6 +23,8 @@ type store interface {
 	crash(how hostState)
 	// disk returns what may be wrong with the disk. It makes a difference for an engine on disk only.
 	disk() *diskFaults
+	// Generation tells lives of what is left from others.
+	Generation() uint64
 	// ring returns the document of the ring that the node is part of, nil before there is one.
 	ring() *change.Document
 	// reader returns the engine, to be read while nothing moves.
@@ -46,11 +49,12 @@ type memoryStore struct {
 
 func newMemoryStore(generation uint64, h *holder) *memoryStore {
 	s := &memoryStore{engine: memory.New(), holder: h}
-	s.begin(generation)
+	s.begin(generation, h)
 	return s
 }
 
 func (s *memoryStore) open(opt *node.Options) error {
+	s.resume()
 	opt.Engine, opt.EngineName, opt.Identity, opt.OpenLog = survivor{s.engine, s.holder}, "memory", &s.identity, s.openLog
 	return nil
 }
@@ -71,7 +75,7 @@ type diskStore struct {
 
 func newDiskStore(generation uint64, h *holder, pebble bool) *diskStore {
 	s := &diskStore{holder: h, pebble: pebble}
-	s.begin(generation)
+	s.begin(generation, h)
 	s.volume = newVolume(&s.faults, rand.New(rand.NewPCG(generation, 2)))
 	s.tables = newVolume(&s.faults, rand.New(rand.NewPCG(generation, 3)))
 	return s
@@ -87,6 +91,7 @@ func (s *diskStore) open(opt *node.Options) error {
 		return err
 	}
 	s.engine = e
+	s.resume()
 	opt.Engine, opt.EngineName, opt.Fsync, opt.Identity, opt.OpenLog = watchDisk(e, s.holder), "disk", "always", &s.identity, s.openLog
 	return nil
 }
@@ -115,17 +120,26 @@ func (s *diskStore) end() error            { return nil }
 type identity struct {
 	generation uint64
 	faults     diskFaults
+	replicas   *replicas
 
 	mu    sync.Mutex
+	ended bool // the process has: nothing that it does from now on counts
 	saved *change.Document
 	log   *volume // how the node votes on changes of the ring,
 	begun bool    // once it may have
 }
 
-func (i *identity) begin(generation uint64) {
-	i.generation = generation
+func (i *identity) begin(generation uint64, h *holder) {
+	i.generation, i.replicas = generation, h.replicas
 	i.faults.heal()
 	i.log = newVolume(&i.faults, rand.New(rand.NewPCG(generation, 4)))
+}
+
+// resume begins another process.
+func (i *identity) resume() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.ended = false
 }
 
 func (i *identity) Generation() uint64 { return i.generation }
@@ -146,6 +160,10 @@ func (i *identity) Ring() *change.Document {
 func (i *identity) SaveRing(doc change.Document) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if i.ended {
+		return os.ErrClosed
+	}
+	i.replicas.learned(doc)
 	i.saved = &doc
 	return nil
 }

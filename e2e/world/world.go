@@ -60,6 +60,9 @@ type World struct {
 	working  sync.WaitGroup
 	stats    Stats
 	failures []error // of the schedule
+	// losing is who has lost its state last, and losingLife the life in which it came back.
+	losing     *machine
+	losingLife int
 }
 
 // build makes a world in which nothing runs.
@@ -71,11 +74,8 @@ func build(cfg Config) *World {
 	w := &World{cfg: cfg, random: randomOf(cfg.Seed, "schedule", cfg.Schedule), net: newNetwork(cfg.Seed), recorder: history.NewRecorder(),
 		keys: history.NewKeys("k"), log: slog.New(cfg.Log), replicas: newReplicas(), began: time.Now(), tempo: cfg.tempo()}
 	for i := range cfg.Nodes {
-		name := string(rune('a' + i))
-		generation := randomOf(cfg.Seed, "generation", name).Uint64() | 1
-		m := &machine{world: w, name: name, host: w.net.host(name), store: newStore(cfg.Engine, generation, w.replicas.holder(generation))}
-		w.machines = append(w.machines, m)
-		w.initial = append(w.initial, ring.InitialMember{Name: name, Peer: m.host.at(peerPort)})
+		m := w.newMachine(string(rune('a' + i)))
+		w.initial = append(w.initial, ring.InitialMember{Name: m.name, Peer: m.host.at(peerPort)})
 	}
 	for i := range cfg.Proxies {
 		name := fmt.Sprint("proxy", i+1)
@@ -86,6 +86,14 @@ func build(cfg Config) *World {
 		w.clients = append(w.clients, &client{world: w, name: name, host: w.net.host(name), random: randomOf(cfg.Seed, name), recorded: w.recorder.Client()})
 	}
 	return w
+}
+
+// newMachine adds a machine whose node has never run.
+func (w *World) newMachine(name string) *machine {
+	m := &machine{world: w, name: name, host: w.net.host(name)}
+	m.store = m.emptyStore()
+	w.machines = append(w.machines, m)
+	return m
 }
 
 // tempo is the time from one bout of the clients to the next.
@@ -127,7 +135,6 @@ func (w *World) live() error {
 	if err := w.start(); err != nil {
 		return err
 	}
-	w.replicas.learned(*w.machines[0].store.ring())
 	for _, c := range w.clients {
 		w.working.Go(c.work)
 	}
@@ -136,6 +143,9 @@ func (w *World) live() error {
 	<-ctx.Done()
 	cancel()
 	if err := errors.Join(append(w.failures, w.settle())...); err != nil {
+		return err
+	}
+	if err := w.atRest(); err != nil {
 		return err
 	}
 	if err := w.converge(); err != nil {
@@ -205,7 +215,9 @@ func (w *World) end() error {
 		errs = append(errs, m.stop())
 	}
 	for _, m := range w.machines {
-		errs = append(errs, m.store.end())
+		for _, s := range append(m.lost, m.store) {
+			errs = append(errs, s.end())
+		}
 	}
 	if n := w.net.left(); n > 0 {
 		errs = append(errs, fmt.Errorf("%d ends of connections were not closed", n))
@@ -245,6 +257,16 @@ func (w *World) note(format string, args ...any) {
 	w.stats.Events.Add(1)
 	w.trace.add(time.Since(w.began), text)
 	w.recorder.Note(text)
+}
+
+// addresses are where the nodes of all machines listen.
+func (w *World) addresses() (all []string) {
+	for _, m := range w.machines {
+		if !m.retired {
+			all = append(all, m.host.at(peerPort))
+		}
+	}
+	return all
 }
 
 // up are the machines that run.
