@@ -9,6 +9,7 @@
 //	chaos.go      everything at once
 //	disks.go      power cuts, and what may be wrong with disks
 //	clocks.go     clocks that are wrong
+//	churn.go      the ring changes all the time, and members lose what they have
 //	overload.go   more clients than slow disks can serve
 //	net.go        the network: paths between hosts, which are slow, lossy, or cut in one direction
 //	host.go       a machine on it: its listeners, how its process ends
