@@ -19,7 +19,7 @@ bin=${BIN:-bin/quoll} port=${PORT:-6379} base=${BASE:-7000}
 [ -x "$bin" ] || { echo "$bin is not there: run 'make build' first" >&2; exit 1; }
 engine=${ENGINE:-memory} fsync=${FSYNC:-}
 kept="The data is gone then."
-start="does not vote any more: its data was in memory (ENGINE=badger keeps it). Restart a second one and all is lost: '$bin ring reform' begins again"
+start="comes back without its data, which was in memory, and gets it from the others again"
 if [ "$engine" != memory ]; then
 	data=${data:-$PWD/.quoll-data}
 	start="starts node b again"
@@ -81,6 +81,13 @@ Three nodes and a proxy run. Redis clients connect to 127.0.0.1:$port. In anothe
   kill -9 ${pids[1]}      # node b; a is ${pids[0]}, c is ${pids[2]}, the proxy is ${pids[3]}
   redis-cli -p $port get greeting
   $again      # $start
+
+It grows and shrinks while clients go on:
+
+  $bin node --name d --peer 127.0.0.1:$((base + 30)) --admin 127.0.0.1:$((base + 140)) --join 127.0.0.1:$base &
+  export QUOLL_ADMIN=127.0.0.1:$((base + 100))
+  $bin ring plan join d && $bin ring commit && $bin ring watch
+  $bin node leave --admin 127.0.0.1:$((base + 140))
 
 Logs are in $logs. Ctrl-C ends it all. $kept
 END

@@ -59,7 +59,8 @@ func TestALossThatIsAccepted(t *testing.T) {
 	require.NoError(t, client.Set(t.Context(), "k", "new", 0).Err())
 }
 
-// startWithOneCopy starts a cluster in memory with one key, and ends and starts two of the three nodes, which lose it.
+// startWithOneCopy starts a cluster in memory with one key, and ends and starts two of the three nodes, which lose it. They do so together: if one came
+// back first it would take its place again.
 func startWithOneCopy(t *testing.T, end func(*cluster.Member)) (*cluster.Cluster, *redis.Client) {
 	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 1})
 	client := connect(t, c.Proxies[0].Client)
@@ -67,6 +68,8 @@ func startWithOneCopy(t *testing.T, end func(*cluster.Member)) (*cluster.Cluster
 	awaitHolds(t, c.Nodes[2], 1)
 	for _, m := range c.Nodes[:2] {
 		end(m)
+	}
+	for _, m := range c.Nodes[:2] {
 		m.Start()
 		m.AwaitLog("lost its state")
 	}
