@@ -89,6 +89,9 @@ func memberStates(t *testing.T, m *cluster.Member) map[string]string {
 
 // TestTheProceduresOfTheDocs: each is executed as it is written, on a cluster with data, of which nothing is lost.
 func TestTheProceduresOfTheDocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole nodes' shares move")
+	}
 	t.Parallel()
 	all := procedures(t)
 	active := func(names ...string) map[string]string {
