@@ -166,7 +166,7 @@ func (s *stranger) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 			d.Uvarint()
 			d.Bool()
 			d.Rest()
-		case protocol.FrameLeading, protocol.FrameClock:
+		case protocol.FrameLeading, protocol.FrameClock, protocol.FrameRing:
 			d.Rest()
 		default:
 			d.Fail("no such frame")

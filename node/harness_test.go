@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -183,6 +184,14 @@ type client struct {
 	next    uint64
 	results map[uint64]chan protocol.Result
 	replies chan register.Message // FrameReplicateReply
+	news    []protocol.RingNews   // FrameRing
+}
+
+// rings returns what the node has said of the ring since it was connected.
+func (cl *client) rings() []protocol.RingNews {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return slices.Clone(cl.news)
 }
 
 func (c *testCluster) proxyHello() wire.Hello {
@@ -238,6 +247,12 @@ func (cl *client) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 			protocol.DecodeReply(&d, &m)
 			cl.replies <- m
 		}
+	case protocol.FrameRing:
+		news, err := protocol.DecodeRingNews(body)
+		require.NoError(cl.t, err)
+		cl.mu.Lock()
+		cl.news = append(cl.news, news)
+		cl.mu.Unlock()
 	case protocol.FrameBatchReply:
 		for d.More() {
 			var r protocol.Result

@@ -39,6 +39,9 @@ func (n *Node) Open(c *wire.ServerConn, peer wire.Hello) {
 	if peer.Role == wire.RoleNode {
 		_ = c.SendFrames(clockFrame(n.system())) // before it is asked for anything
 	}
+	if news := n.members.News(); news.Formation != 0 && peer.Role != wire.RoleTool {
+		_ = c.SendFrames(protocol.RingFrame(news)) // the hello may have named an earlier version, and what was told since then it has not got
+	}
 	if n.replicas.Failed() && peer.Properties[toldOfFailure] == "" { // meanwhile
 		c.Close()
 	}

@@ -35,6 +35,8 @@ type fakeNode struct {
 	answers func(protocol.Method, []byte) ([]byte, error) // calls, if it is there
 	entries []protocol.ScanEntry                          // what it answers to MethodScan and MethodStats
 	scanned int                                           // pages asked for
+	conns   []*wire.ServerConn                            // that have been opened
+	moved   []protocol.Address                            // what it says of members' addresses
 	// forge, if set, replaces the page that the node would answer with.
 	forge func(from protocol.Place, page []byte) []byte
 
@@ -86,9 +88,23 @@ type fakeConn struct {
 	op      protocol.Op // for quick
 }
 
-func (n *fakeNode) Open(c *wire.ServerConn, _ wire.Hello) { c.Data = &fakeConn{conn: c} }
-func (n *fakeNode) Idle(*wire.ServerConn)                 {}
-func (n *fakeNode) Closed(*wire.ServerConn, error)        {}
+func (n *fakeNode) Open(c *wire.ServerConn, _ wire.Hello) {
+	c.Data = &fakeConn{conn: c}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.conns = append(n.conns, c)
+}
+
+// push tells everybody who is connected of a ring.
+func (n *fakeNode) push(news protocol.RingNews) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, c := range n.conns {
+		_ = c.SendFrames(protocol.RingFrame(news)) // some have ended
+	}
+}
+func (n *fakeNode) Idle(*wire.ServerConn)          {}
+func (n *fakeNode) Closed(*wire.ServerConn, error) {}
 
 func (n *fakeNode) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, _ time.Duration) {
 	switch typ {
@@ -221,7 +237,7 @@ func (n *fakeNode) call(method protocol.Method, payload []byte) ([]byte, error) 
 		if request.Formation != doc.Formation {
 			request.Since = 0
 		}
-		return protocol.RingReply{Delta: doc.Since(request.Since)}.Append(nil), nil
+		return protocol.RingReply{Moved: n.moved, Delta: doc.Since(request.Since)}.Append(nil), nil
 	case protocol.MethodStats:
 		return protocol.AppendSlotCounts(nil, countSlots(n.entries), nil), nil
 	}

@@ -130,7 +130,7 @@ func (c *Coordinator) newView(formation uint64, cluster ring.Cluster, table *rin
 			view.byID[m.ID] = nil
 		}
 	}
-	index := 0
+	index, open := 0, make(map[uint16]bool, len(cluster.Members))
 	for _, m := range cluster.Members {
 		l := view.byID[m.ID]
 		if l == nil {
@@ -141,12 +141,13 @@ func (c *Coordinator) newView(formation uint64, cluster ring.Cluster, table *rin
 			l.index = index
 			index++
 		}
-		view.nodes, view.byID[m.ID] = append(view.nodes, l), l
+		view.nodes, view.byID[m.ID], open[m.ID] = append(view.nodes, l), l, true
 	}
 	for slot := range uint16(ring.Slots) {
 		for _, id := range table.Members(slot) {
-			if view.reach(id); view.byID[id] == nil { // a life that is lost: nobody answers
-				view.byID[id] = c.closedLink(ring.Member{ID: id}, formation)
+			view.reach(id)
+			if !open[id] { // a life that is lost: nobody answers
+				view.byID[id], open[id] = c.closedLink(ring.Member{ID: id}, formation), true
 			}
 		}
 	}
