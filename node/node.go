@@ -231,6 +231,7 @@ func Start(opt Options) (*Node, error) {
 	n.wait.Go(n.servePeers)
 	n.wait.Go(func() { n.members.Run(ctx) })
 	n.wait.Go(func() { n.comer.run(n.life) })
+	n.wait.Go(func() { n.keepAddress(n.life) })
 	n.wait.Go(func() { every(ctx, tickInterval, n.tick) })
 	n.wait.Go(func() { every(ctx, replica.SlowCommit, n.lookAtWork) })
 	n.wait.Go(func() { every(ctx, storeInterval, n.lookAtStore) })

@@ -50,9 +50,9 @@ func openDevStore(cfg config.Dev, name string, log *slog.Logger) (*store, error)
 	if err != nil || s.dir == nil {
 		return s, err
 	}
-	if r := s.dir.Ring(); r != nil && (len(r.Members) != cfg.Nodes || r.Replicas != cfg.Replicas) {
+	if r := s.dir.Ring(); r != nil && (len(r.Ring().Members) != cfg.Nodes || r.Replicas != cfg.Replicas) {
 		return nil, s.release(fmt.Errorf("data directory %s has a cluster of %d nodes with %d replicas: give --nodes %[2]d --replicas %[3]d, or another --data",
-			cfg.Data, len(r.Members), r.Replicas))
+			cfg.Data, len(r.Ring().Members), r.Replicas))
 	}
 	return s, nil
 }
