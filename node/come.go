@@ -190,9 +190,9 @@ func (c *comer) autoJoin(ctx context.Context, doc *change.Document) error {
 }
 
 // settling says what a node that has lost its state waits for before another one may lose its own, nil if for nothing (any more): whoever restarts one node after the
-// other, as soon as the last one is ready, would else take the majority from slots that it does not hold yet, or from the Raft group.
+// other, as soon as the last one is ready, would else take the majority from slots that it does not hold yet, or from the Raft group. It waits in its next processes, too.
 func (c *comer) settling() error {
-	if !c.again.Load() || c.settled.Load() {
+	if c.settled.Load() {
 		return nil
 	}
 	n, doc := c.node, c.node.Document()
@@ -200,18 +200,34 @@ func (c *comer) settling() error {
 	if !named {
 		return fmt.Errorf("node %s has lost its state, and asks for its place in the ring again", n.opt.Name)
 	}
-	left := 0
-	for _, m := range doc.Left() {
-		if slices.Contains(m.To, life.ID) {
-			left++
-		}
-	}
-	if left > 0 {
+	if left := leftBy(doc, life); left > 0 {
+		c.again.Store(true)
 		return fmt.Errorf("node %s has lost its state, and still has to collect %d slots from the others", n.opt.Name, left)
 	}
-	if err := n.decisions.incomplete(doc); err != nil {
-		return fmt.Errorf("node %s has lost its state: %w", n.opt.Name, err)
+	if c.again.Load() {
+		if err := n.decisions.incomplete(doc); err != nil {
+			return fmt.Errorf("node %s has lost its state: %w", n.opt.Name, err)
+		}
 	}
 	c.settled.Store(true)
 	return nil
+}
+
+// leftBy is how many slots a former life of a member still holds that this one is to hold.
+func leftBy(doc *change.Document, life change.Life) (left int) {
+	var former []uint16
+	for _, l := range doc.Members {
+		if l.Name == life.Name && l.State == change.Lost {
+			former = append(former, l.ID)
+		}
+	}
+	if former == nil {
+		return 0
+	}
+	for _, m := range doc.Left() {
+		if slices.Contains(m.To, life.ID) && slices.ContainsFunc(m.From, func(id uint16) bool { return slices.Contains(former, id) }) {
+			left++
+		}
+	}
+	return left
 }

@@ -101,6 +101,11 @@ func stateOf(doc change.Document, name string) change.State {
 	return l.State
 }
 
+func lifeOf(n *Node) change.Life {
+	l, _ := n.Document().LifeOf(n.opt.Name, n.self().Generation)
+	return l
+}
+
 // TestANodeComesBackWithoutItsState: it takes its place again by itself, and in the end it is as it was. Then, and not before, another one may lose its own.
 func TestANodeComesBackWithoutItsState(t *testing.T) {
 	c := newFormed(t, 3, nil)
@@ -115,7 +120,9 @@ func TestANodeComesBackWithoutItsState(t *testing.T) {
 		err := c.nodes["b"].Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), "still has to collect")
 	})
+	require.Positive(t, leftBy(c.nodes["b"].Document(), lifeOf(c.nodes["b"])), "so the next process of one on disk knows")
 	c.awaitPlan(2)
+	require.Zero(t, leftBy(c.nodes["b"].Document(), lifeOf(c.nodes["b"])))
 	c.eventually(func() bool { return c.nodes["b"].Ready(t.Context()) == nil })
 	require.NoError(t, c.nodes["b"].decisions.incomplete(c.nodes["b"].Document()))
 	require.Equal(t, change.Active, stateOf(*c.nodes["b"].Document(), "b"))
