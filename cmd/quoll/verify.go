@@ -37,7 +37,7 @@ quoll-verify:RUN: and are removed at the end; no others are touched.
 
 Exit codes: 0 nothing was lost, stale or wrong; 1 something was; 2 it could not begin: wrong usage, or an address that does not
 answer or take writes; 3 nothing was, but some keys could not be read back at the end,
-or the ring did not come to rest in two minutes (--churn).`
+or the ring did not come to rest in ten minutes (--churn).`
 
 func (a *app) verifyCommand() *cobra.Command {
 	opt := verifyOptions{servers: config.DefaultVerified()}

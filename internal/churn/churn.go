@@ -34,7 +34,7 @@ type Options struct {
 	Replicas []int
 	// Rest is the time between two looks at the ring, 500 ms if it is 0.
 	Rest time.Duration
-	// Patience is how long the last plan may take when the time is over, 2 minutes if it is 0.
+	// Patience is how long the last plan may take when the time is over, 10 minutes if it is 0.
 	Patience time.Duration
 	// Note is told what is done, nil for nobody.
 	Note func(text string)
@@ -83,7 +83,7 @@ func newChurn(opt Options) *churn {
 		opt.Rest = 500 * time.Millisecond
 	}
 	if opt.Patience == 0 {
-		opt.Patience = 2 * time.Minute
+		opt.Patience = 10 * time.Minute
 	}
 	if opt.Note == nil {
 		opt.Note = func(string) {}
@@ -146,7 +146,7 @@ func (c *churn) finish(ctx context.Context) {
 		r := c.opt.Rings[at%len(c.opt.Rings)]
 		now, err := r.Ring(ctx)
 		switch {
-		case err != nil && ctx.Err() != nil: // what it saw last says more
+		case err != nil && c.report.Stuck != "": // what it saw last says more
 		case err != nil:
 			c.report.Stuck = err.Error()
 		case now.Paused:

@@ -27,7 +27,7 @@ func (c *churn) next(now admin.RingStatus) (what string, do deed) {
 	case n == 1:
 		rate := int64(1<<20) << c.random.IntN(8)
 		return fmt.Sprint("rate ", rate), func(ctx context.Context, r Ring) error { _, err := r.RateRing(ctx, rate, by); return err }
-	case now.Plan == nil:
+	case now.Plan == nil, n == 3: // two plans become one
 		return c.plan(now)
 	case n == 2:
 		return c.turn(now.Plan)
