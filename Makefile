@@ -24,7 +24,7 @@ OUT = bin/bench-compare
 RACED = TestGoRedis|TestScanWhileKeysAreWritten|TestHScanWhileHomesDie|TestOneNodeIsKilledUnderLoad|TestTwoOfThreeNodesHangAndGoOn|TestBackupsOfSeveralNodes|TestInterruptStopsEverythingInOrder|TestClientsThatDoNotWait
 
 .DEFAULT_GOAL := build
-.PHONY: replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-hash bench-disk bench-repair bench-large-hash libraries cover clean
+.PHONY: churn replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-hash bench-disk bench-repair bench-large-hash libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -117,6 +117,9 @@ differential: ## compare replies with redis-server's, for CHECKS (2000) random s
 # A module of its own, so that the libraries are no dependencies of Quoll's.
 libraries: ## test with client libraries: what they repeat by themselves, whether they get along (those in Debian: if installed)
 	cd e2e/libraries && go vet ./... && go test -count 1 -timeout 5m -v ./...
+
+churn: ## change the ring of a cluster of processes for T (1m) while it is broken, and check what clients saw (SEED=n: the same changes and faults again)
+	go test ./e2e -run '^TestChurn$$' -churn $(T) $(if $(SEED),-churn-seed $(SEED)) -timeout 0 -v
 
 chaos: ## break a cluster of processes at random for T (1m) and check what clients saw (SEED=n: the same faults again)
 	go test ./e2e -run '^TestChaos$$' -chaos $(T) $(if $(SEED),-chaos-seed $(SEED)) -timeout 0 -v

@@ -18,6 +18,8 @@ type nemesis struct {
 	l      *load
 	random *rand.Rand
 	kills  int            // how many nodes may still die: one without its state does not vote; many if they keep it
+	kinds  []fault        // what it does
+	came   int            // nodes that were started to join
 	done   map[string]int // faults by kind
 
 	// What is wrong now. Several faults may concern one process. One that is stopped hangs,
@@ -43,7 +45,7 @@ type fault struct {
 const many = 1 << 30
 
 func newNemesis(c *cluster.Cluster, l *load, random *rand.Rand, kills int) *nemesis {
-	return &nemesis{c: c, l: l, random: random, kills: kills, done: map[string]int{},
+	return &nemesis{c: c, l: l, random: random, kills: kills, kinds: faults, done: map[string]int{},
 		stopped: map[*cluster.Member]int{}, cuts: map[link]int{}, noise: map[*cluster.Member][]*cluster.Rule{}}
 }
 
@@ -59,9 +61,9 @@ func (n *nemesis) work(d time.Duration) {
 	var order []int
 	for end := time.Now().Add(d); len(order) > 0 || time.Now().Before(end); { // no kind is left out
 		if len(order) == 0 {
-			order = n.random.Perm(len(faults))
+			order = n.random.Perm(len(n.kinds))
 		}
-		f := faults[order[0]]
+		f := n.kinds[order[0]]
 		order = order[1:]
 		if n.kills < f.needs {
 			continue
@@ -73,7 +75,7 @@ func (n *nemesis) work(d time.Duration) {
 				active = append(active, begun{f.name + ": " + what, time.Now().Add(n.duration()), mend})
 			}
 		}
-		time.Sleep(time.Duration(n.random.Int64N(int64(d / time.Duration(len(faults)))))) // faults have their time
+		time.Sleep(time.Duration(n.random.Int64N(int64(d / time.Duration(len(n.kinds)))))) // faults have their time
 		active = slices.DeleteFunc(active, func(b begun) bool {
 			if time.Now().Before(b.over) {
 				return false

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// secret is that of clusters with Config.Faults.
-const secret = "sesame"
+// Secret is that of clusters with Config.Faults.
+const Secret = "sesame"
 
 // Rule says what happens to what a process sends to some of its peers, as the admin
 // API of builds with the tag faults takes it. The first rule that matches a peer counts.
@@ -162,7 +162,7 @@ func (m *Member) ask(method, path string, body []byte, into any) {
 	m.t.Helper()
 	request, err := http.NewRequestWithContext(m.t.Context(), method, "http://"+m.Admin+path, bytes.NewReader(body))
 	require.NoError(m.t, err)
-	request.Header.Set("Authorization", "Bearer "+secret)
+	request.Header.Set("Authorization", "Bearer "+Secret)
 	response, err := admin.Do(request)
 	require.NoError(m.t, err, "%s: %s %s", m.Name, method, path)
 	defer response.Body.Close()

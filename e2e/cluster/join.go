@@ -25,7 +25,7 @@ func (c *Cluster) Join(name string, args ...string) *Member {
 // arm gives a process the binary that its cluster runs.
 func (c *Cluster) arm(m *Member) {
 	if c.cfg.Faults {
-		m.quoll, m.Env = faultsBinary(c.t), append(m.Env, "QUOLL_SECRET="+secret)
+		m.quoll, m.Env = faultsBinary(c.t), append(m.Env, "QUOLL_SECRET="+Secret)
 	}
 	if c.cfg.Binary != "" {
 		m.quoll = c.cfg.Binary
