@@ -48,7 +48,7 @@ type fakeNode struct {
 	metrics metrics.Node
 	busy    atomic.Bool
 
-	commits     int
+	commits     atomic.Int64
 	uncommitted error // what comes of commits
 	short       error // of what there is no room for
 
@@ -169,7 +169,7 @@ func version(seq uint64) record.Version {
 func text(s string) record.State { return record.State{Type: record.String, Value: []byte(s)} }
 
 func (n *fakeNode) Self() uint16                    { return n.id }
-func (n *fakeNode) Committed(context.Context) error { n.commits++; return n.uncommitted }
+func (n *fakeNode) Committed(context.Context) error { n.commits.Add(1); return n.uncommitted }
 func (n *fakeNode) Busy() bool                      { return n.busy.Load() }
 func (n *fakeNode) Room() error                     { return n.short }
 func (n *fakeNode) Failed() bool                    { n.mu.Lock(); defer n.mu.Unlock(); return n.failed != nil }

@@ -82,7 +82,7 @@ func TestNothingIsReportedThatIsNotDurable(t *testing.T) {
 	require.ErrorIs(t, n.collectNow(), errBroken)
 	n.uncommitted = nil
 	require.NoError(t, n.collectNow())
-	require.Equal(t, 3, n.commits)
+	require.EqualValues(t, 3, n.commits.Load())
 }
 
 // TestThereIsNoRoom for what would come to the node. One that stays goes on: it has most of it.
