@@ -64,11 +64,12 @@ func (r *run) writeAgain(ctx context.Context) error {
 
 var errNotWritten = errors.New("the slot has no home at the moment")
 
-// nextHome chooses another home to ask: the one that the last one has pointed to or, without a hint, the next member that is alive.
+// nextHome chooses another home to ask: the one that the last one has pointed to or, without a hint, the next member that is alive. One that led the slot and leaves it
+// with this change begins nothing that another one can do, whoever points to it.
 func (r *run) nextHome(hint uint16) error {
 	return r.joint(func(_ Slot, config *register.Config) error {
 		members := config.Members()
-		if hint != 0 && hint != r.home && slices.Contains(members, hint) && r.c.alive(hint) {
+		if hint != 0 && hint != r.home && slices.Contains(members, hint) && !config.Leaves(hint) && r.c.alive(hint) {
 			r.home = hint
 			return nil
 		}

@@ -294,6 +294,25 @@ func TestAHomeThatDoesNotWrite(t *testing.T) {
 	})
 }
 
+// TestEverybodyPointsToWhoLeaves the slot, and writes nothing that another one can write: the others are asked in turn, for one of them takes the slot over.
+func TestEverybodyPointsToWhoLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := newFakes([]uint16{1, 2, 3}, []uint16{4, 2, 3})
+		for id := uint16(1); id <= 3; id++ {
+			nodes[id].put(t, "k", version(uint64(id)), text("v"))
+		}
+		for id, n := range nodes {
+			n.leader, n.refuses = 1, id != 3
+		}
+		n := nodes[4]
+		n.running(t)
+		n.Update(task, 0)
+		time.Sleep(4 * time.Second)
+		require.Equal(t, task, n.reported())
+		require.Equal(t, []string{"k"}, nodes[3].written())
+	})
+}
+
 // TestAnotherEpoch ends what was collected in the one before, and nothing of that is reported.
 func TestAnotherEpoch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
