@@ -173,7 +173,7 @@ func (w *World) loseState(*machine) {
 	}
 	m.crash(silent)
 	m.lost = append(m.lost, m.store)
-	m.store = m.emptyStore()
+	m.store, m.joins = m.emptyStore(), true // nobody of its initial cluster need be a member any more
 	w.note("node %s has lost its state", m.name)
 	w.must(m.start())
 	w.losing, w.losingLife = m, m.lives
