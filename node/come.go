@@ -30,20 +30,13 @@ type comer struct {
 // comeAgain is how long a comer waits before it tries again.
 const comeAgain = 250 * time.Millisecond
 
-// errStays is why a node does not come to the ring, and never will.
-type errStays struct{ error }
-
 // run comes to the ring, until it names this node or ctx ends.
 func (c *comer) run(ctx context.Context) {
 	for ctx.Err() == nil && !c.node.resumed {
 		arrived, err := c.step(ctx)
-		var stays errStays
 		switch {
 		case arrived:
 			c.why.Store(nil)
-			return
-		case errors.As(err, &stays):
-			c.node.broken(stays.error)
 			return
 		case err != nil && ctx.Err() == nil:
 			c.why.Store(&err)
@@ -161,15 +154,8 @@ func (n *Node) fetchRing(ctx context.Context, address string) (doc change.Docume
 			}
 		}
 	}
-	reply, err := caller.Call(ctx, protocol.MethodRing, protocol.RingRequest{}.Append(nil))
-	if err != nil {
-		return doc, err
-	}
-	r, err := protocol.DecodeRingReply(reply)
-	if err != nil {
-		return doc, err
-	}
-	return r.Update(change.Document{})
+	doc, _, err = protocol.FetchRing(doc, func(method protocol.Method, payload []byte) ([]byte, error) { return caller.Call(ctx, method, payload) })
+	return doc, err
 }
 
 // autoJoin plans that this node becomes a member, and commits that; what else is staged it leaves to who has staged it, unless these are nodes that join, too.

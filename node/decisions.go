@@ -181,12 +181,15 @@ func (d *decisions) candidates() []consensus.Candidate {
 	}
 	var all []consensus.Candidate
 	for _, l := range doc.Members {
-		if l.State == change.Active || l.State == change.Joining {
+		if mayVote(l) {
 			all = append(all, candidate(l, d.isThere(l)))
 		}
 	}
 	return all
 }
+
+// mayVote reports whether a life is one of a member that is to stay.
+func mayVote(l change.Life) bool { return l.State == change.Active || l.State == change.Joining }
 
 // generation is this node's identity in the group.
 func (d *decisions) generation() uint64 { return d.node.self().Generation }
@@ -244,7 +247,7 @@ func (d *decisions) incomplete(doc *change.Document) error {
 	}
 	voters, members := g.Voters().IDs, 0
 	for _, l := range doc.Members {
-		if l.State == change.Active || l.State == change.Joining {
+		if mayVote(l) {
 			members++
 		}
 	}

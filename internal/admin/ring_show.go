@@ -68,9 +68,9 @@ func (v RingView) progress() *RingProgress {
 	p := &RingProgress{ID: d.Plan.ID, By: d.Plan.By, Since: at(d.Plan.At), Changes: said(d.Plan.Changes), Aborting: d.Plan.Aborting, LossAccepted: d.Plan.LossAccepted,
 		Moving: len(d.Joint)}
 	p.Moved, p.Slots = d.Arrived()
-	left := change.NewPreview(d, d.Left(), v.SlotBytes, v.rate())
-	p.SecondsLeft = left.Seconds
-	p.Stuck = lines(change.Check(d, d.Left(), v.alive))
+	left := d.Left()
+	p.SecondsLeft = change.NewPreview(d, left, v.SlotBytes, v.rate()).Seconds
+	p.Stuck = lines(change.Check(d, left, v.alive))
 	p.Moves = v.moves()
 	for _, m := range p.Moves {
 		p.Bytes, p.BytesDone = p.Bytes+m.Bytes, p.BytesDone+m.BytesDone

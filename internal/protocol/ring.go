@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -101,6 +102,29 @@ func DecodeRingReply(payload []byte) (RingReply, error) {
 
 // Update returns the document after the reply, of who has d; d itself if it is not earlier. The error is one of change.Document's Update.
 func (r RingReply) Update(d change.Document) (change.Document, error) { return d.Update(r.Delta) }
+
+// FetchRing asks a node for what has changed in the ring since a document, or for all of it: if the difference is of no use, and for who has none. It returns the document
+// after that, and where members are reached that have moved (RingReply.Moved). ask makes a call; an error of it, or of Update, is returned as it is.
+func FetchRing(have change.Document, ask func(Method, []byte) ([]byte, error)) (change.Document, []Address, error) {
+	for {
+		payload, err := ask(MethodRing, RingRequest{Formation: have.Formation, Since: have.Version}.Append(nil))
+		if err != nil {
+			return have, nil, err
+		}
+		reply, err := DecodeRingReply(payload)
+		if err != nil {
+			return have, nil, err
+		}
+		next, err := reply.Update(have)
+		if err == nil {
+			return next, reply.Moved, nil
+		}
+		if have.Version == 0 || !errors.Is(err, change.ErrGap) && !errors.Is(err, change.ErrDiverged) {
+			return have, nil, err
+		}
+		have = change.Document{}
+	}
+}
 
 // Relocate returns the document with the members where they are reached, for who dials them; the document that is kept and passed on stays as it is.
 func Relocate(d change.Document, moved []Address) change.Document {

@@ -112,25 +112,11 @@ func (m *Membership) fetch(ctx context.Context, p Peer) error {
 	if doc := m.Document(); doc != nil {
 		have = *doc
 	}
-	for {
-		reply, err := p.Ask(ctx, protocol.MethodRing, protocol.RingRequest{Formation: have.Formation, Since: have.Version}.Append(nil))
-		if err != nil {
-			return err
-		}
-		r, err := protocol.DecodeRingReply(reply)
-		if err != nil {
-			return err
-		}
-		next, err := r.Update(have)
-		switch {
-		case err == nil:
-			m.propose(&offer{next, true})
-			return nil
-		case have.Version == 0 || !errors.Is(err, change.ErrGap) && !errors.Is(err, change.ErrDiverged):
-			return err
-		}
-		have = change.Document{}
+	next, _, err := protocol.FetchRing(have, func(method protocol.Method, payload []byte) ([]byte, error) { return p.Ask(ctx, method, payload) })
+	if err == nil {
+		m.propose(&offer{next, true})
 	}
+	return err
 }
 
 // errNoRing is returned to who asks too early.

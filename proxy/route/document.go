@@ -2,7 +2,6 @@ package route
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -102,25 +101,9 @@ func (c *Coordinator) askHeard() (learned bool) {
 func (c *Coordinator) fetch(l *nodeLink) (change.Document, []protocol.Address, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, askTimeout)
 	defer cancel()
-	have := c.document
-	for {
-		payload, err := l.caller.Call(ctx, protocol.MethodRing, protocol.RingRequest{Formation: have.Formation, Since: have.Version}.Append(nil))
-		if err != nil {
-			return have, nil, err
-		}
-		reply, err := protocol.DecodeRingReply(payload)
-		if err != nil {
-			return have, nil, err
-		}
-		next, err := reply.Update(have)
-		if err == nil {
-			return next, reply.Moved, nil
-		}
-		if have.Version == 0 || !errors.Is(err, change.ErrGap) && !errors.Is(err, change.ErrDiverged) {
-			return have, nil, err
-		}
-		have = change.Document{}
-	}
+	return protocol.FetchRing(c.document, func(method protocol.Method, payload []byte) ([]byte, error) {
+		return l.caller.Call(ctx, method, payload)
+	})
 }
 
 // take makes a document effective: the first one, a later version, or that of another ring, and reports whether it was news.
