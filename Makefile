@@ -24,7 +24,7 @@ OUT = bin/bench-compare
 RACED = TestGoRedis|TestScanWhileKeysAreWritten|TestHScanWhileHomesDie|TestOneNodeIsKilledUnderLoad|TestTwoOfThreeNodesHangAndGoOn|TestBackupsOfSeveralNodes|TestInterruptStopsEverythingInOrder|TestClientsThatDoNotWait
 
 .DEFAULT_GOAL := build
-.PHONY: churn replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-compare bench-scale bench-hash bench-disk bench-repair bench-large-hash libraries cover clean
+.PHONY: compatibility redis-suite churn replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-compare bench-scale bench-hash bench-types bench-disk bench-repair bench-move bench-large-hash libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -114,6 +114,13 @@ mutants: ## take each rule of the protocol out (ONLY=name: one; SAMPLE=n SEED=n:
 differential: ## compare replies with redis-server's, for CHECKS (2000) random sequences (SEED=n: the same ones again)
 	go test ./e2e/differential -run TestSameAsRedis -rapid.checks $(CHECKS) $(if $(SEED),-rapid.seed $(SEED)) -timeout 0 -v
 
+compatibility: ## write COMPATIBILITY.md, which is made of the table of commands
+	go test ./internal/command -run TestCompatibilityPage -command.page
+
+redis-suite: ## run Redis' own test suite on Quoll (UNIT=unit/type/list: one unit); fetches the source of redis-server, and needs tclsh
+	e2e/redissuite/fetch.sh $(CURDIR)/bin/redis-source
+	go test ./e2e/redissuite -redis-source $(CURDIR)/bin/redis-source $(if $(UNIT),-unit $(UNIT)) -count 1 -timeout 0 -v
+
 # A module of its own, so that the libraries are no dependencies of Quoll's.
 libraries: ## test with client libraries: what they repeat by themselves, whether they get along (those in Debian: if installed)
 	cd e2e/libraries && go vet ./... && go test -count 1 -timeout 5m -v ./...
@@ -132,6 +139,9 @@ converge: ## have a node miss N (100000) commands, and hang for HUNG (20s) under
 
 bench-repair: ## measure what clients notice while N (100000) keys are repaired, and what comparing replicas costs
 	go test ./e2e -run '^TestRepairCost$$' -repair-cost $(N) -timeout 0 -v
+
+bench-move: ## measure what clients notice while a node joins that holds N (100000) keys of 1 KiB, and how long that takes (PROFILES=dir: CPU profiles of the nodes, too)
+	go test ./e2e -run '^TestMoveCost$$' -move-cost $(N) $(if $(PROFILES),-move-profiles $(abspath $(PROFILES))) -timeout 0 -v
 
 bench-large-hash: ## measure how much memory it takes beside the hash to repair one of MIB (1024)
 	go test ./node -run '^TestALargeHashIsRepairedInPieces$$' -large-hash $(MIB) -count 1 -timeout 0 -v
@@ -152,6 +162,9 @@ bench-disk: build ## compare nodes on disk with redis-server, with and without f
 bench: build ## compare with the redis-server of this machine
 	e2e/bench.sh
 
+bench-exec: build ## compare transactions, and MSETs, of three keys of one slot with the redis-server of this machine
+	COMMANDS=exec,mset e2e/bench.sh
+
 bench-compare: build ## compare with what else is installed, KEYS (1000000), SECONDS (10), ROUNDS (3): table and plots in OUT (bin/bench-compare)
 	go build -o bin/benchcompare ./e2e/benchcompare
 	bin/benchcompare -keys $(KEYS) -seconds $(SECONDS) -rounds $(ROUNDS) -out $(OUT) $(FLAGS)
@@ -163,6 +176,10 @@ bench-scale: build ## measure as the number of keys, of connections, of nodes, o
 bench-hash: build ## measure HASHES (100000) small hashes beside strings, and one field of hashes of up to 10^6, each for SECONDS (10), ROUNDS (3): tables in OUT
 	go build -o bin/benchcompare ./e2e/benchcompare
 	bin/benchcompare -hash -keys $(HASHES) -seconds $(SECONDS) -rounds $(ROUNDS) -out $(OUT) $(FLAGS)
+
+bench-types: build ## measure HASHES (100000) small lists, sets and sorted sets and large ones of 10^6, each for SECONDS (10), ROUNDS (3), and memory of 10^7 elements: tables in OUT
+	go build -o bin/benchcompare ./e2e/benchcompare
+	bin/benchcompare -types -keys $(HASHES) -seconds $(SECONDS) -rounds $(ROUNDS) -depths 1,16 -out $(OUT) $(FLAGS)
 
 bin:
 	mkdir -p bin

@@ -74,19 +74,22 @@ func chaosRound(t *testing.T, seed uint64, d time.Duration) chaosSummary {
 	l.note("seed %d, %d replicas, engine %q, fsync %q", seed, replicas, cfg.Engine, cfg.Fsync)
 	l.progress(200)
 	n := newNemesis(c, l, random, kills)
+	transfers := startTransfers(t, c, d)
 	n.work(d)
 	l.everybodyIsServed()
+	moved := transfers()
 	l.stop()
 	l.requireWords("CLUSTERDOWN", "TRYAGAIN", "LOADING", "NOTDONE", "UNKNOWN", "ERR", outcome.ClientTimeOut, outcome.ConnectionLost)
 	result := l.requireNothingLost(c.Proxies[0].Client)
 	return chaosSummary{commands: l.done.Load(), repeated: l.repeated.Load(), histories: result.Keys, operations: result.Operations,
-		unknown: result.Unknown, errors: l.words(), faults: n.done, frames: c.Injected(), kills: kills}
+		unknown: result.Unknown, errors: l.words(), faults: n.done, transfers: moved, frames: c.Injected(), kills: kills}
 }
 
 // chaosSummary counts what rounds did.
 type chaosSummary struct {
 	commands, repeated             int64
 	histories, operations, unknown int
+	transfers                      map[string]int
 	errors, faults                 map[string]int
 	frames                         cluster.Injected
 	kills                          int // the most that a round allowed
@@ -99,6 +102,7 @@ func (s *chaosSummary) add(other chaosSummary) {
 	s.operations += other.operations
 	s.unknown += other.unknown
 	s.errors, s.faults = plus(s.errors, other.errors), plus(s.faults, other.faults)
+	s.transfers = plus(s.transfers, other.transfers)
 	s.frames.Add(other.frames)
 	s.kills = max(s.kills, other.kills)
 }
@@ -134,6 +138,7 @@ func (s *chaosSummary) String() string {
 	return strings.Join([]string{
 		fmt.Sprintf("%d commands answered, %d sent again by clients that did not wait", s.commands, s.repeated),
 		fmt.Sprintf("%d histories with %d operations are linearizable, %d writes of unknown outcome among them", s.histories, s.operations, s.unknown),
+		"transfers, with the same total at any moment: " + counts(s.transfers),
 		"errors by word: " + counts(s.errors),
 		"faults: " + counts(s.faults),
 		fmt.Sprintf("frames: %d cut off, %d dropped, %d delayed, %d duplicated, %d reordered",

@@ -74,14 +74,10 @@ func churnRing(t *testing.T, seed uint64, d time.Duration) {
 	var text, errors string
 	var code int
 	churning.Go(func() {
-		text, errors, code = cluster.RunFor(t, d+10*time.Minute, []string{"QUOLL_SECRET=" + cluster.Secret}, "verify", "--json", "--clients", "2", "--for", d.String(),
+		text, errors, code = cluster.RunFor(t, d+10*time.Minute, []string{"QUOLL_SECRET=" + cluster.Secret}, "verify", "--json", "--transfers", "--clients", "4", "--for", d.String(),
 			"--addr", strings.Join(c.Clients(), ","), "--churn", strings.Join(admins, ","), "--churn-seed", fmt.Sprint(seed), "--churn-replicas", "3,5")
 	})
-	client := connect(t, c.Proxies[0].Client)
-	cluster.Await(t, "quoll verify is under way", func() bool {
-		keys, err := client.Keys(t.Context(), "quoll-verify:*").Result()
-		return err == nil && len(keys) > 10
-	})
+	awaitVerify(t, c.Proxies[0].Client)
 	n.work(d)
 	churning.Wait()
 	require.Zero(t, code, "%s%s", text, errors)
@@ -90,9 +86,9 @@ func churnRing(t *testing.T, seed uint64, d time.Duration) {
 	l.requireWords("CLUSTERDOWN", "TRYAGAIN", "LOADING", "NOTDONE", "UNKNOWN", "ERR", outcome.ClientTimeOut, outcome.ConnectionLost)
 	l.requireNothingLost(c.Proxies[0].Client)
 	n.requireEqualReplicas()
-	var report struct{ Churn json.RawMessage }
+	var report struct{ Churn, Transfers json.RawMessage }
 	require.NoError(t, json.Unmarshal([]byte(text), &report))
-	t.Logf("faults %v; %d commands; of the ring: %s", n.done, l.done.Load(), report.Churn)
+	t.Logf("faults %v; %d commands; transfers: %s; of the ring: %s", n.done, l.done.Load(), report.Transfers, report.Churn)
 }
 
 // requireEqualReplicas waits until a comparison of all replicas finds nothing that one has missed. A node that waits to join has none to compare.

@@ -5,7 +5,9 @@ package e2e
 import (
 	"context"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,8 +41,12 @@ func TestRedisCLI(t *testing.T) {
 	require.Contains(t, run("", "--bigkeys"), "2 strings with 2 bytes")
 	require.Contains(t, run("", "--memkeys"), "Sampled 2 keys")
 	require.Contains(t, run("", "-r", "3", "incr", "n"), "1\n2\n3")
-	require.Contains(t, run("MULTI\nINCR n\nEXEC\nGET n\n"), "EXECABORT", "and nothing was counted")
+	require.Contains(t, run("MULTI\nINCR n\nNOSUCH\nEXEC\nGET n\n"), "EXECABORT", "and nothing was counted")
 	require.Contains(t, run("", "get", "n"), "3")
+
+	script := filepath.Join(t.TempDir(), "add.lua")
+	require.NoError(t, os.WriteFile(script, []byte("return redis.call('INCRBY', KEYS[1], ARGV[1])"), 0o600))
+	require.Contains(t, run("", "--eval", script, "n", ",", "4"), "7")
 
 	// Another database: this one is neither read nor written.
 	for _, args := range [][]string{{"get", "x"}, {"set", "x", "other"}, {"flushall"}, {"dbsize"}, {"keys", "*"}} {
@@ -51,7 +57,7 @@ func TestRedisCLI(t *testing.T) {
 	}
 	require.Equal(t, "2\n", run("", "get", "x"))
 
-	for _, args := range [][]string{{"--rdb", t.TempDir() + "/x.rdb"}, {"--replica"}, {"--eval", "/dev/null"}, {"monitor"}, {"subscribe", "c"}, {"lpush", "l", "x"}} {
+	for _, args := range [][]string{{"--rdb", t.TempDir() + "/x.rdb"}, {"--replica"}, {"monitor"}, {"subscribe", "c"}, {"xlen", "l"}} {
 		require.Contains(t, run("", args...), "not supported yet by Quoll", args)
 	}
 	for option, want := range map[string]string{"--stat": "clients", "--latency": ""} {

@@ -66,6 +66,8 @@ func (c *loadClient) work() {
 			c.contend()
 		case 5:
 			c.countField()
+		case 6:
+			c.pushElement(i)
 		default:
 			c.contend()
 		}

@@ -16,7 +16,7 @@ import (
 
 // load is a number of clients that work without a pause, one command or pipeline at a
 // time each: on a few keys that all of them change, whose history is recorded; on journals, to which
-// all of them append; and on keys of their own, of which each knows what was acknowledged, a field of a hash among them.
+// all of them append; on collections, into which all put elements and of which they take some; and on keys of their own, of which each knows what was acknowledged, a field of a hash among them.
 type load struct {
 	t        testing.TB
 	cfg      loadConfig
@@ -24,6 +24,7 @@ type load struct {
 	recorder *history.Recorder
 	keys     *history.Keys
 	journals [3]string // keys to which all clients append
+	ledgers  []*ledger
 	clients  []*loadClient
 	began    time.Time
 	done     atomic.Int64 // commands answered
@@ -81,6 +82,7 @@ func startLoadOf(t testing.TB, proxies []string, cfg loadConfig) *load {
 		l.journals[i] = fmt.Sprint(l.name, ":journal:", i)
 		l.recorder.Journal(l.journals[i])
 	}
+	l.ledgers = newLedgers(l.name)
 	for i := range loadClients {
 		l.clients = append(l.clients, newLoadClient(l, i, proxies[i%len(proxies)]))
 	}

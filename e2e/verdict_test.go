@@ -35,6 +35,7 @@ func (l *load) requireNothingLost(proxy string) history.Result {
 			wrong = append(wrong, err)
 		}
 	}
+	l.readAll(client)
 	result := l.recorder.Check(checkerTime)
 	if err := result.Err(); err != nil {
 		wrong = append(wrong, err)
@@ -67,9 +68,28 @@ func (l *load) requireNothingLost(proxy string) history.Result {
 			require.NoError(l.t, c.churned[i].check(l, value), c.churnKey(i))
 		}
 	}
-	l.t.Logf("%d commands answered; %d acknowledged sets and %d acknowledged increments (%d unknown) are there, and %d of fields of one hash; history: %s",
-		l.done.Load(), sets, increments, unknown, l.requireFields(client), result)
+	l.t.Logf("%d commands answered; %d acknowledged sets and %d acknowledged increments (%d unknown) are there, and %d of fields of one hash%s; history: %s",
+		l.done.Load(), sets, increments, unknown, l.requireFields(client), l.requireElements(client), result)
 	return result
+}
+
+// readAll reads all keys of the recorded history once more: what was acknowledged is there.
+func (l *load) readAll(client *redis.Client) {
+	l.t.Helper()
+	recorded := l.recorder.Client()
+	for _, key := range l.recorder.Keys() {
+		if slices.Contains(l.journals[:], key) {
+			continue
+		}
+		call := recorded.Begin(history.Whole(key))
+		call.Done(served(l.t, func() (string, error) {
+			value, err := client.Do(l.t.Context(), call.Command().Args()...).Result()
+			if outcome.Of(err) != outcome.Answered {
+				return "", err
+			}
+			return outcome.Reply(value, err), nil
+		}))
+	}
 }
 
 // text reads a key, or absent if it is not there.
@@ -134,7 +154,11 @@ func (l *load) requireFewErrors(broke, reaction time.Duration) {
 // allWriteTo reports whether a command names a key that all clients write to, all the time.
 func (l *load) allWriteTo(command string) bool {
 	_, arguments, _ := strings.Cut(command, " ")
-	return slices.ContainsFunc(append(l.journals[:], l.fields()), func(key string) bool { return strings.HasPrefix(arguments, key+" ") })
+	keys := append(l.journals[:], l.fields())
+	for _, k := range l.ledgers {
+		keys = append(keys, k.key)
+	}
+	return slices.ContainsFunc(keys, func(key string) bool { return strings.HasPrefix(arguments+" ", key+" ") })
 }
 
 // words counts the errors by word.

@@ -24,8 +24,9 @@ import (
 // verified is what quoll verify prints.
 type verified struct {
 	Lost, Stale, Wrong, Unread, Left int
-	Operations, Unknown              int64
+	Operations, Unknown, Readings    int64
 	Histories                        int
+	Transfers                        map[string]int
 	Run                              string
 }
 
@@ -41,6 +42,35 @@ func verifying(t *testing.T, breaking func(), args ...string) (report verified, 
 	broken.Wait()
 	require.NoError(t, json.Unmarshal([]byte(stdout), &report), "%s%s", stdout, stderr)
 	return report, stdout, code
+}
+
+// startTransfers moves amounts between accounts for a time, and returns what waits until all have been read back, wants nothing to be wrong, and says how many
+// there were in each way.
+func startTransfers(t *testing.T, c *cluster.Cluster, d time.Duration) (wait func() map[string]int) {
+	var under sync.WaitGroup
+	var report verified
+	var text, errors string
+	var code int
+	under.Go(func() {
+		text, errors, code = cluster.RunFor(t, d+5*time.Minute, nil, "verify", "--json", "--transfers", "--clients", "4", "--for", max(d, time.Second).String(),
+			"--addr", strings.Join(c.Clients(), ","))
+	})
+	awaitVerify(t, c.Proxies[0].Client)
+	return func() map[string]int {
+		under.Wait()
+		require.Zero(t, code, "%s%s", text, errors)
+		require.NoError(t, json.Unmarshal([]byte(text), &report), text)
+		return report.Transfers
+	}
+}
+
+// awaitVerify waits until quoll verify is under way, beside others: it does not begin where an address does not answer.
+func awaitVerify(t *testing.T, address string) {
+	client := connect(t, address)
+	cluster.Await(t, "quoll verify is under way", func() bool {
+		keys, err := client.Keys(t.Context(), "quoll-verify:*").Result()
+		return err == nil && len(keys) > 10
+	})
 }
 
 // awaitKeys waits until quoll verify is under way.
@@ -72,14 +102,34 @@ func TestVerifyWhileANodeIsKilledAndRestarted(t *testing.T) {
 	require.LessOrEqual(t, int64(len(keys)), report.Unknown, "only what nobody knew the outcome of may come after it was removed")
 }
 
+// TestTransfersWhileANodeIsKilledAndRestarted: the totals of all accounts stay the same, whatever becomes of transactions.
+func TestTransfersWhileANodeIsKilledAndRestarted(t *testing.T) {
+	t.Parallel()
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2, Engine: "badger"})
+	report, text, code := verifying(t, func() {
+		awaitKeys(t, c.Proxies[0].Client)
+		c.Nodes[0].Kill()
+		time.Sleep(2 * time.Second) // the fault itself
+		c.Nodes[0].Start()
+		c.Nodes[0].AwaitReady()
+	}, "--for", "8s", "--transfers", "--addr", strings.Join(c.Clients(), ","))
+	require.Zero(t, code, text)
+	for _, way := range []string{"MULTI", "WATCH", "RENAME", "SMOVE", "LMOVE"} {
+		require.Positive(t, report.Transfers[way], "%s: %s", way, text)
+	}
+	require.Positive(t, report.Readings)
+	require.Zero(t, report.Lost+report.Stale+report.Wrong+report.Unread+report.Left, text)
+}
+
 func TestVerifyARedisServer(t *testing.T) {
 	t.Parallel()
 	address := redistest.Start(t)
 	client := connect(t, address)
 	require.NoError(t, client.Set(t.Context(), "mine", "1", 0).Err())
-	report, text, code := verifying(t, func() {}, "--for", "2s", "--addr", address)
+	report, text, code := verifying(t, func() {}, "--for", "2s", "--transfers", "--addr", address)
 	require.Zero(t, code, text)
 	require.Positive(t, report.Histories)
+	require.Positive(t, report.Transfers["WATCH"])
 	keys, err := client.Keys(t.Context(), "*").Result()
 	require.NoError(t, err)
 	require.Equal(t, []string{"mine"}, keys)
@@ -147,7 +197,7 @@ func TestVerifyFindsWhatIsDoneToHashes(t *testing.T) {
 				}
 				return harmed > 5 // some may be written before they are read
 			})
-		}, "--for", "5s", "--addr", address, "--keys", "200")
+		}, "--for", "5s", "--addr", address, "--keys", "400") // ten hashes of eight fields, and 80 rows
 		require.Equal(t, 1, code, name)
 		require.Positive(t, test.want(report), "%s: %s", name, text)
 		require.Contains(t, text, test.text, name)
@@ -158,6 +208,7 @@ func TestVerifyFindsWhatIsDoneToHashes(t *testing.T) {
 func TestVerifyRefusesWhatItCannotVerify(t *testing.T) {
 	t.Parallel()
 	guarded := redistest.Start(t, "--requirepass", "sesame")
+	without := redistest.Start(t, "--rename-command", "WATCH", "")
 	wrong := filepath.Join(t.TempDir(), "password")
 	require.NoError(t, os.WriteFile(wrong, []byte("guess\n"), 0o600))
 	stranger, err := net.Listen("tcp", "127.0.0.1:0") // that says something else than a Redis server would
@@ -171,6 +222,7 @@ func TestVerifyRefusesWhatItCannotVerify(t *testing.T) {
 	for want, args := range map[string][]string{
 		guarded + " wants a password":             {"--addr", guarded},
 		guarded + " does not take the password":   {"--addr", guarded, "--password-file", wrong},
+		without + " refuses a write: ERR unknown": {"--transfers", "--addr", without},
 		stranger.Addr().String() + " is not a Re": {"--addr", stranger.Addr().String()},
 	} {
 		stdout, stderr, code := cluster.Run(t, nil, append([]string{"verify", "--for", "1s"}, args...)...)

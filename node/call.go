@@ -40,6 +40,11 @@ func (n *Node) call(c *wire.ServerConn, s *session, body []byte) {
 			n.callReform(c, s.role, id, payload)
 			return
 		}
+		if method == protocol.MethodGroup {
+			reply, err := n.decisions.answerGroup(s)
+			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // nor does this
+			return
+		}
 		if method == protocol.MethodChange {
 			reply, err := n.decisions.answerChange(s, payload)
 			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // it shows nothing of the store

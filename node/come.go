@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,27 @@ type comer struct {
 
 	again   atomic.Bool // it has lost its state, and asked for its place again
 	settled atomic.Bool // it has its place, and nobody counts on its former life any more
+
+	mu     sync.Mutex
+	dialed []string // where nodes are that know the ring, and have connected with this one, the latest last
+}
+
+// maxDialed is how many of them are asked.
+const maxDialed = 8
+
+// met notes that a node that knows the ring has connected with this one: it knows where this one is to be, and may be the only one whose address is right.
+func (c *comer) met(address string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dialed = append(slices.DeleteFunc(c.dialed, func(a string) bool { return a == address }), address)
+	c.dialed = c.dialed[max(0, len(c.dialed)-maxDialed):]
+}
+
+// places are where the ring may be asked for.
+func (c *comer) places() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Concat(c.node.opt.Join, slices.DeleteFunc(slices.Clone(c.dialed), func(a string) bool { return slices.Contains(c.node.opt.Join, a) }))
 }
 
 // comeAgain is how long a comer waits before it tries again.
@@ -71,8 +93,8 @@ func (c *comer) step(ctx context.Context) (arrived bool, err error) {
 		}
 		return true, nil
 	}
-	if wrong := time.Duration(n.clockWrong.Load()); wrong != 0 {
-		return false, fmt.Errorf("the clock of this machine is wrong by %s: correct it, then this node joins", wrong.Round(time.Millisecond))
+	if err := c.compareClocks(); err != nil {
+		return false, err
 	}
 	if other, taken := doc.ByName(self.Name); taken && other.State != change.Waiting {
 		c.again.Store(true)
@@ -84,6 +106,25 @@ func (c *comer) step(ctx context.Context) (arrived bool, err error) {
 	return false, c.propose(ctx, change.Entry{Join: &change.Join{Member: self}})
 }
 
+// compareClocks says why this machine's clock does not allow to join: it is wrong, or it is not known yet whether it is.
+func (c *comer) compareClocks() error {
+	n := c.node
+	var theirs []int64
+	for _, p := range n.peers.All() {
+		if system, known := p.ClockOnce(n.mono()); known && p.Up() {
+			theirs = append(theirs, system)
+		}
+	}
+	wrong, known := clock.Differs(n.system(), theirs)
+	switch {
+	case !known:
+		return fmt.Errorf("it has to know first what time it is by most of the %d members that it has heard", len(theirs))
+	case wrong != 0:
+		return fmt.Errorf("the clock of this machine is wrong by %s: correct it, then this node joins", wrong.Round(time.Millisecond))
+	}
+	return nil
+}
+
 // propose has the ring changed for this node.
 func (c *comer) propose(ctx context.Context, e change.Entry) error {
 	err := c.node.Propose(ctx, e)
@@ -93,10 +134,10 @@ func (c *comer) propose(ctx context.Context, e change.Entry) error {
 	return err
 }
 
-// seek finds the ring that this node is to join. A node that forms one waits for that.
+// seek finds the ring that this node is to join, or has been in: it asks those that it was told of, and who connects with it. A node that forms one waits for that.
 func (c *comer) seek(ctx context.Context) error {
 	var why []error
-	for _, address := range c.node.opt.Join {
+	for _, address := range c.places() {
 		doc, err := c.node.fetchRing(ctx, address)
 		if err == nil {
 			c.node.members.Offer(doc)

@@ -129,6 +129,22 @@ func TestANodeComesBackWithoutItsState(t *testing.T) {
 	c.eventually(func() bool { state, _ := c.nodes["b"].state(); return state == admin.Voting })
 }
 
+// TestWhoDialsIsAsked: a node that was in the ring, and has lost all that it had, learns the ring from who expects it there, if nobody is where it was told to ask.
+func TestWhoDialsIsAsked(t *testing.T) {
+	c := newFormed(t, 3, nil)
+	at := c.joining("d", nil).Address()
+	c.awaitRing(inState("d", change.Waiting))
+	c.stop("d")
+	listener, err := net.Listen("tcp", at)
+	require.NoError(t, err)
+	c.listeners["d"] = listener
+	d := c.start("d", func(opt *Options) { opt.Initial, opt.Peer, opt.Join = nil, at, []string{"127.0.0.1:1"} })
+	c.awaitRing(func(doc change.Document) bool {
+		l, known := doc.ByName("d")
+		return known && l.Generation == d.self().Generation
+	})
+}
+
 // TestANodeJoinsByItself, with AutoJoin.
 func TestANodeJoinsByItself(t *testing.T) {
 	c := newFormed(t, 3, nil)
@@ -140,26 +156,49 @@ func TestANodeJoinsByItself(t *testing.T) {
 // TestWhoMayNotJoin: it is told why, and nothing has changed.
 func TestWhoMayNotJoin(t *testing.T) {
 	c := newFormed(t, 3, nil)
+	const byMember, byGroup = "peer connection refused", "a node that wants to come to the ring was refused"
 	for name, wrong := range map[string]struct {
 		change func(*Options)
 		why    string
+		there  string // what a member logs
 	}{
-		"another cluster":     {func(opt *Options) { opt.ClusterName = "other" }, "this is cluster"},
-		"wrong secret":        {func(opt *Options) { opt.Secret = []byte("x") }, "secret"},
-		"nobody there":        {func(opt *Options) { opt.Join = []string{"127.0.0.1:1"} }, "connection refused"},
-		"a name that runs":    {func(opt *Options) { opt.Name = "b" }, "a member of that name exists: choose another name, or have it replaced: a node of that name is running, and has its state"},
-		"the others' address": {func(opt *Options) { opt.Peer = c.initial[0].Peer }, "another member has that address"},
+		"another cluster":    {func(opt *Options) { opt.ClusterName = "other" }, "this is cluster", byMember},
+		"wrong secret":       {func(opt *Options) { opt.Secret = []byte("x") }, "secret", byMember},
+		"nobody there":       {func(opt *Options) { opt.Join = []string{"127.0.0.1:1"} }, "connection refused", ""},
+		"shorter values":     {func(opt *Options) { opt.MaxValue = 1 << 20 }, "--max-bulk is 67108864 bytes on", byMember},
+		"longer collections": {func(opt *Options) { opt.MaxCollection = 1 << 30 }, "d cannot join: --max-collection is 67108864 bytes on", byMember},
+		"a wrong clock": {func(opt *Options) { opt.SystemClock = func() int64 { return time.Now().Add(time.Hour).UnixMilli() } },
+			"the clock of this machine is wrong by", ""},
+		"a name that runs":    {func(opt *Options) { opt.Name = "b" }, "a member of that name exists: choose another name, or have it replaced: a node of that name is running, and has its state", ""},
+		"the others' address": {func(opt *Options) { opt.Peer = c.initial[0].Peer }, "another member has that address", byGroup},
 	} {
 		t.Run(name, func(t *testing.T) {
+			said := c.logs.count(wrong.there)
 			n := c.joining("d", wrong.change)
 			c.eventually(func() bool {
 				why := n.comer.why.Load()
-				return why != nil && strings.Contains((*why).Error(), wrong.why)
+				return why != nil && strings.Contains((*why).Error(), wrong.why) && (wrong.there == "" || c.logs.count(wrong.there) > said)
 			})
 			c.stop("d")
 			require.Equal(t, uint64(1), c.nodes["a"].Document().Version)
 		})
 	}
+}
+
+// TestANodeInMemoryDoesNotJoinOnesOnDisk: what is acknowledged would be lost with its memory. The other way round it may.
+func TestANodeInMemoryDoesNotJoinOnesOnDisk(t *testing.T) {
+	disks := newDisks("a", "b", "c")
+	c := newFormed(t, 3, disks.use)
+	d := c.joining("d", nil)
+	c.eventually(func() bool {
+		return strings.Contains(d.comer.reason(), "keeps what it acknowledges on disk after a while, and d only in memory")
+	})
+	c.stop("d")
+	require.Equal(t, uint64(1), c.nodes["a"].Document().Version)
+
+	c = newFormed(t, 3, nil)
+	c.joining("d", newDisks("d").use)
+	c.awaitRing(inState("d", change.Waiting))
 }
 
 // TestACopyOfANodeIsRefused: two processes of one identity would vote for one.
@@ -168,11 +207,20 @@ func TestACopyOfANodeIsRefused(t *testing.T) {
 	b := c.nodes["b"].members.Hello()
 	_, err := c.nodes["a"].accept(b)
 	require.NoError(t, err)
-	self := c.nodes["b"].self()
-	self.Peer = "127.0.0.1:1"
-	props, err := protocol.DecodeProperties(b)
-	require.NoError(t, err)
-	props.Member = &self
-	_, err = c.nodes["a"].accept(props.Encode(b))
-	require.ErrorContains(t, err, "a process with the identity of node b runs at "+c.initial[1].Peer+" already, and this one says that it is at 127.0.0.1:1: is its data directory a copy?")
+	at := c.initial[1].Peer
+	for name, differ := range map[string]func(*protocol.Properties){
+		"elsewhere": func(p *protocol.Properties) {
+			self := *p.Member
+			self.Peer = "127.0.0.1:1"
+			p.Member, at = &self, self.Peer
+		},
+		"by the same address": func(p *protocol.Properties) { p.Process++ },
+	} {
+		props, err := protocol.DecodeProperties(b)
+		require.NoError(t, err)
+		at = c.initial[1].Peer
+		differ(&props)
+		_, err = c.nodes["a"].accept(props.Encode(b))
+		require.ErrorContains(t, err, "a process with the identity of node b runs at "+c.initial[1].Peer+" already, and this one, at "+at+", is another: is its data directory a copy?", name)
+	}
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/node/consensus"
 	"github.com/quolldb/quoll/node/decide"
@@ -32,9 +34,12 @@ type decisions struct {
 	reporter decide.Reporter
 
 	group    atomic.Pointer[consensus.Group]
-	failed   atomic.Pointer[error] // why there is no group, and will be none
-	attempts atomic.Int64          // to start a group that failed, and may not the next time
-	begun    chan struct{}         // closed when a group has started, or could not
+	founding atomic.Pointer[change.Document] // what this node is to found the group again with
+	again    chan struct{}                   // it may be another group that this node has to be in
+	failed   atomic.Pointer[error]           // why there is no group, and will be none
+	told     atomic.Value                    // why a node was refused last, a string
+	attempts atomic.Int64                    // to start a group that failed, and may not the next time
+	begun    chan struct{}                   // closed when a group has started, or could not
 	begin    sync.Once
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -42,7 +47,7 @@ type decisions struct {
 }
 
 func newDecisions(n *Node, ring documents) *decisions {
-	d := &decisions{node: n, ring: ring, begun: make(chan struct{})}
+	d := &decisions{node: n, ring: ring, begun: make(chan struct{}), again: make(chan struct{}, 1)}
 	d.reporter = decide.Reporter{Document: ring.Document, Self: d.self, Propose: d.propose, By: n.opt.Name, Logger: n.log}
 	return d
 }
@@ -74,6 +79,9 @@ func (d *decisions) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+		if errors.Is(err, errAnotherGroup) {
+			continue
+		}
 		if !errors.Is(err, consensus.ErrStorage) {
 			d.failed.Store(&err)
 			d.begin.Do(func() { close(d.begun) })
@@ -100,7 +108,12 @@ func (d *decisions) decide(ctx context.Context) error {
 		return err
 	}
 	machine := decide.NewMachine(d.ring.Offer)
-	group, err := consensus.Start(ctx, d.config(doc, storage, machine))
+	machine.Refused = d.refused
+	cfg := d.config(doc, storage, machine)
+	if founded := d.founding.Swap(nil); founded != nil {
+		cfg.Refounded, cfg.Initial = founded.Refounded, &consensus.Initial{Voters: []uint64{cfg.ID}, Snapshot: founded.Encode()}
+	}
+	group, err := consensus.Start(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -112,11 +125,32 @@ func (d *decisions) decide(ctx context.Context) error {
 			group.Hear(consensus.Voters(props.Voters))
 		}
 	}
-	select {
-	case <-ctx.Done():
-	case <-group.Done():
+	for !d.isInAnother(group) {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-group.Done():
+			return group.Err()
+		case <-d.again:
+		}
 	}
-	return group.Err()
+	return errAnotherGroup
+}
+
+// errAnotherGroup ends a node's part in a group that was founded again without it, or that it is to found again.
+var errAnotherGroup = errors.New("the group was founded again")
+
+// isInAnother reports whether this node has to be in another group than it is in.
+func (d *decisions) isInAnother(g *consensus.Group) bool {
+	return d.founding.Load() != nil || d.ring.Document().Refounded > g.Refounded()
+}
+
+// look has it found out whether this node is in the group of the ring.
+func (d *decisions) look(change.Document) {
+	select {
+	case d.again <- struct{}{}:
+	default:
+	}
 }
 
 // errNoLog is why a node does not take part that would forget how it voted.
@@ -141,7 +175,7 @@ func (d *decisions) storage() (consensus.Storage, error) {
 func (d *decisions) config(doc *change.Document, storage consensus.Storage, machine *decide.Machine) consensus.Config {
 	n := d.node
 	cfg := consensus.Default()
-	cfg.ID, cfg.Formation, cfg.Logger = d.generation(), doc.Formation, n.log
+	cfg.ID, cfg.Formation, cfg.Refounded, cfg.Logger = d.generation(), doc.Formation, doc.Refounded, n.log
 	cfg.Storage, cfg.Machine, cfg.Transport, cfg.Candidates = storage, machine, d, d.candidates
 	cfg.Initial = initialGroup(doc, cfg.ID)
 	leader := &decide.Leader{Machine: machine, Propose: d.propose, By: n.opt.Name, Logger: n.log, Alive: d.isAlive}
@@ -237,6 +271,24 @@ func (d *decisions) status() (consensus.Status, error) {
 		return consensus.Status{}, errNoGroup
 	}
 	return g.Status(), g.Err()
+}
+
+// deciders are the voters of the group, as far as this node knows, by name: one that is no member, or no more in that life, by its number.
+func (d *decisions) deciders(doc *change.Document) (all []admin.RingDecider) {
+	all = []admin.RingDecider{}
+	g := d.group.Load()
+	if g == nil {
+		return all
+	}
+	for _, id := range g.Voters().IDs {
+		x := admin.RingDecider{Name: fmt.Sprintf("%x", id)}
+		if i := slices.IndexFunc(doc.Members, func(l change.Life) bool { return l.Generation == id }); i >= 0 {
+			x.Name, x.Alive = doc.Members[i].Name, doc.Members[i].State != change.Lost && d.isThere(doc.Members[i])
+		}
+		all = append(all, x)
+	}
+	slices.SortFunc(all, func(a, b admin.RingDecider) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }
 
 // incomplete says why the group could not do without another voter: some have not been replaced yet that are gone for good, or have not been added. It is nil if it is complete.

@@ -100,6 +100,9 @@ func (c *testCluster) run(name, words string) string {
 	cl := c.dial(c.nodes[name])
 	var r protocol.Result
 	c.eventually(func() bool {
+		if doc := c.nodes[name].Document(); doc != nil { // the ring may have been founded again
+			cl.epoch = max(cl.epoch, doc.Refounded)
+		}
 		r = cl.do(words)
 		return r.Status != protocol.StatusNotDone
 	})

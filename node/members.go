@@ -9,7 +9,6 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/membership"
-	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/change"
 )
 
@@ -21,7 +20,7 @@ var _ admin.Reformer = (*Node)(nil)
 func newMembership(n *Node) (*membership.Membership, error) {
 	o := &n.opt
 	return membership.New(member{n}, membership.Options{Name: o.Name, ClusterName: o.ClusterName, Initial: o.Initial, Peer: o.Peer, Replicas: o.Replicas,
-		Rack: o.Rack, Weight: o.Weight, Version: o.Version, Identity: o.Identity, Data: o.Data, Forgotten: o.Forgotten, Reform: o.Reform, Changed: n.ringChanged, Logger: n.log})
+		Rack: o.Rack, Weight: o.Weight, Version: o.Version, Settings: o.settings(), Identity: o.Identity, Data: o.Data, Forgotten: o.Forgotten, Reform: o.Reform, Changed: n.ringChanged, Logger: n.log})
 }
 
 // member is a node that is to be a member of a ring.
@@ -104,10 +103,13 @@ func (n *Node) accept(h wire.Hello) (wire.Hello, error) {
 		err = n.members.Judge(h, props)
 	}
 	if err == nil && h.Role == wire.RoleNode {
-		err = n.onlyOne(props.Member)
+		err = n.onlyOne(props)
 	}
 	if err != nil {
 		return wire.Hello{}, err
+	}
+	if h.Role == wire.RoleNode && props.Ring.Formation != 0 && n.Document() == nil {
+		n.comer.met(props.Member.Peer)
 	}
 	if n.replicas.Failed() && h.Properties != nil {
 		h.Properties[toldOfFailure] = "true" // Open gets the same hello
@@ -115,12 +117,16 @@ func (n *Node) accept(h wire.Hello) (wire.Hello, error) {
 	return n.hello(), nil
 }
 
-// onlyOne says why a node may not connect: another process with its identity runs elsewhere, and has not ended.
-func (n *Node) onlyOne(m *ring.Member) error {
+// onlyOne says why a node may not connect: another process with its identity runs, and has not ended.
+func (n *Node) onlyOne(theirs protocol.Properties) error {
+	m := theirs.Member
 	for _, p := range n.peers.All() {
 		other := p.Properties()
-		if p.Up() && other != nil && other.Member != nil && other.Member.Name == m.Name && other.Member.Generation == m.Generation && other.Member.Peer != m.Peer {
-			return fmt.Errorf("a process with the identity of node %s runs at %s already, and this one says that it is at %s: is its data directory a copy? end one of the two", m.Name, other.Member.Peer, m.Peer)
+		if !p.Up() || other == nil || other.Member == nil || other.Member.Name != m.Name || other.Member.Generation != m.Generation {
+			continue
+		}
+		if other.Member.Peer != m.Peer || other.Process != theirs.Process {
+			return fmt.Errorf("a process with the identity of node %s runs at %s already, and this one, at %s, is another: is its data directory a copy? end one of the two", m.Name, other.Member.Peer, m.Peer)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/metrics"
+	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/node/collect"
 	"github.com/quolldb/quoll/node/consensus"
@@ -53,7 +55,7 @@ type Options struct {
 	// Engine stores the records; the node closes it.
 	Engine engine.Engine
 	// EngineName and Fsync are what the status shows of the engine and of when it makes
-	// writes durable.
+	// writes durable: FsyncAlways, or how often.
 	EngineName, Fsync string
 	// Identity is what the node keeps over restarts, nil if nothing.
 	Identity membership.Identity
@@ -83,8 +85,8 @@ type Options struct {
 	MaxPending int64
 	// MaxValue is the length in bytes that no command makes a value exceed: 64 MiB.
 	MaxValue int
-	// MaxHash is the same for a hash: MaxValue. A store with a journal takes no more than its journal does in one operation, 129 MiB.
-	MaxHash int
+	// MaxCollection is the same for a hash, list, set or sorted set: MaxValue. A store with a journal takes no more than its journal does in one operation, 129 MiB.
+	MaxCollection int
 	// RepairInterval is the time between two comparisons of the replicas: 10 s; negative: they are
 	// not compared, and what they miss is not noted.
 	RepairInterval time.Duration
@@ -132,6 +134,22 @@ func (o *Options) setDefaults() {
 	if o.MaxPending == 0 {
 		o.MaxPending = 256 << 20
 	}
+}
+
+// FsyncAlways is Options.Fsync of a node that acknowledges nothing before it is durable.
+const FsyncAlways = "always"
+
+// settings are those that nodes compare.
+func (o *Options) settings() protocol.Settings {
+	s := protocol.Settings{MaxValue: o.MaxValue, MaxCollection: cmp.Or(o.MaxCollection, o.MaxValue)}
+	switch {
+	case o.Identity == nil:
+	case o.Fsync == FsyncAlways:
+		s.Keeps = protocol.OnDisk
+	default:
+		s.Keeps = protocol.OnDiskSoon
+	}
+	return s
 }
 
 // Node is a running node.
@@ -197,7 +215,7 @@ func Start(opt Options) (*Node, error) {
 	n.clock.Start(n.mono(), n.system())
 	n.replicas = newReplicas(n)
 	n.exec = exec.New(n.replicas, &n.peers, exec.Options{OperationTimeout: opt.OperationTimeout, SlowTimeout: opt.SlowTimeout, Awake: n.awake,
-		MaxPending: opt.MaxPending, ManyRequests: opt.manyRequests, Metrics: &n.Metrics})
+		MaxPending: opt.MaxPending, ManyRequests: opt.manyRequests, Metrics: &n.Metrics, Logger: opt.Logger})
 	n.collects = newCollector(n)
 	n.replicate = replicate.New(n.replicas, &n.Metrics, n.log)
 	cluster := n.initial.Cluster(opt.ClusterName, opt.Replicas)
@@ -207,7 +225,7 @@ func Start(opt Options) (*Node, error) {
 		return nil, err
 	}
 	n.decisions = newDecisions(n, n.members)
-	n.watchers = append(n.watchers, n.collect)
+	n.watchers = append(n.watchers, n.collect, n.decisions.look)
 	for _, m := range cluster.Members {
 		if m.Name != opt.Name {
 			n.peers.Add(n.newPeer(m, false))

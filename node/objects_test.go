@@ -30,7 +30,7 @@ import (
 )
 
 // large lets a node have hashes of any size.
-func large(o *Options) { o.MaxHash = 4 << 30 }
+func large(o *Options) { o.MaxCollection = 4 << 30 }
 
 // grow gives a hash so many bytes in fields of 1000 random bytes, by commands that many other commands could be between. A field is named by its number.
 func (c *testCluster) grow(name, key string, from, size int) {

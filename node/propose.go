@@ -116,6 +116,7 @@ const answerChangeTime = 15 * time.Second
 var (
 	errNotItself  = fmt.Errorf("%w: a node proposes only for itself that it joins, comes back, or has collected slots", change.ErrImpossible)
 	errNameRuns   = fmt.Errorf("%w: a node of that name is running, and has its state: choose another name", change.ErrNameTaken)
+	errIsReached  = fmt.Errorf("%w: it is reached there, or is not known to be elsewhere", change.ErrAddressTaken)
 	errStillThere = fmt.Errorf("%w: a member that is said to be gone for good answers: stop its process first", change.ErrImpossible)
 )
 
@@ -127,6 +128,8 @@ func (d *decisions) check(by *ring.Member, e change.Entry) error {
 		return errNotItself
 	case e.Rejoin != nil && (e.Rejoin.Name != by.Name || e.Rejoin.Generation != by.Generation):
 		return errNotItself
+	case e.Join != nil && d.isReachedAt(doc, by, e.Join.Peer):
+		return errIsReached
 	case e.Rejoin != nil && d.runs(doc, e.Rejoin.Name, e.Rejoin.Was):
 		return errNameRuns
 	case e.Complete != nil:
@@ -140,6 +143,40 @@ func (d *decisions) check(by *ring.Member, e change.Entry) error {
 		return errStillThere
 	}
 	return nil
+}
+
+// refused says to the operators of the cluster, too, why a node did not come to the ring: that node has been told, and tries again all the time.
+func (d *decisions) refused(e change.Entry, err error) {
+	name := ""
+	switch {
+	case errors.Is(err, change.ErrNothing):
+	case e.Join != nil:
+		name = e.Join.Name
+	case e.Rejoin != nil:
+		name = e.Rejoin.Name
+	}
+	g := d.group.Load()
+	if name == "" || g == nil || !g.Status().Leading || d.told.Swap(err.Error()) == err.Error() {
+		return
+	}
+	d.node.log.Warn("a node that wants to come to the ring was refused", "component", "consensus", "peer", name, "err", err)
+}
+
+// isReachedAt reports whether another one may be where a member says that it is. One that has changed places with it is reached elsewhere.
+func (d *decisions) isReachedAt(doc *change.Document, by *ring.Member, address string) bool {
+	if doc == nil {
+		return false
+	}
+	if _, known := doc.LifeOf(by.Name, by.Generation); !known {
+		return false // the ring refuses it an address that is taken
+	}
+	return slices.ContainsFunc(doc.Members, func(l change.Life) bool {
+		if l.Name == by.Name || l.State == change.Lost || l.Peer != address {
+			return false
+		}
+		p := d.node.peers.Of(l.ID)
+		return p == nil || !p.Up() || p.Address() == address
+	})
 }
 
 // runs reports whether a member's life has not ended: the process with its state can be reached.

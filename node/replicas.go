@@ -8,7 +8,7 @@ import (
 // What package replica sees of a node.
 
 func newReplicas(n *Node) *replica.Host {
-	return replica.New(replicaNode{n}, replica.Options{Engine: n.engine, Peers: &n.peers, Timing: n.opt.timing(), MaxValue: n.opt.MaxValue, MaxHash: n.opt.MaxHash,
+	return replica.New(replicaNode{n}, replica.Options{Engine: n.engine, Peers: &n.peers, Timing: n.opt.timing(), MaxValue: n.opt.MaxValue, MaxCollection: n.opt.MaxCollection,
 		Now: n.now, Mono: n.mono, Random: n.opt.Random, Metrics: &n.Metrics, Logger: n.log})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/node/consensus"
+	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/ring/change"
 )
 
@@ -32,20 +33,29 @@ func (n *Node) ProposeRing(ctx context.Context, e change.Entry) error {
 	return err
 }
 
-// slotBytes returns a function that says about how much a slot holds: what it does here or, of those that this node does not hold, what its own hold on average.
+// slotBytes returns a function that says about how many bytes a slot holds, slotKeys one for keys.
 func (n *Node) slotBytes() func(slot uint16) int64 {
+	return n.slotHolds(func(s engine.SlotStats) uint64 { return s.Bytes }, func(t engine.SlotStats) uint64 { return t.Bytes })
+}
+
+func (n *Node) slotKeys() func(slot uint16) int64 {
+	return n.slotHolds(func(s engine.SlotStats) uint64 { return s.Live }, func(t engine.SlotStats) uint64 { return t.Live })
+}
+
+// slotHolds returns a function that says about how much a slot holds: what it does here or, of those that this node does not hold, what its own hold on average.
+func (n *Node) slotHolds(of func(engine.SlotStats) uint64, all func(engine.SlotStats) uint64) func(slot uint16) int64 {
 	v := n.replicas.View()
 	if v == nil {
 		return func(uint16) int64 { return 0 }
 	}
 	average := int64(0)
 	if totals, err := n.engine.Totals(); err == nil && v.Table.ReplicaSlots(v.Self) > 0 {
-		average = int64(totals.Bytes) / int64(v.Table.ReplicaSlots(v.Self))
+		average = int64(all(totals)) / int64(v.Table.ReplicaSlots(v.Self))
 	}
 	return func(slot uint16) int64 {
 		if v.Table.Contains(slot, v.Self) {
 			if stats, err := n.slotStats(v.Table.Version(), slot); err == nil {
-				return int64(stats.Bytes)
+				return int64(of(stats))
 			}
 		}
 		return average

@@ -71,7 +71,7 @@ func (n *Node) scanSlot(r *protocol.ScanRequest, number uint16, from engine.Posi
 	enough := func() bool { return len(page.Entries) >= limit }
 	visit := func(pos engine.Position, key []byte, rec record.Record) {
 		typ := rec.State.Type
-		if rec.State.Expired(now) {
+		if rec.State.Expired(now) || record.Reserved(key) {
 			typ = record.None
 		}
 		page.Entries = append(page.Entries, protocol.ScanEntry{Place: protocol.NewPlace(number, uint64(pos)),

@@ -60,6 +60,10 @@ func (n *Node) Self() admin.NodeStatus {
 	}
 	n.repairs.Describe(&s)
 	s.Collecting = n.collecting()
+	group, err := n.decisions.status()
+	if s.Decides = group.Leading; err != nil && !errors.Is(err, errNoGroup) && !errors.Is(err, errNoLog) {
+		s.Undecided = err.Error()
+	}
 	return s
 }
 
@@ -95,6 +99,8 @@ func (n *Node) State() metrics.NodeState {
 	n.repairs.Measure(&s)
 	collected := n.collects.Progress()
 	s.CollectSlots, s.CollectKeys, s.CollectAgain, s.CollectBytes = collected.Waiting, uint64(collected.Keys), uint64(collected.Again), uint64(collected.Bytes)
+	group, _ := n.decisions.status()
+	s.RingLeads, s.RingVotes = group.Leading, slices.Contains(group.Voters, group.ID) && group.ID != 0
 	u := n.engine.Usage()
 	s.Disk = metrics.Disk{Bytes: u.Disk, Live: u.Live, Dead: u.Dead, Journal: u.Journal, Free: u.Free}
 	if totals, err := n.engine.Totals(); err == nil {
@@ -138,6 +144,7 @@ func (n *Node) Status(ctx context.Context) (admin.Status, error) {
 	status.Complete(table)
 	if doc := n.Document(); doc != nil {
 		status.Describe(*doc)
+		status.Decide(n.decisions.deciders(doc))
 	}
 	return status, nil
 }

@@ -2,6 +2,8 @@ package node
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,6 +46,31 @@ func TestStatus(t *testing.T) {
 	c.eventually(func() bool { return c.statusOf("b", "c").State == admin.Unreachable })
 	require.Equal(t, "rack-c", c.statusOf("b", "c").Rack, "what was known of it")
 	require.NotEmpty(t, c.statusOf("b", "c").Reason)
+}
+
+// TestStatusSaysWhoDecides on the ring, who leads, and that no majority is left to do so.
+func TestStatusSaysWhoDecides(t *testing.T) {
+	c := newFormed(t, 3, soon)
+	leader := c.decides()
+	require.True(t, leader.State().RingLeads)
+	name := leader.opt.Name
+	for _, n := range c.nodes {
+		require.True(t, n.State().RingVotes)
+		status, err := n.Status(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "Changes of the ring are decided by a, b, c; "+name+" leads.", status.Deciders.String())
+		require.True(t, status.Deciders.Decides)
+	}
+	for other := range c.nodes {
+		if other != name {
+			c.stop(other)
+		}
+	}
+	c.eventually(func() bool {
+		status, err := leader.Status(t.Context())
+		return err == nil && !status.Deciders.Decides && slices.ContainsFunc(status.Warnings, func(w string) bool { return strings.Contains(w, "quoll ring recover") })
+	})
+	c.eventually(func() bool { return !leader.State().RingLeads })
 }
 
 func TestStatusCall(t *testing.T) {

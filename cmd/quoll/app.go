@@ -54,7 +54,8 @@ Exit codes:
      bench: answers were errors, or with --check missing or wrong
   2  wrong usage or configuration
   3  ring status: the cluster is not healthy; ring wait, node leave: not over within
-     --timeout; verify: keys could not be read back`
+     --timeout; verify: keys could not be read back; import, export: some keys were left
+     out`
 
 // run runs one command line and returns the exit code.
 func (a *app) run(args []string) int {
@@ -86,7 +87,7 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return config.FlagFault(cmd.Flags(), err) })
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(a.devCommand(), a.nodeCommand(), a.proxyCommand(), a.ringCommand(), a.verifyCommand(), a.benchCommand(), a.healthCommand(), a.versionCommand())
+	root.AddCommand(a.devCommand(), a.nodeCommand(), a.proxyCommand(), a.ringCommand(), a.importCommand(), a.exportCommand(), a.verifyCommand(), a.benchCommand(), a.healthCommand(), a.versionCommand())
 	return root
 }
 

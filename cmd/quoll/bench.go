@@ -29,19 +29,21 @@ latency is the time from sending a pipeline to the answer of the command in it.
   batch    every connection writes a pipeline, then reads the same keys back with the next one
   load     every key is written once, in order
 
-The commands are set and get, or, of hashes with --fields fields, hset, hget and hincrby (of one field), hgetall, and hdel: every connection
-adds a pipeline of fields and removes them with the next one, so half of that phase is shown as "HSET new". Fields are chosen uniformly.
-For one large hash: --keys 1 --fields 1000000.
+The commands are set and get, or those on keys of one other type, which hold --fields fields or elements: hset, hget and hincrby (of one field),
+hgetall, hdel; rpush, lpush, lpop; sadd (half of the members are new at first), sismember; zadd (another score), zscore, zrange (of ten ranks). Or
+they are exec and mset: three keys of one slot are written, by MULTI, three SETs and EXEC, which count as one command, or by one MSET. For
+hdel and lpop every connection adds a pipeline of fields or elements, and removes as many with the next one, so half of that phase is shown as
+"HSET new", or LPUSH. Fields and members are chosen uniformly. For one large hash: --keys 1 --fields 1000000.
 
 Before simple and mixed all keys are written once, which is not measured (--no-load leaves it out). Keys are numbered: zipf takes the n-th one
 with a probability proportional to n^-1.1; exponential has a density that falls by e^3.5 from the first key to the last. A value is a
 function of the numbers of its key and field and of --value-size, so --check can compare every answer: missing ones found nothing (HGETALL: not
-all; HSET and HDEL: not the field that they change), wrong ones something else.
+all; HSET and HDEL: not the field that they change; LPOP: no element), wrong ones something else.
 
 With --wait N every pipeline that has a write ends with WAIT N 1000 (for Redis with replicas; at --depth 1 that is after every write): its writes
 count as answered when WAIT is, and as errors if fewer replicas have acknowledged.
 
-The keys remain: about --keys keys, named key:000000000042 (hash:00000000042) unless --prefix says otherwise, are overwritten on the server.
+The keys remain: about --keys keys, named key:000000000042 (hash:00000000042 and so on) unless --prefix says otherwise, are overwritten on the server.
 
 Exit codes: 0 it ran, or was interrupted while it did, and every answer was as it should be; 1 answers were errors, or missing or wrong with --check, or
 the server went away or hung (what was measured until then is printed); 2 wrong usage, or there is no such server at an address.`
@@ -68,7 +70,7 @@ func (a *app) benchCommand() *cobra.Command {
 	flags.SortFlags = false
 	opt.servers.Bind(flags)
 	flags.StringVar(&opt.Workload, "workload", bench.Simple, "`what` to do: simple, mixed, batch or load")
-	flags.StringSliceVar(&opt.Commands, "commands", []string{"set", "get"}, "`names` of what is measured: set, get; or hset, hget, hgetall, hincrby, hdel")
+	flags.StringSliceVar(&opt.Commands, "commands", []string{"set", "get"}, "`names` of what is measured: set, get; or hset, hget, hgetall, hincrby, hdel; or rpush, lpush, lpop; or sadd, sismember; or zadd, zscore, zrange; or exec, mset")
 	flags.DurationVar(&opt.Duration, "duration", 10*time.Second, "`time` that a phase of a trial takes")
 	flags.IntVar(&opt.Count, "count", 0, "`number` of commands in a phase, instead of a duration")
 	flags.IntVar(&opt.Trials, "trials", 1, "`number` of trials; of more than one the median and quartiles are shown")
@@ -78,8 +80,8 @@ func (a *app) benchCommand() *cobra.Command {
 	flags.Var(&opt.keySize, "key-size", "`size` of a key")
 	flags.Var(&opt.valueSize, "value-size", "`size` of a value, such as 64, 1KiB or 4mb")
 	flags.IntVar(&opt.Keys, "keys", 100_000, "`number` of different keys")
-	flags.IntVar(&opt.Fields, "fields", 10, "`number` of fields of a hash")
-	flags.Var(&opt.fieldSize, "field-size", "`size` of a field's name")
+	flags.IntVar(&opt.Fields, "fields", 10, "`number` of fields of a hash, or elements of a list or a set")
+	flags.Var(&opt.fieldSize, "field-size", "`size` of a field's name, or of a member of a set")
 	flags.StringSliceVar(&opt.Prefixes, "prefix", nil, "`text` that keys begin with; or one for each address, separated by commas")
 	flags.StringVar(&opt.Distribution, "distribution", bench.Uniform, "`how` keys are chosen: uniform, zipf or exponential")
 	flags.Float64Var(&opt.SetFraction, "set-fraction", 0.5, "`share` of writes in mixed, 0 to 1")

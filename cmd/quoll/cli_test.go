@@ -64,7 +64,7 @@ func TestWrongUsageEndsWithCode2AndOneLineEach(t *testing.T) {
 		"bench --addr x --depth 0":    "quoll: addr: \"x\" is not host:port\nquoll: depth: 0 is not from 1 to 10000\n",
 		"bench -o xml":                "quoll: output: \"xml\" is none of table, json, csv\n",
 		"bench --count 0 --keys 0":    "quoll: keys: 0 is not from 1 to 2147483647\nquoll: count: 0 commands are nothing to measure\n",
-		"bench --commands set,hgte":   "quoll: commands: \"hgte\" is none of set, get, hset, hget, hgetall, hincrby, hdel; did you mean hget?\n",
+		"bench --commands set,hgte":   "quoll: commands: \"hgte\" is none of set, get, hset, hget, hgetall, hincrby, hdel, rpush, lpush, lpop, sadd, sismember, zadd, zscore, zrange, exec, mset; did you mean hget?\n",
 		"bench --workload smple":      "quoll: workload: \"smple\" is none of simple, mixed, batch, load; did you mean simple?\n",
 		"bench --fields 0":            "quoll: fields: 0 is not from 1 to 100000000\n",
 		"bench --value-size 1q":       "quoll: value-size: \"1q\" is not a size such as 65536, 64mb or 64MiB\n",
@@ -75,6 +75,12 @@ func TestWrongUsageEndsWithCode2AndOneLineEach(t *testing.T) {
 		"node backup --to - --json":   "quoll: output: standard output is the backup: give --to a file, or leave --json out and look at what was written with --check\n",
 		"bench --addr 127.0.0.1:1":    "quoll: addr: nothing listens on 127.0.0.1:1: start the server, or give its --addr\n",
 		"bench --password-file /none": "quoll: password-file: cannot be read: open /none: no such file or directory\n",
+		"import":                      "quoll: from: give --from redis://host:port, or --rdb FILE\n",
+		"import --from x --rdb y":     "quoll: from: give --from redis://host:port, or --rdb FILE\n",
+		"export --connections 0":      "quoll: to: give --to redis://host:port\nquoll: connections: 0 is not from 1 to 64\n",
+		"import --rdb x --rate 1":     "quoll: rate: 1 is out of range: at least 1KiB, or 0 for no limit\n",
+		"import --rdb x --sample -1":  "quoll: sample: -1 is not from 0 to 1000000\n",
+		"import --rdb x --addr :1":    "quoll: addr: :1: dial tcp :1: connect: connection refused\n",
 		"dev --nods 3":                "quoll: unknown flag: --nods; did you mean --nodes?\nSee 'quoll dev --help'.\n",
 		"dev extra":                   "quoll: unknown command \"extra\" for \"quoll dev\"\nSee 'quoll dev --help'.\n",
 		"dev --nodes many":            "quoll: nodes: \"many\" is not a whole number\n",
@@ -92,7 +98,7 @@ func TestWrongUsageEndsWithCode2AndOneLineEach(t *testing.T) {
 }
 
 func TestHelpIsThereForEveryCommand(t *testing.T) {
-	for _, line := range []string{"", "dev", "node", "proxy", "ring", "ring status", "ring locate", "ring repair", "health", "bench", "version"} {
+	for _, line := range []string{"", "dev", "node", "proxy", "ring", "ring status", "ring locate", "ring repair", "health", "import", "export", "bench", "version"} {
 		code, stdout, stderr := newShell().run(append(strings.Fields(line), "--help")...)
 		require.Equal(t, exitOK, code, line)
 		require.Empty(t, stderr, line)

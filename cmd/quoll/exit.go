@@ -21,7 +21,7 @@ type errUnhealthy struct{}
 
 func (errUnhealthy) Error() string { return "the cluster is not healthy" }
 
-// errUnfinished ends commands that wait for the ring with the same code, and says what has not ended in time.
+// errUnfinished ends commands that wait for the ring, or copy, with the same code, and says what has not ended in time, or was left out.
 type errUnfinished string
 
 func (e errUnfinished) Error() string { return string(e) }

@@ -2,18 +2,18 @@ package main
 
 import (
 	"context"
-	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
 )
 
 // What was needed for a moment goes back to the system. Go's runtime does that, but only with what a collection has found to be
-// free, which is every two minutes where hardly anything is allocated any more, and then slowly.
+// free, which is every two minutes where hardly anything is allocated any more, and then with a hundredth of a processor, which on a busy machine
+// is next to nothing, and not all.
 const (
 	giveLooking = 2 * time.Second
 	// giveQuiet is how long there may be no collection while the heap is larger than giveLeast, unless a collection has a lot
-	// to look at.
+	// to look at. Who has allocated so little needs nothing of what is free.
 	giveQuiet   = 10 * time.Second
 	giveLeast   = 64 << 20 // bytes
 	giveScanned = 64 << 20 // bytes
@@ -37,20 +37,20 @@ type giver struct {
 	modest      time.Time // when there was no surplus last
 }
 
-// look returns what to do now.
-func (g *giver) look(now time.Time, f footprint) (collect, release bool) {
+// look reports whether to collect now, and to give back all that is free then.
+func (g *giver) look(now time.Time, f footprint) bool {
 	if f.collections != g.collections || g.collected.IsZero() {
 		g.collections, g.collected = f.collections, now
 	}
 	if f.mapped <= f.goal+f.goal/4+giveSlack || g.modest.IsZero() {
 		g.modest = now
 	}
-	release = now.Sub(g.modest) >= giveSurplus
-	if release {
+	surplus := now.Sub(g.modest) >= giveSurplus
+	if surplus {
 		g.modest = now
 	}
-	collect = now.Sub(g.collected) >= giveQuiet && f.mapped > giveLeast && f.scanned <= giveScanned
-	return collect && !release, release
+	quiet := now.Sub(g.collected) >= giveQuiet && f.mapped > giveLeast && f.scanned <= giveScanned
+	return surplus || quiet
 }
 
 // giveBack gives memory back until ctx is done.
@@ -68,12 +68,8 @@ func giveBack(ctx context.Context) {
 		case <-ticker.C:
 		}
 		metrics.Read(samples)
-		collect, release := g.look(time.Now(), footprint{mapped: value(0) + value(1) + value(2), goal: value(3), scanned: value(4), collections: value(5)})
-		switch {
-		case release:
+		if g.look(time.Now(), footprint{mapped: value(0) + value(1) + value(2), goal: value(3), scanned: value(4), collections: value(5)}) {
 			debug.FreeOSMemory()
-		case collect:
-			runtime.GC()
 		}
 	}
 }

@@ -107,7 +107,7 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.For
 		Listener: listener, GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip, Forgotten: forgotten,
 		Reform: func(f membership.Forgotten) { reform <- f; end() }, Failed: failed.tell,
 		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, MaxConnections: fitFiles("max-connections", cfg.MaxConnections, s.keptFiles(), openFiles(), s.log),
-		MaxValue: int(cfg.MaxBulk), MaxHash: int(cfg.MaxHash), MaxPending: int64(cfg.MaxPending), RepairRate: repairRate(*cfg), Version: thisBuild().Version, Logger: s.log,
+		MaxValue: int(cfg.MaxBulk), MaxCollection: int(cfg.MaxCollection), MaxPending: int64(cfg.MaxPending), RepairRate: repairRate(*cfg), Version: thisBuild().Version, Logger: s.log,
 	})
 	if err != nil {
 		listener.Close()

@@ -36,7 +36,7 @@ by commas, the first that answers is asked. If the cluster has a secret, give it
 		return do(client)
 	}
 	command.AddCommand(statusCommand(ask), locateCommand(ask), a.planCommand(ask), a.commitCommand(ask), a.abortCommand(ask), a.watchCommand(ask), a.waitCommand(ask),
-		historyCommand(ask), a.pauseCommand(ask), a.resumeCommand(ask), a.rateCommand(ask), a.forgetCommand(ask), a.repairCommand(ask), a.reformCommand(ask))
+		historyCommand(ask), a.pauseCommand(ask), a.resumeCommand(ask), a.rateCommand(ask), a.forgetCommand(ask), a.recoverCommand(ask), a.repairCommand(ask), a.reformCommand(ask))
 	return command
 }
 

@@ -56,6 +56,26 @@ func (m *movable) ProposeRing(_ context.Context, entry change.Entry) error {
 	return nil
 }
 
+// RecoverRing lets the ring be changed by those that are alive, if they are no majority.
+func (m *movable) RecoverRing(_ context.Context, r admin.RecoverRequest) (admin.RingRecovery, error) {
+	report := admin.RingRecovery{Cluster: "quoll", Node: m.self, Version: m.document.Version, SlotsMinority: 16384, Keys: 1000}
+	for _, l := range m.document.Members {
+		report.Deciders = append(report.Deciders, admin.RingDecider{Name: l.Name, Alive: !m.dead[l.Name]})
+		if m.dead[l.Name] {
+			report.Gone = append(report.Gone, l.Name)
+		}
+	}
+	switch {
+	case len(report.Gone) == 0:
+		return report, admin.Conflict("there is nothing to be recovered")
+	case r.AcceptLoss == "" || r.DryRun:
+		return report, nil
+	}
+	d, err := change.Refound(m.document, 0, r.By, 1_900_000_000_000, report.Gone)
+	m.document, report.Version, report.Done = d, d.Version, true
+	return report, err
+}
+
 // onLook has something done before somebody sees the ring.
 func (m *movable) onLook(do func()) {
 	m.looking.Lock()
@@ -247,6 +267,30 @@ func TestRingCommitLosesDataOnlyIfToldTo(t *testing.T) {
 	require.Nil(t, m.document.Plan)
 	o.does("ring commit --accept-data-loss quoll")
 	require.True(t, m.document.Plan.LossAccepted)
+}
+
+func TestRingRecoverSaysWhatIsLost(t *testing.T) {
+	m := ringOf(t, 3, 0)
+	o := m.operator(t)
+	require.Contains(t, o.fails(exitFailure, "ring recover"), "there is nothing to be recovered")
+	m.dead["n2"], m.dead["n3"] = true, true
+	lost := `Of those who decide on the ring n2, n3 are gone, and n1 is left.
+Members that do not answer: n2, n3. Lost is what only they know:
+  - changes of the ring after version 1
+  - what was written last to 16384 slots of which too few replicas are left to tell
+  - all that is in 0 slots of which no replica is left
+These slots have about 1000 keys.
+Nothing was done. If they are gone for good: quoll ring recover --accept-data-loss CLUSTER
+`
+	require.Equal(t, lost, o.does("ring recover"))
+	require.Equal(t, lost, o.does("ring recover --accept-data-loss quoll --dry-run"))
+	require.EqualValues(t, 1, m.document.Version)
+	require.Contains(t, o.does("ring recover --accept-data-loss quoll"), `
+Node n1 decides now, with the others that answer; the ring goes on with version 4294967296.
+Next replace those that are gone: quoll ring plan replace NODE BY, then quoll ring commit --accept-data-loss quoll
+`)
+	require.Contains(t, o.does("ring history"), "ops")
+	require.Contains(t, o.does("ring recover --json"), `"slots_minority": 16384`)
 }
 
 func TestRingWatchAndWait(t *testing.T) {

@@ -21,6 +21,9 @@ func printStatus(w io.Writer, s admin.Status) error {
 	if s.Moves != "" {
 		survival += printable(s.Moves) + ": see quoll ring watch.\n"
 	}
+	if s.Deciders != nil && len(s.Deciders.Voters) > 0 {
+		survival += printable(s.Deciders.String()) + "\n"
+	}
 	_, err := fmt.Fprintf(w, "Cluster %s, epoch %d: %d nodes, %d replicas of each key. Asked: %s.\n%s\n",
 		printable(s.Cluster), s.Epoch, len(s.Nodes), s.Replicas, printable(s.Seen), survival)
 	if err != nil {

@@ -54,7 +54,7 @@ func healthy() admin.Status {
 		node(1, "a", 5462, map[string]string{"b": "alive", "c": "alive"}),
 		node(2, "b", 5461, map[string]string{"a": "alive", "c": "suspect"}),
 		node(3, "c", 5461, nil),
-	}, Survival: &admin.Survival{Failures: 1, Slots: 16384}}
+	}, Survival: &admin.Survival{Failures: 1, Slots: 16384}, Deciders: &admin.Deciders{Voters: []admin.RingDecider{{Name: "a", Alive: true}, {Name: "b", Alive: true}}, Leader: "b", Decides: true}}
 }
 
 func TestRingStatusOfAHealthyCluster(t *testing.T) {
@@ -64,6 +64,7 @@ func TestRingStatusOfAHealthyCluster(t *testing.T) {
 	require.Equal(t, exitOK, code, stderr)
 	require.Equal(t, `Cluster quoll, epoch 1: 3 nodes, 3 replicas of each key. Asked: proxy 127.0.0.1:6379.
 Every slot survives 1 more failure.
+Changes of the ring are decided by a, b; b leads.
 
 NODE  STATE   RACK  PEER            HOME  REPLICA  LEADS  KEYS  DELETED  DATA     VERSION  UP      SEEN AS
 a     voting  ra    127.0.0.1:7010  5462  16384    5462   1200  3        77.0KiB  v0.1.0   1h2m3s  alive
@@ -114,6 +115,7 @@ func TestRingStatusOfASickClusterEndsWithCode3(t *testing.T) {
 	require.Empty(t, stderr)
 	require.Equal(t, `Cluster quoll, epoch 1: 2 nodes, 3 replicas of each key. Asked: proxy 127.0.0.1:6379.
 No slot has a majority: commands are refused.
+Changes of the ring are decided by a, b; b leads.
 
 NODE  STATE        RACK  PEER            HOME  REPLICA  LEADS  KEYS  DELETED  DATA     VERSION  UP      SEEN AS
 a     lost-state   ra    127.0.0.1:7010  5462  16384    5462   1200  3        77.0KiB  v0.1.0   1h2m3s  alive

@@ -21,18 +21,23 @@ type verifyOptions struct {
 }
 
 const aboutVerify = `Verify writes, reads and counts through one or more addresses of a cluster, or of any server that speaks Redis'
-protocol, strings as well as fields of hashes, checks every answer, and says what was wrong. Kill machines meanwhile: that is what
+protocol, strings, fields of hashes, and elements of lists, sets and sorted sets, checks every answer, and says what was wrong. Kill machines meanwhile: that is what
 it is for. It goes on through errors and lost connections, and at the end waits up to 30 seconds until everything can be read back.
 
   lost     an acknowledged write is not there, nor a newer one, whichever address is asked
   stale    a read returned a value older than one that was acknowledged, or read by anybody, before the read began
   wrong    a value that nobody wrote, or whose write was refused; a counter beyond what was sent or below what was
-           acknowledged; a HGETALL or HMGET that mixes two versions of a hash; a history of SET, GET, INCR, SETNX and DEL
-           of a key, or of HSET, HSETNX, HGET, HMGET, HGETALL, HINCRBY, HDEL and DEL of a hash, that is not linearizable
+           acknowledged; a HGETALL or HMGET that mixes two versions of a hash; an element that LPOP, SPOP or ZPOPMIN handed
+           out twice or that vanished; any other history of SET, GET, INCR, SETNX and DEL of a key, of fields of a hash, or
+           of the elements of a list, set or sorted set, that is not linearizable
   unknown  a write whose outcome the server did not say: -UNKNOWN, a time-out, a connection lost meanwhile. No fault by itself
   refused  an error said that nothing was done, there was no connection, or a read was not answered. No fault by itself
 
-A key (or the history of one) is counted once as lost, stale or wrong, and not used any more. All keys begin with
+With --transfers clients also move amounts between accounts, and tokens between keys, in groups of keys of one slot: by MULTI and EXEC, by WATCH, by
+EVAL, and by RENAME, SMOVE and LMOVE. Others read all of a group, by MGET and by MULTI and EXEC: the total is always the same, each token is there once, the numbers of the transfers
+explain every balance (wrong otherwise), and what was acknowledged is there (lost or stale otherwise).
+
+A key (or the history of one, or a group) is counted once as lost, stale or wrong, and not used any more. All keys begin with
 quoll-verify:RUN: and are removed at the end; no others are touched.
 
 Exit codes: 0 nothing was lost, stale or wrong; 1 something was; 2 it could not begin: wrong usage, or an address that does not
@@ -48,6 +53,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		Example: `  quoll verify                                                  # for a minute, at 127.0.0.1:6379
   quoll verify --addr 10.0.0.1:6379,10.0.0.2:6379 --for 10m     # through two proxies, while you break things
   quoll verify --password-file /etc/quoll/password --json
+  quoll verify --transfers                                      # are transactions what they should be?
   quoll verify --churn 10.0.0.1:7100,10.0.0.2:7100              # while nodes come and go`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,6 +69,7 @@ func (a *app) verifyCommand() *cobra.Command {
 	flags.DurationVar(&opt.For, "for", time.Minute, "`time` for which clients work")
 	flags.IntVar(&opt.Clients, "clients", 8, "`number` of clients that work at the same time, 1 to 1000")
 	flags.IntVar(&opt.Keys, "keys", 64, "`number` of keys, fields and hashes that are written in turns, 1 to 100000")
+	flags.BoolVar(&opt.Transfers, "transfers", false, "also move amounts between accounts by MULTI, WATCH, EVAL, RENAME, SMOVE and LMOVE, while their total is read")
 	flags.IntSliceVar(&opt.churn.replicas, "churn-replicas", nil, "`numbers` of replicas that --churn tries, as in 3,5; the number stays as it is without it")
 	flags.Uint64Var(&opt.churn.seed, "churn-seed", 0, "`number` that decides what --churn does; another one each time without it")
 	flags.BoolVar(&opt.Keep, "keep", false, "leave the keys there, to look at them")

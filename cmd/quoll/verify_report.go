@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +31,9 @@ func writeReport(w io.Writer, r verify.Report) error {
 	if err := g.write(w); err != nil {
 		return err
 	}
+	if r.Transfers != nil {
+		fmt.Fprintf(w, "\n%s\n", transfersOf(r))
+	}
 	fmt.Fprintf(w, "\n%s\n", verdictOf(r))
 	for _, finding := range r.Findings {
 		fmt.Fprintf(w, "  %s\n", strings.ReplaceAll(strings.TrimSpace(finding.String()), "\n", "\n    "))
@@ -40,6 +45,17 @@ func writeReport(w io.Writer, r verify.Report) error {
 		fmt.Fprintf(w, "%s could not be removed: they begin with %s%s:\n", plural(int64(r.Left), "key"), verify.Prefix, r.Run)
 	}
 	return nil
+}
+
+// transfersOf says how many transfers were acknowledged, by each way.
+func transfersOf(r verify.Report) string {
+	var total int64
+	var each []string
+	for _, way := range slices.Sorted(maps.Keys(r.Transfers)) {
+		total += r.Transfers[way]
+		each = append(each, fmt.Sprintf("%s %d", way, r.Transfers[way]))
+	}
+	return fmt.Sprintf("%s (%s); groups of accounts were read as a whole %d times.", plural(total, "transfer"), strings.Join(each, ", "), r.Readings)
 }
 
 // verdictOf says the result in a sentence or two.

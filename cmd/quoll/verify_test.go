@@ -25,6 +25,11 @@ LOST  STALE  WRONG  UNKNOWN  REFUSED  OPERATIONS  RATE    P50    P99
 Nothing was lost, stale or wrong.
 `, out.String())
 
+	r.Transfers, r.Readings = map[string]int64{"WATCH": 3, "MULTI": 40}, 7
+	out.Reset()
+	require.NoError(t, writeReport(&out, r))
+	require.Contains(t, out.String(), "3.46ms\n\n43 transfers (MULTI 40, WATCH 3); groups of accounts were read as a whole 7 times.\n\nNothing")
+
 	r.Lost, r.Unread, r.Left, r.Interrupted, r.LastError = 2, 1, 4, true, "CLUSTERDOWN"
 	r.Findings = []verify.Finding{{Class: verify.Lost, Key: "k", Text: "it is gone\nand so on\n"}}
 	out.Reset()

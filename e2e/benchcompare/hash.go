@@ -49,20 +49,25 @@ type hashPoint struct {
 	Written float64 `json:"written_bytes_per_operation"`
 }
 
-// hashAll measures both parts. What cannot be done does not keep the rest from being measured.
-func (p *plan) hashAll(ctx context.Context) (all []hashPoint, err error) {
-	attempt := func(what string, of func() ([]hashPoint, error)) {
+// attempts returns what measures something, unless ctx has ended, and adds the points to all, and a failure, which does not keep the rest from being measured, to err.
+func attempts[P any](ctx context.Context, all *[]P, err *error) func(what string, of func() ([]P, error)) {
+	return func(what string, of func() ([]P, error)) {
 		if ctx.Err() != nil {
 			return
 		}
 		fmt.Fprintln(os.Stderr, what)
 		points, failed := of()
-		all = append(all, points...)
+		*all = append(*all, points...)
 		if failed != nil {
 			fmt.Fprintf(os.Stderr, "  failed: %v\n", failed)
-			err = errors.Join(err, fmt.Errorf("%s: %w", what, failed))
+			*err = errors.Join(*err, fmt.Errorf("%s: %w", what, failed))
 		}
 	}
+}
+
+// hashAll measures both parts. What cannot be done does not keep the rest from being measured.
+func (p *plan) hashAll(ctx context.Context) (all []hashPoint, err error) {
+	attempt := attempts(ctx, &all, &err)
 	for round := 1; round <= p.rounds; round++ {
 		for i := range p.systems {
 			s := p.systems[(i+round-1)%len(p.systems)]

@@ -5,6 +5,7 @@
 //	make bench-compare KEYS=100000 SECONDS=2    quickly
 //	make bench-scale                            Quoll beside one redis-server, as the number of keys grows, or of connections, or ... (scale.go)
 //	make bench-hash                             hashes beside strings, and hashes that grow (hash.go)
+//	make bench-types                            lists, sets and sorted sets, small and large, beside strings, and their memory (types.go)
 //
 // Every system is started afresh in each round, on free ports of 127.0.0.1 (systems.go says how), filled with all keys, measured with writes
 // and reads at each depth, and stopped before the next one begins. In each round another one is the first. CPU time is that of all server
@@ -12,6 +13,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -33,10 +35,13 @@ type plan struct {
 	keys, rounds        int
 	connections, value  int
 	nodes               int // of Quoll
-	scales, hashes      bool
-	sizes               []int  // of hashes that grow
+	scales              bool
+	hashes, types       bool
+	sizes               []int  // of hashes that grow, or of keys of other types
+	filled              int    // elements that memory is measured of, 0: it is not measured
 	engine              string // of the servers that hold data, memory if ""
 	maxBulk             string // of Quoll's processes, theirs if ""
+	maxCollection       string // so, too
 	duration            time.Duration
 	depths              []int
 	systems             []system
@@ -65,6 +70,8 @@ func run(ctx context.Context) error {
 		return conclude(ctx, p.scaleAll, p.writeScale)
 	case p.hashes:
 		return conclude(ctx, p.hashAll, p.writeHash)
+	case p.types:
+		return conclude(ctx, p.typesAll, p.writeTypes)
 	}
 	return conclude(ctx, p.measureAll, p.write)
 }
@@ -95,7 +102,10 @@ func newPlan(ctx context.Context) (*plan, error) {
 	flag.IntVar(&p.value, "value-size", 64, "bytes of a value")
 	flag.BoolVar(&p.scales, "scale", false, "let one thing grow after the other (see scale.go); -depths and -rounds mean nothing then, and -only is redis")
 	flag.BoolVar(&p.hashes, "hash", false, "measure hashes (see hash.go); -only is redis")
-	sizes := flag.String("sizes", "10,1000,100000,1000000", "fields of hashes that grow")
+	flag.BoolVar(&p.types, "types", false, "measure lists, sets and sorted sets (see types.go); -only is redis")
+	sizes := flag.String("sizes", "", "fields of hashes that grow (10,1000,100000,1000000), or elements of other keys (10,1000000)")
+	flag.IntVar(&p.filled, "filled", 10_000_000, "elements that -types measures the memory of; 0: none")
+	flag.StringVar(&p.engine, "engine", memoryEngine, "engine of Quoll's nodes for -types: memory, badger or pebble")
 	flag.Parse()
 	command, keys, rounds := "bench-compare", "KEYS", fmt.Sprintf(" ROUNDS=%d", p.rounds)
 	switch {
@@ -103,18 +113,26 @@ func newPlan(ctx context.Context) (*plan, error) {
 		command, rounds, *only = "bench-scale", "", redisName
 	case p.hashes:
 		command, keys, *only = "bench-hash", "HASHES", redisName
+		*sizes = cmp.Or(*sizes, "10,1000,100000,1000000")
+	case p.types:
+		command, keys, *only = "bench-types", "HASHES", redisName
+		*sizes = cmp.Or(*sizes, "10,1000000")
 	}
 	p.duration = time.Duration(*seconds * float64(time.Second))
 	var err error
 	if p.depths, err = numbers("depths", *depths); err != nil {
 		return nil, err
 	}
-	if p.sizes, err = numbers("sizes", *sizes); err != nil {
-		return nil, err
+	if *sizes != "" {
+		if p.sizes, err = numbers("sizes", *sizes); err != nil {
+			return nil, err
+		}
 	}
 	switch {
-	case p.scales && p.hashes:
-		return nil, errors.New("-scale and -hash are two different things")
+	case p.scales && p.hashes || p.types && (p.scales || p.hashes):
+		return nil, errors.New("-scale, -hash and -types are different things: give one")
+	case p.filled < 0 || p.filled > 0 && p.filled < 100:
+		return nil, errors.New("-filled must be at least 100, or 0")
 	case flag.NArg() > 0:
 		return nil, fmt.Errorf("unknown argument %q", flag.Arg(0))
 	case p.keys < 3 || p.rounds < 1 || p.connections < 3:
@@ -156,7 +174,7 @@ func moreFlags() string {
 	var more []string
 	flag.Visit(func(f *flag.Flag) {
 		switch f.Name {
-		case "keys", "seconds", "rounds", "out", "quoll", "scale", "hash":
+		case "keys", "seconds", "rounds", "out", "quoll", "scale", "hash", "types":
 		default:
 			more = append(more, "-"+f.Name+" "+f.Value.String())
 		}

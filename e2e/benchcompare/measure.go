@@ -149,11 +149,11 @@ func (p *plan) bench(ctx context.Context, to target, args ...string) (measure, e
 		Rows      []measure `json:"rows"`
 		LastError string    `json:"last_error"`
 	}
-	if err := json.Unmarshal(out.Bytes(), &report); err != nil || len(report.Rows) != 1 || ctx.Err() != nil {
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil || len(report.Rows) == 0 || ctx.Err() != nil {
 		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
 		return measure{}, fmt.Errorf("quoll bench: %w: %s", errors.Join(failed, err, ctx.Err()), lines[len(lines)-1])
 	}
-	m := report.Rows[0]
+	m := report.Rows[len(report.Rows)-1] // that of all together, if there are several
 	m.LastError = report.LastError
 	return m, nil
 }

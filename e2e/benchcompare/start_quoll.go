@@ -29,8 +29,10 @@ func startQuoll(ctx context.Context, s *site) (target, error) {
 		return target{}, err
 	}
 	env := s.environment()
-	if s.maxBulk != "" {
-		env = append(env, "QUOLL_MAX_BULK="+s.maxBulk)
+	for name, value := range map[string]string{"QUOLL_MAX_BULK": s.maxBulk, "QUOLL_MAX_COLLECTION": s.maxCollection} {
+		if value != "" {
+			env = append(env, name+"="+value)
+		}
 	}
 	peers, gossip, admins, client, proxyAdmin := free[:n], free[n:2*n], free[2*n:3*n], free[3*n], free[3*n+1]
 	var initial, metrics []string

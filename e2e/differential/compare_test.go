@@ -20,7 +20,7 @@ func (s step) name() string {
 	}
 	name := strings.ToUpper(s.args[0])
 	switch name {
-	case "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "LATENCY", "MEMORY", "SLOWLOG":
+	case "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "LATENCY", "MEMORY", "OBJECT", "SLOWLOG":
 		if len(s.args) > 1 {
 			name += " " + strings.ToUpper(s.args[1])
 		}
@@ -49,11 +49,23 @@ func (x exchange) sameMeaning() bool {
 	case "TIME":
 		return len(redis.list) == 2 && len(quoll.list) == 2 && near(redis.list[0], quoll.list[0], time.Second)
 	case "KEYS":
-		return slices.Equal(slices.Sorted(slices.Values(redis.texts())), slices.Sorted(slices.Values(quoll.texts())))
+		return sameTexts(redis, quoll)
 	case "SCAN": // whole iterations are compared, see iterate
 		return len(redis.list) == 2 && len(quoll.list) == 2 && quoll.list[1].kind == '*'
-	case "HRANDFIELD": // any of those that there are, as many of them
+	case "SMEMBERS", "SPOP", "SINTER", "SUNION", "SDIFF": // in no order, unless they are all integers, which then are the same already
+		return sameTexts(redis, quoll)
+	case "SSCAN": // and in pages of their own; what is not paged is the same, or in no order
+		return len(redis.list) == 2 && len(quoll.list) == 2 && quoll.list[1].kind == '*' && (redis.list[0].text != "0" || sameTexts(redis.list[1], quoll.list[1]))
+	case "SORT", "SORT_RO": // a set that is not sorted is in no order
+		return strings.Contains(strings.ToUpper(strings.Join(x.args, " ")), "BY") && (sameTexts(redis, quoll) || redis.shape() == quoll.shape() && strings.Contains(strings.ToUpper(strings.Join(x.args, " ")), "LIMIT"))
+	case "SRANDMEMBER":
 		return redis.shape() == quoll.shape()
+	case "HRANDFIELD", "ZRANDMEMBER": // any of those that there are, as many of them
+		return redis.shape() == quoll.shape()
+	case "DUMP":
+		return sameDump(redis.text, quoll.text)
+	case "GEOSEARCH", "GEORADIUS", "GEORADIUS_RO", "GEORADIUSBYMEMBER", "GEORADIUSBYMEMBER_RO": // COUNT leaves out any of those that are as far away as others
+		return strings.Contains(strings.ToUpper(strings.Join(x.args, " ")), "COUNT") && redis.shape() == quoll.shape()
 	case "RANDOMKEY":
 		return (x.redis == "$-1\r\n") == (x.quoll == "$-1\r\n") // any of those that there are
 	case "CLIENT ID":
@@ -62,6 +74,11 @@ func (x exchange) sameMeaning() bool {
 		return anonymous(x.redis, x.redisID) == anonymous(x.quoll, x.quollID)
 	}
 	return false
+}
+
+// sameTexts reports whether two lists have the same texts, in whatever order.
+func sameTexts(a, b value) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a.texts())), slices.Sorted(slices.Values(b.texts())))
 }
 
 // near compares two times, which are positive: -1 and -2 have a meaning of their own.

@@ -11,7 +11,7 @@
 //
 // Three things may differ. What depends on clocks, on the order of a hash table or on who
 // asks is compared by its meaning (compare_test.go). What differs by design is in one table
-// (allowed_test.go), and each of its rows is a row of COMPATIBILITY.md. What must not be
+// (allowed_test.go), and each of its rows is said in internal/command, of which COMPATIBILITY.md is made. What must not be
 // sent to Redis, because Quoll refuses it and Redis would change its state, is compared with
 // the refusal (refuse_test.go).
 //

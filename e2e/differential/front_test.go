@@ -90,7 +90,7 @@ func (g *generator) cluster() []string {
 
 func (g *generator) commands() []string {
 	name := func() string {
-		return pick(g, "get", "SET", "Mset", "lcs", "copy", "ping", "client", "config|get", "lpush", "nosuch", "", "scan")
+		return pick(g, "get", "SET", "Mset", "lcs", "copy", "ping", "client", "config|get", "lpush", "xlen", "nosuch", "", "scan")
 	}
 	return pick(g, nil, []string{"COUNT"}, []string{"INFO"}, append([]string{"INFO"}, g.some(name, 3)...), append([]string{"DOCS"}, g.some(name, 3)...),
 		append([]string{"GETKEYS", name()}, g.some(g.key, 4)...), append([]string{"GETKEYS", name()}, g.some(g.key, 4)...), []string{"LIST"},
@@ -112,6 +112,11 @@ func (g *generator) latency() []string {
 func (g *generator) memory() []string {
 	return pick(g, []string{"USAGE", g.key()}, []string{"USAGE", g.key(), g.word("SAMPLES"), g.integer()}, []string{"USAGE", g.key(), "SAMPLES"}, []string{"PURGE"},
 		[]string{"DOCTOR"}, []string{"STATS"}, []string{"MALLOC-STATS"}, []string{"HELP"}, []string{"foo"})
+}
+
+func (g *generator) object() []string {
+	about := g.word(pick(g, "ENCODING", "REFCOUNT", "FREQ", "IDLETIME"))
+	return pick(g, []string{about, g.key()}, []string{about, g.key()}, []string{about, g.key()}, []string{about}, []string{about, g.key(), "x"}, []string{"HELP"}, []string{"foo", g.key()})
 }
 
 func (g *generator) slowlog() []string {

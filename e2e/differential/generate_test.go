@@ -46,8 +46,13 @@ func (g *generator) script() script {
 	for _, key := range keys {
 		ask("GET", key)
 		ask("HGETALL", key)
+		ask("SMEMBERS", key)
+		ask("LRANGE", key, "0", "-1")
+		ask("ZRANGE", key, "0", "-1", "WITHSCORES")
 		ask("PEXPIRETIME", key)
 	}
+	ask("GET", sketchKey)
+	ask("SORT", sortKey, "ALPHA")
 	ask("KEYS", "*")
 	ask("DBSIZE")
 	return all
@@ -59,6 +64,9 @@ const connections = 3
 // turn draws what one connection sends, pipelined or one by one.
 func (g *generator) turn() script {
 	conn, joined := 1+g.intn(connections), g.chance(50)
+	if g.chance(15) {
+		return g.transaction(conn, joined)
+	}
 	outer := g.t
 	one := rapid.Custom(func(t *rapid.T) step {
 		g.t = t
@@ -132,6 +140,9 @@ func weighted() []string {
 		if strings.HasPrefix(c.Name, "flush") || c.Name == "quit" {
 			weight = 1
 		}
+		if c.Op == command.OpMulti || c.Op == command.OpWatch {
+			weight = 0
+		}
 		all = append(all, slices.Repeat([]string{c.Name}, weight)...)
 	}
 	return all
@@ -143,7 +154,7 @@ func (g *generator) unknown() []string {
 		return append([]string{pick(g, "NOSUCH", "", "GETX", "get ", "\x00", "no\r\nsuch", strings.Repeat("x", 200))}, g.some(g.value, 3)...)
 	}
 	c := pick(g, command.All()...)
-	if c.Name == "multi" { // nothing that follows would be executed
+	if c.Op == command.OpMulti || c.Op == command.OpWatch { // what follows would be queued, and some of it refused
 		c = command.Lookup([]byte("exec"))
 	}
 	args := []string{g.word(strings.ToUpper(c.Name))}

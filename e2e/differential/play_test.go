@@ -39,7 +39,10 @@ type player struct {
 }
 
 // pair is one connection of a script, to both servers.
-type pair struct{ redis, quoll *link }
+type pair struct {
+	redis, quoll *link
+	transactions transactions
+}
 
 func (p *pair) close() {
 	_ = p.redis.Close()
@@ -156,7 +159,7 @@ func (p *player) pair(number int) (*pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.pairs[number] = &pair{redis, quoll}
+	p.pairs[number] = &pair{redis: redis, quoll: quoll}
 	return p.pairs[number], nil
 }
 
@@ -186,8 +189,10 @@ func (p *player) pipeline(pair *pair, round script) error {
 		var ended [2]bool
 		x.redis, ended[0] = await(pair.redis)
 		x.quoll, ended[1] = await(pair.quoll)
-		if err := p.judge(x); err != nil {
-			return err
+		for _, x := range pair.transactions.take(x) {
+			if err := p.judge(x); err != nil {
+				return err
+			}
 		}
 		if ended[0] || ended[1] {
 			pair.close()

@@ -3,9 +3,11 @@
 package differential
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/ring"
 )
 
 // placeholder is what Redis is sent instead of a command that it must not execute.
@@ -33,16 +35,14 @@ func refusal(args []string) string {
 		return ""
 	}
 	cmd := command.Lookup([]byte(args[0]))
-	if cmd != nil && cmd.ArityOK(len(args)) {
-		switch cmd.Name {
-		case "multi": // Redis would do what follows later
-			return "-ERR 'MULTI' is not supported yet by Quoll; nothing was done, and nothing will be until EXEC or DISCARD\r\n"
-		case "exec", "discard": // without it both complain
-			return ""
-		}
-	}
 	if cmd != nil && cmd.Route == command.RouteUnsupported && cmd.ArityOK(len(args)) {
 		return "-ERR '" + strings.ToUpper(cmd.Name) + "' is not supported yet by Quoll; nothing was done. The connection can be used on\r\n"
+	}
+	if cmd != nil && cmd.Route == command.RouteSlot && cmd.ArityOK(len(args)) && inSeveralSlots(cmd, args) {
+		return refusedSlots
+	}
+	if cmd != nil && cmd.Op == command.OpSort && cmd.ArityOK(len(args)) {
+		return refusalOfSort(args)
 	}
 	if len(args) > 2 && strings.EqualFold(strings.Join(args[:2], " "), "CLIENT TRACKING") && !tracksNothing(args[2:]) {
 		return "-ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll. Only the mode OPTIN can be asked for, which tracks nothing by itself\r\n"
@@ -54,6 +54,21 @@ func refusal(args []string) string {
 		}
 	}
 	return ""
+}
+
+const refusedSlots = "-CROSSSLOT Keys in request don't hash to the same slot\r\n"
+
+// inSeveralSlots reports whether a command that has to be on keys of one slot is not.
+func inSeveralSlots(cmd *command.Command, args []string) bool {
+	words := make([][]byte, len(args))
+	for i, arg := range args {
+		words[i] = []byte(arg)
+	}
+	if _, reads := cmd.ReadingOp(words); reads {
+		return false
+	}
+	keys, _ := cmd.AllKeys(words)
+	return slices.ContainsFunc(keys, func(key []byte) bool { return ring.SlotOf(key) != ring.SlotOf(keys[0]) })
 }
 
 // tracksNothing reports whether options of CLIENT TRACKING ask for nothing but what Quoll has.

@@ -25,5 +25,6 @@ func startServers(t *testing.T) servers {
 	dev := cluster.NewProcess(t, "quoll dev", "dev", "--listen", s.quoll, "--operation-timeout", "10s")
 	dev.Start()
 	dev.AwaitLog("Quoll runs")
+	t.Cleanup(dev.Terminate) // in order, so that a binary that counts what it executes (E2E_BUILD_FLAGS=-cover) writes that
 	return s
 }

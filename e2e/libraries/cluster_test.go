@@ -45,7 +45,7 @@ func startDev(t *testing.T) string {
 	return port
 }
 
-// TestBasics has every library connect, write, read, send a pipeline and a transaction, which is refused, and find many keys.
+// TestBasics has every library connect, write, read, send a pipeline, transactions, of which one is refused since its keys are in several slots, and find many keys.
 func TestBasics(t *testing.T) {
 	port := startDev(t)
 	const many = 20_000
@@ -65,13 +65,22 @@ func TestBasics(t *testing.T) {
 		require.NoError(t, c.pipe(counters...))
 
 		err = c.tx(counters...)
-		require.Error(t, err, "transactions are refused")
+		require.Error(t, err, "keys of several slots")
 		t.Log(err)
 		require.NoError(t, c.incr(key+":alone"), "the connection goes on")
 		for _, counter := range append(counters, key+":alone") {
 			value, err := c.get(counter)
 			require.NoError(t, err)
 			require.Equal(t, map[bool]string{true: "2", false: "1"}[counter == key+":alone"], value, "%s: a refused transaction was executed", counter)
+		}
+		together := numbered("{"+key+"}:t", 50)
+		for range 2 {
+			require.NoError(t, c.tx(together...))
+		}
+		for _, counter := range together {
+			value, err := c.get(counter)
+			require.NoError(t, err)
+			require.Equal(t, "2", value, counter)
 		}
 
 		found, err := c.scan("many:*")

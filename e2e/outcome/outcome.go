@@ -76,7 +76,7 @@ func Word(err error) string {
 	return err.Error()
 }
 
-// Reply is a reply as the history knows it. Maps have no order: their keys are sorted.
+// Reply is a reply as the history knows it.
 func Reply(value any, err error) string {
 	switch {
 	case errors.Is(err, redis.Nil):
@@ -94,7 +94,7 @@ func Reply(value any, err error) string {
 		for field, of := range value {
 			hash = hash.Set(fmt.Sprint(field), fmt.Sprint(of))
 		}
-		return string(hash.Sorted())
+		return string(hash)
 	}
 	return fmt.Sprint(value)
 }

@@ -29,7 +29,7 @@ assert sorted(r.scan_iter(match="py:p:*", count=50)) == sorted(f"py:p:{i}" for i
 assert len(r.keys("py:p:*")) == 500 and r.dbsize() >= 500
 
 for wrong, text in ((("incr", "py:k"), "value is not an integer"), (("get",), "wrong number of arguments"),
-                    (("nonsense", "x"), "unknown command"), (("lpush", "py:l", "x"), "not supported yet")):
+                    (("nonsense", "x"), "unknown command"), (("xlen", "py:x"), "not supported yet")):
     try:
         r.execute_command(*wrong)
     except redis.ResponseError as e:
@@ -40,12 +40,14 @@ pipe = r.pipeline(transaction=False)
 pipe.set("py:e", "text").incr("py:e").get("py:e")
 replies = pipe.execute(raise_on_error=False)
 assert replies[0] is True and isinstance(replies[1], redis.ResponseError) and replies[2] == "text", replies
+assert r.pipeline().set("{py}m", 1).incr("{py}m").execute() == [True, 2]
 try:
-    r.pipeline(transaction=True).set("py:m", 1).execute()
+    r.pipeline().set("{py}m", 5).set("of another slot", 5).execute()
 except redis.RedisError as e:
-    assert "not supported yet" in str(e), e
+    assert "hash to the same slot" in str(e), e
 else:
     raise AssertionError("MULTI")
+assert r.get("{py}m") == "2"
 assert r.get("py:k") == "other!"
 
 binary = redis.Redis(host="127.0.0.1", port=int(sys.argv[1]))

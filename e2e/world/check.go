@@ -107,10 +107,6 @@ func (w *World) strangers() string {
 // readAll has a client read all keys once more: what was acknowledged is there.
 func (w *World) readAll() {
 	for _, key := range w.recorder.Keys() {
-		kind := history.Get
-		if history.IsHash(key) {
-			kind = history.HGetAll
-		}
-		w.clients[0].send([]history.Command{{Kind: kind, Key: key}})
+		w.clients[0].send([]history.Command{history.Whole(key)})
 	}
 }

@@ -11,7 +11,15 @@ import (
 
 // churn changes the ring all the time, while processes end and the network misbehaves: members come, leave and are replaced, weights, racks and the number of
 // replicas change, members lose all that they had, plans are turned around and interrupted.
-func churn(ctx context.Context, w *World) {
+func churn(ctx context.Context, w *World) { w.churn(ctx, deeds) }
+
+// refounds is churn in which most of those who decide on the ring die now and then, and the group is founded again without them before they come back after all.
+func refounds(ctx context.Context, w *World) {
+	w.churn(ctx, append(slices.Clone(deeds), (*World).refound, (*World).refound, (*World).refound))
+}
+
+// churn does deeds, and blows in between.
+func (w *World) churn(ctx context.Context, deeds []func(*World, *machine)) {
 	for w.next(ctx, 50*time.Millisecond, time.Second) {
 		if w.random.IntN(3) == 0 {
 			blows[w.random.IntN(len(blows))](w)

@@ -83,8 +83,7 @@ func (c *client) turn(place int) {
 // ahead of the message that needs it.
 func (c *client) draw(key string, serial int64, at int) history.Command {
 	command := history.DrawBy(c.random, key, serial, at)
-	takesAny := command.Kind != history.HSet && command.Kind != history.HSetNX || command.Field == "wide"
-	if command.Arg != "" && takesAny && serialOf(key)%6 == 0 && c.random.IntN(4) == 0 {
+	if command.TakesAny() && serialOf(key)%6 == 0 && c.random.IntN(4) == 0 {
 		command.Arg += long[:len(long)>>c.random.IntN(2)]
 	}
 	return command
@@ -124,7 +123,7 @@ func (c *client) send(commands []history.Command) {
 		var text string
 		var isError bool
 		if err == nil {
-			text, isError, err = readReply(c.in, call.Command().Kind)
+			text, isError, err = readReply(c.in)
 		}
 		c.conclude(call, text, isError, err)
 	}

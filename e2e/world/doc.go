@@ -10,6 +10,7 @@
 //	disks.go      power cuts, and what may be wrong with disks
 //	clocks.go     clocks that are wrong
 //	churn.go      the ring changes all the time, and members lose what they have
+//	refound.go    most of those who decide on the ring die, and their group is founded again
 //	overload.go   more clients than slow disks can serve
 //	net.go        the network: paths between hosts, which are slow, lossy, or cut in one direction
 //	host.go       a machine on it: its listeners, how its process ends

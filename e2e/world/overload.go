@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/quolldb/quoll/internal/history"
 	"github.com/quolldb/quoll/internal/resp"
 )
 
@@ -67,7 +66,7 @@ func (c *client) many(commands int, value []byte) (refused bool, err error) {
 	conn := c.conn
 	writing.Go(func() { _, _ = conn.Write(out) }) // the reader learns of an error, too
 	for range commands {
-		if _, refused, err = readReply(c.in, history.Set); err != nil {
+		if _, refused, err = readReply(c.in); err != nil {
 			return false, err
 		}
 	}

@@ -13,20 +13,10 @@ import (
 
 var errReply = errors.New("a reply that makes no sense")
 
-// readReply reads the reply to a command of a kind, in RESP2, and returns it as histories know it.
-func readReply(in *bufio.Reader, kind history.Kind) (text string, isError bool, err error) {
+// readReply reads a reply, in RESP2, and returns it as histories know it.
+func readReply(in *bufio.Reader) (text string, isError bool, err error) {
 	words, typ, err := readWords(in)
-	if err != nil {
-		return "", false, err
-	}
-	if kind == history.HGetAll && typ == '*' {
-		var hash history.Hash
-		for i := 0; i+1 < len(words); i += 2 {
-			hash = hash.Set(words[i], words[i+1])
-		}
-		return string(hash.Sorted()), false, nil
-	}
-	return strings.Join(words, " "), typ == '-', nil
+	return strings.Join(words, " "), typ == '-', err
 }
 
 // readWords reads one reply, whose type is its first byte.

@@ -27,6 +27,7 @@ var schedules = map[string]func(context.Context, *World){
 	"clocks":     clocks,
 	"overload":   overload,
 	"churn":      churn,
+	"refound":    refounds,
 }
 
 // withLocks are those in which somebody waits with a lock held: see locks.go.

@@ -19,6 +19,7 @@ import (
 //	POST /v1/ring/pause, /v1/ring/resume             RingStatus
 //	POST /v1/ring/rate?bytes=N                       what each node copies a second, 0 for the default; RingStatus
 //	POST /v1/ring/forget?name=NAME                   lets a node go that waits to join; RingStatus
+//	POST /v1/ring/recover?accept-loss=CLUSTER        founds the group again that decides on the ring; RingRecovery
 //
 // What is refused is answered with 409 and the reason, and has changed nothing.
 

@@ -50,6 +50,7 @@ func (h *handler) rings(mux *http.ServeMux) {
 	} {
 		mux.HandleFunc(path, h.deliberately(h.guarded(h.ring(answer))))
 	}
+	mux.HandleFunc("POST /v1/ring/recover", h.deliberately(h.guarded(h.recoverRing)))
 }
 
 // ring answers with what this process knows of the ring.
@@ -60,11 +61,10 @@ func (h *handler) ring(answer func(context.Context, *ringCall) (any, error)) fun
 			return nil, BadRequest("this process takes no part in the ring: give the admin address of a node")
 		}
 		c := &ringCall{source: source, query: r.URL.Query()}
-		c.by = cmp.Or(c.query.Get("by"), "admin")
-		if len(c.by) > ring.MaxName {
-			return nil, BadRequest(fmt.Sprintf("by: longer than %d bytes", ring.MaxName))
-		}
 		var err error
+		if c.by, err = c.who(); err != nil {
+			return nil, err
+		}
 		if c.dryRun, err = c.flag("dry-run"); err != nil {
 			return nil, err
 		}
@@ -73,6 +73,15 @@ func (h *handler) ring(answer func(context.Context, *ringCall) (any, error)) fun
 		}
 		return answer(ctx, c)
 	}
+}
+
+// who returns who does it, for the history.
+func (c *ringCall) who() (string, error) {
+	by := cmp.Or(c.query.Get("by"), "admin")
+	if len(by) > ring.MaxName {
+		return "", BadRequest(fmt.Sprintf("by: longer than %d bytes", ring.MaxName))
+	}
+	return by, nil
 }
 
 // flag returns what a query says is true or false.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/change"
 )
 
@@ -68,27 +69,45 @@ func (v RingView) progress() *RingProgress {
 	p := &RingProgress{ID: d.Plan.ID, By: d.Plan.By, Since: at(d.Plan.At), Changes: said(d.Plan.Changes), Aborting: d.Plan.Aborting, LossAccepted: d.Plan.LossAccepted,
 		Moving: len(d.Joint)}
 	p.Moved, p.Slots = d.Arrived()
-	left := d.Left()
-	p.SecondsLeft = change.NewPreview(d, left, v.SlotBytes, v.rate()).Seconds
-	p.Stuck = lines(change.Check(d, left, v.alive))
-	p.Moves = v.moves()
+	left, size, alive := d.Left(), v.sizes(), map[uint16]bool{}
+	for _, l := range d.Members {
+		alive[l.ID] = v.alive(l.ID)
+	}
+	p.SecondsLeft = change.Seconds(d, left, size, v.rate())
+	p.Stuck = lines(change.Check(d, left, func(id uint16) bool { return alive[id] }))
+	p.Moves = v.moves(size)
 	for _, m := range p.Moves {
 		p.Bytes, p.BytesDone = p.Bytes+m.Bytes, p.BytesDone+m.BytesDone
 	}
 	return p
 }
 
+// sizes returns SlotBytes for who asks for the same slots several times: the node has to look into its store each time.
+func (v RingView) sizes() func(slot uint16) int64 {
+	known, bytes := make([]bool, ring.Slots), make([]int64, ring.Slots)
+	return func(slot uint16) int64 {
+		if !known[slot] {
+			known[slot], bytes[slot] = true, v.SlotBytes(slot)
+		}
+		return bytes[slot]
+	}
+}
+
 // moves sums up by who copies from whom: first what there is most of. In a plan that is turned back only slots that have moved, or
 // still do, have anything to copy; which they were, of those that are back, nobody knows any more.
-func (v RingView) moves() []RingMove {
+func (v RingView) moves(size func(slot uint16) int64) []RingMove {
 	d := v.Document
+	sources := change.SourcesOf(func(id uint16) bool { l, _ := d.Member(id); return l.State != change.Lost })
 	joint := map[uint16]change.Progress{}
 	for _, p := range d.Joint {
 		joint[p.Slot] = p
 	}
 	between := map[change.Copy]*RingMove{}
 	for _, m := range d.Plan.Moves {
-		goal := d.Goal(m.Slot)
+		goal := m.To
+		if d.Plan.Aborting {
+			goal = m.From
+		}
 		arrived := d.Slots[m.Slot].Next == nil && slices.Equal(d.Slots[m.Slot].Replicas, goal)
 		from := m.From
 		if d.Plan.Aborting {
@@ -98,13 +117,13 @@ func (v RingView) moves() []RingMove {
 			from = d.Slots[m.Slot].Replicas
 		}
 		progress, moves := joint[m.Slot]
-		for _, c := range change.Sources(from, goal, func(id uint16) bool { l, _ := d.Member(id); return l.State != change.Lost }) {
+		for _, c := range sources(from, goal) {
 			move, known := between[c]
 			if !known {
 				move = &RingMove{From: v.name(c.From), To: v.name(c.To)}
 				between[c] = move
 			}
-			bytes := v.SlotBytes(m.Slot)
+			bytes := size(m.Slot)
 			move.Slots, move.Bytes = move.Slots+1, move.Bytes+bytes
 			switch {
 			case arrived, moves && slices.Contains(progress.Done, c.To):

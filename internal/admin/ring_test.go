@@ -21,10 +21,13 @@ type ringer struct {
 	dead     map[string]bool
 	broken   error // of ProposeRing
 	proposed int
+	looked   int // at the size of a slot, or whether a member is alive, by the last RingView
 }
 
 func (r *ringer) RingView(context.Context) (RingView, error) {
-	return RingView{Document: r.document, Self: "n1", SlotBytes: func(uint16) int64 { return 1 << 20 }, Alive: func(id uint16) bool {
+	r.looked = 0
+	return RingView{Document: r.document, Self: "n1", SlotBytes: func(uint16) int64 { r.looked++; return 1 << 20 }, Alive: func(id uint16) bool {
+		r.looked++
 		l, _ := r.document.Member(id)
 		return !r.dead[l.Name]
 	}}, r.err
@@ -158,6 +161,7 @@ func TestARingIsChanged(t *testing.T) {
 	status, err = c.Ring(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []any{1, 9, int64(1 << 20)}, []any{status.Plan.Moved, status.Plan.Moving, status.Plan.BytesDone})
+	require.LessOrEqual(t, r.looked, status.Plan.Slots+10, "who waits for a plan asks twice a second, and looks at each slot once")
 	done, moving := 0, 0
 	for _, m := range status.Plan.Moves {
 		done, moving = done+m.Done, moving+m.Moving

@@ -43,6 +43,8 @@ type Status struct {
 	Nodes []NodeStatus `json:"nodes"`
 	// Moves says how far the plan is that changes the ring, empty if none is under way.
 	Moves string `json:"moves,omitempty"`
+	// Deciders are those who decide on changes of the ring, as far as the node knows that answered; null before there is a ring.
+	Deciders *Deciders `json:"deciders,omitempty"`
 	// Survival is what more failures would do; null until the ring has formed.
 	Survival *Survival `json:"survival,omitempty"`
 	// Warnings are sentences for the operator.
@@ -110,6 +112,9 @@ type NodeStatus struct {
 	RepairPaused bool `json:"repair_paused,omitempty"`
 	// Collecting says how far it is with the slots that it collects because their members change, null if there are none.
 	Collecting *Collecting `json:"collecting,omitempty"`
+	// Decides: it leads those who decide on the ring. Undecided is why it takes no part in that, empty if it does, or if it is not to.
+	Decides   bool   `json:"decides,omitempty"`
+	Undecided string `json:"undecided,omitempty"`
 	// SeenBy is what each other node says about this one: "alive", "suspect", "dead".
 	SeenBy map[string]string `json:"seen_by,omitempty"`
 }

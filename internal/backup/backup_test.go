@@ -204,6 +204,17 @@ func TestABackupThatFailedSaysWhy(t *testing.T) {
 	require.Len(t, chunks, 1)
 }
 
+// TestTheRecordOfBatches is kept in whichever slot it is: an acknowledged batch may be nowhere else yet.
+func TestTheRecordOfBatches(t *testing.T) {
+	e := entry(record.ReservedPrefix+"batch", 1, "what it writes")
+	e.State.Type = record.Batch
+	slot := ring.SlotOf([]byte("k"))
+	require.NotEqual(t, slot, ring.SlotOf(e.Key))
+	_, chunks, err := readAll(bytes.NewReader(write(t, testHeader(), []Chunk{{Slot: slot, Records: []Entry{e}}})))
+	require.NoError(t, err)
+	require.Equal(t, e, chunks[0].Records[0])
+}
+
 // TestImpossibleContents: checksums that are right prove nothing about a writer that is wrong.
 func TestImpossibleContents(t *testing.T) {
 	slot := ring.SlotOf([]byte("k"))
@@ -214,6 +225,7 @@ func TestImpossibleContents(t *testing.T) {
 	}
 	for want, chunks := range map[string][]Chunk{
 		"a record has no version":           only(func(e *Entry) { e.Version = record.Version{} }),
+		"a record has the unknown type 64":  only(func(e *Entry) { e.State.Type = record.Batch }),
 		"a record has the unknown type 99":  only(func(e *Entry) { e.State.Type = 99 }),
 		"a deleted record has a value":      only(func(e *Entry) { e.State.Type = record.None }),
 		"slot 7629 has a key of slot":       only(func(e *Entry) { e.Key = []byte("other") }),

@@ -54,12 +54,13 @@ func decodeChunk(c *Chunk, body []byte, ahead func(number uint64) record.State) 
 
 // check returns what is impossible about a record of a slot.
 func (e *Entry) check(slot uint16) error {
+	batches := e.State.Type == record.Batch && record.Reserved(e.Key) // such a record is in each slot
 	switch {
-	case ring.SlotOf(e.Key) != slot:
+	case ring.SlotOf(e.Key) != slot && !batches:
 		return fmt.Errorf("slot %d has a key of slot %d", slot, ring.SlotOf(e.Key))
 	case e.Version.IsZero():
 		return errors.New("a record has no version")
-	case !e.State.Type.Known():
+	case !e.State.Type.Known() && !batches:
 		return fmt.Errorf("a record has the unknown type %d", e.State.Type)
 	case !e.State.Live() && (e.State.ExpireAt != 0 || e.State.Size() > 0):
 		return errors.New("a deleted record has a value")

@@ -8,32 +8,44 @@ func (c *client) answer(s *sent) error {
 	if err != nil {
 		return err
 	}
+	if s.kind == exec {
+		return c.transaction(s, r)
+	}
 	if r.kind == '-' {
 		c.recorder.failed(s.kind, 1, string(r.text))
 		return nil
 	}
 	switch {
-	case s.kind == set && r.kind == '+':
-	case (s.kind == hset || s.kind == hadd || s.kind == hdel || s.kind == hincrby) && r.kind == ':':
+	case (s.kind == set || s.kind == mset) && r.kind == '+':
+	case r.kind == ':' && kindTable[s.kind].number:
 		c.judge(s, r.n)
 	case s.kind == get && r.kind == '$':
 		err = c.value(s, s.key, int(r.n))
 	case s.kind == hget && r.kind == '$':
 		err = c.value(s, valueNumber(s.key, s.field), int(r.n))
+	case (s.kind == lpop || s.kind == zscore) && r.kind == '$':
+		err = c.some(s, int(r.n))
 	case s.kind == hgetall && r.kind == '*' && r.n%2 == 0:
 		err = c.hash(s, int(r.n/2))
+	case s.kind == zrange && r.kind == '*':
+		err = c.members(s, int(r.n))
 	default:
 		err = fmt.Errorf("%w: %s was answered with %q", errNotRESP, s.kind.op(), string(r.kind)+string(r.text))
 	}
+	c.answered(s)
+	return err
+}
+
+// answered counts a command whose answer is there.
+func (c *client) answered(s *sent) {
 	if c.wait != nil && s.kind.writes() {
 		c.unconfirmed[s.kind]++
 	} else {
 		c.ready[s.kind]++
 	}
-	return err
 }
 
-// judge looks at a number that a command on a hash was answered with.
+// judge looks at a number that a command was answered with.
 func (c *client) judge(s *sent, n int64) {
 	if !c.opt.Check {
 		return
@@ -41,7 +53,7 @@ func (c *client) judge(s *sent, n int64) {
 	switch {
 	case s.kind == hincrby && (n <= 0 || n%step(s.key) != 0), s.kind == hdel && n > 1, n < 0:
 		c.recorder.isWrong(s.kind)
-	case s.kind == hset && c.there && n > 0, s.kind == hdel && n == 0: // it was not there
+	case s.kind == hset && c.there && n > 0, (s.kind == hdel || s.kind == sismember) && n == 0: // it was not there
 		c.recorder.isMissing(s.kind)
 	}
 }
@@ -57,6 +69,35 @@ func (c *client) value(s *sent, number uint64, n int) error {
 		return err
 	}
 	if c.differs {
+		c.recorder.isWrong(s.kind)
+	}
+	return nil
+}
+
+// some takes a value of n bytes of which nothing is known but that there is one.
+func (c *client) some(s *sent, n int) error {
+	if n < 0 {
+		c.recorder.isMissing(s.kind)
+		return nil
+	}
+	return c.in.body(n, nil)
+}
+
+// members takes n members of a sorted set. From the last ranks on there are fewer than were asked for.
+func (c *client) members(s *sent, n int) error {
+	for range n {
+		size, err := c.bulk()
+		if err != nil {
+			return err
+		}
+		if err := c.in.body(size, nil); err != nil {
+			return err
+		}
+	}
+	if n == 0 {
+		c.recorder.isMissing(s.kind)
+	}
+	if n > rangeLength {
 		c.recorder.isWrong(s.kind)
 	}
 	return nil
@@ -126,7 +167,7 @@ func (c *client) bulk() (size int, err error) {
 	case err != nil:
 		return 0, err
 	case r.kind != '$' || r.n < 0:
-		return 0, fmt.Errorf("%w: HGETALL's answer has %q in it", errNotRESP, string(r.kind)+string(r.text))
+		return 0, fmt.Errorf("%w: an answer has %q in it", errNotRESP, string(r.kind)+string(r.text))
 	}
 	return int(r.n), nil
 }

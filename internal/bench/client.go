@@ -15,23 +15,24 @@ type client struct {
 	sent    []sent
 	written []sent // by the pipeline before, in phases that read it back
 
-	opt      *Options
-	number   int // of the connection
-	prefix   int // which of the prefixes
-	hashes   bool
-	requests requests
-	random   *rand.Rand
-	pick     func() uint64
-	recorder *recorder
-	wait     []byte // the WAIT command, if there is one
+	opt    *Options
+	number int // of the connection
+	prefix int // which of the prefixes
+	// collections: keys hold something that has fields, or elements.
+	collections bool
+	requests    requests
+	random      *rand.Rand
+	pick        func() uint64
+	recorder    *recorder
+	wait        []byte // the WAIT command, if there is one
 
 	start, read time.Time  // when the pipeline was written, and when something was read last
 	ready       [kinds]int // answers of that read which are not recorded yet
 	unconfirmed [kinds]int // writes that wait for WAIT's answer
 	there       bool       // what is asked for must be there
 
-	loading uint64 // the hash that is being written
-	loaded  int    // how many fields of it have been
+	loading uint64 // the collection that is being written
+	loaded  int    // how many fields, or elements, of it have been
 
 	body     func(at int, piece []byte)
 	checking uint64 // the number of the value that body sees
@@ -59,7 +60,7 @@ func newClient(conn net.Conn, opt *Options, number int, values values, fields *f
 	keys := newKeyspace(opt.keyPrefix(prefix), opt.KeySize)
 	random := rand.New(rand.NewPCG(uint64(number), 1))
 	c := &client{
-		conn: conn, opt: opt, number: number, prefix: prefix, hashes: opt.hashes(), requests: newRequests(keys, values, fields), loaded: opt.Fields,
+		conn: conn, opt: opt, number: number, prefix: prefix, collections: opt.collections(), requests: newRequests(keys, values, fields), loaded: opt.Fields,
 		random: random, pick: picker(random, opt.Distribution, opt.Keys), recorder: rec,
 	}
 	size := min(max(leastBuffer, opt.Depth*(opt.ValueSize+32)), mostBuffer)

@@ -15,8 +15,16 @@ func (o *Options) kinds() (kinds []kind) {
 	return kinds
 }
 
-// hashes reports whether keys hold hashes.
-func (o *Options) hashes() bool { return slices.ContainsFunc(o.kinds(), kind.hash) }
+// holds is what keys hold, all the same.
+func (o *Options) holds() holding {
+	if kinds := o.kinds(); len(kinds) > 0 {
+		return kinds[0].holds()
+	}
+	return aString
+}
+
+// collections reports whether keys hold something that has fields, or elements.
+func (o *Options) collections() bool { return o.holds() != aString && o.holds() != aGroup }
 
 // writesAndReads are the commands that write, and those that read.
 func (o *Options) writesAndReads() (write, read []kind) {
@@ -35,14 +43,16 @@ func (o *Options) unfitCommands() string {
 	kinds := o.kinds()
 	write, read := o.writesAndReads()
 	at := func(test func(kind) bool) int { return slices.IndexFunc(kinds, test) }
-	ofString, ofHash := at(func(k kind) bool { return !k.hash() }), at(kind.hash)
+	other := at(func(k kind) bool { return k.holds() != kinds[0].holds() })
+	unknown := at(func(k kind) bool { _, removes := k.counterpart(); return removes })
 	switch {
 	case len(kinds) == 0:
 		return "there are none"
-	case ofString >= 0 && ofHash >= 0:
-		return fmt.Sprintf("a key cannot hold a string for %s and a hash for %s: measure one after the other", kinds[ofString].op(), kinds[ofHash].op())
-	case slices.Contains(kinds, hdel) && (o.Workload == Mixed || o.Workload == Batch):
-		return fmt.Sprintf("%s cannot know which fields are there for HDEL: %s does", o.Workload, Simple)
+	case other >= 0:
+		return fmt.Sprintf("a key cannot hold a %s for %s and a %s for %s: measure one after the other",
+			holdings[kinds[0].holds()].name, kinds[0].op(), holdings[kinds[other].holds()].name, kinds[other].op())
+	case unknown >= 0 && (o.Workload == Mixed || o.Workload == Batch):
+		return fmt.Sprintf("%s cannot know what is there for %s: %s does", o.Workload, kinds[unknown].op(), Simple)
 	case o.Workload == Mixed && len(write) == 0 && o.SetFraction > 0:
 		return "none of them writes: give one that does, or --set-fraction 0"
 	case o.Workload == Mixed && len(read) == 0 && o.SetFraction < 1:

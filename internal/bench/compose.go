@@ -4,12 +4,12 @@ package bench
 func (c *client) compose(p *phase) bool {
 	c.out, c.sent, c.there = c.out[:0], c.sent[:0], p.there
 	switch {
-	case p.load != nil && c.hashes:
-		c.composeHashes(p)
+	case p.load != nil && c.collections:
+		c.composeCollections(p)
 	case p.load != nil:
 		first, n := p.claimLoad(c.prefix, p.depth, c.opt.Keys)
 		for i := range n {
-			c.send(set, first+uint64(i), 0)
+			c.send(holdings[c.opt.holds()].load, first+uint64(i), 0)
 		}
 	case p.echo:
 		c.composeEcho(p, p.claim(p.depth))
@@ -19,7 +19,8 @@ func (c *client) compose(p *phase) bool {
 			if p.fraction == 1 || p.fraction > 0 && c.random.Float64() < p.fraction {
 				kinds = p.write
 			}
-			c.send(c.oneOf(kinds), c.pick(), c.pickField())
+			k := c.oneOf(kinds)
+			c.send(k, c.pick(), c.pickField(k))
 		}
 	}
 	return len(c.sent) > 0
@@ -32,11 +33,16 @@ func (c *client) oneOf(some []kind) kind {
 	return some[c.random.IntN(len(some))]
 }
 
-func (c *client) pickField() uint64 {
-	if !c.hashes {
+// pickField chooses the field, or element, that a command is about. Half of those that SADD adds are not there at first.
+func (c *client) pickField(k kind) uint64 {
+	fields := uint64(c.opt.Fields)
+	switch {
+	case !c.collections:
 		return 0
+	case k == sadd:
+		fields *= 2
 	}
-	return c.random.Uint64N(uint64(c.opt.Fields))
+	return c.random.Uint64N(fields)
 }
 
 // composeEcho writes n keys, or reads those that the pipeline before has written.
@@ -49,7 +55,7 @@ func (c *client) composeEcho(p *phase, n int) {
 		return
 	}
 	for i := range n {
-		key, field := c.pick(), c.pickField()
+		key, field := c.pick(), c.pickField(p.write[0])
 		if p.own {
 			field = temporaryFrom + uint64(c.number*c.opt.Depth+i)
 		}
@@ -58,9 +64,10 @@ func (c *client) composeEcho(p *phase, n int) {
 	c.written = append(c.written, c.sent...)
 }
 
-// composeHashes writes fields of the hash that this client is writing, and goes on with the next one: nobody else writes to it, so that
-// a large one grows command by command.
-func (c *client) composeHashes(p *phase) {
+// composeCollections writes fields, or elements, of what this client is loading, and goes on with the next key: nobody else writes to it, so
+// that a large one grows command by command.
+func (c *client) composeCollections(p *phase) {
+	load := holdings[c.opt.holds()].load
 	for len(c.sent) < p.depth {
 		if c.loaded == c.opt.Fields {
 			key, n := p.claimLoad(c.prefix, 1, c.opt.Keys)
@@ -70,8 +77,8 @@ func (c *client) composeHashes(p *phase) {
 			c.loading, c.loaded = key, 0
 		}
 		n := min(c.opt.fieldsAtOnce(), c.opt.Fields-c.loaded)
-		c.out = c.requests.appendFields(c.out, c.loading, uint64(c.loaded), n)
-		c.sent = append(c.sent, sent{kind: hset, key: c.loading, field: uint64(c.loaded)})
+		c.out = c.requests.appendFields(c.out, load, c.loading, uint64(c.loaded), n)
+		c.sent = append(c.sent, sent{kind: load, key: c.loading, field: uint64(c.loaded)})
 		c.loaded += n
 	}
 }

@@ -1,4 +1,4 @@
-// Package bench loads a server that speaks Redis' protocol with SET and GET, or with commands on hashes, as fast as it answers, and measures
+// Package bench loads a server that speaks Redis' protocol with SET and GET, or with commands on one of the other types, as fast as it answers, and measures
 // throughput and latency. It takes any such server, or several at once: it sends nothing else but PING and, if told to, AUTH and WAIT.
 //
 // Every connection sends a pipeline of Options.Depth commands in one write, waits until all are answered, and sends the next one (a closed

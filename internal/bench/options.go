@@ -39,9 +39,10 @@ type Options struct {
 
 	Workload     string
 	Distribution string
-	// Commands are the names of those that are measured, in any case: SET and GET, or, on hashes, HSET, HGET, HGETALL, HINCRBY and HDEL.
+	// Commands are the names of those that are measured, in any case, all on what keys of one type hold: SET and GET; HSET, HGET, HGETALL, HINCRBY and
+	// HDEL; RPUSH, LPUSH and LPOP; SADD and SISMEMBER; ZADD, ZSCORE and ZRANGE (of ten ranks).
 	Commands []string
-	// Fields is how many fields a hash has, FieldSize the length of their names.
+	// Fields is how many fields a hash has, or elements a list or a set, FieldSize the length of their names. Elements of lists are values.
 	Fields, FieldSize int
 	// SetFraction is the share of writes in Mixed.
 	SetFraction float64
@@ -147,8 +148,11 @@ func (o *Options) together() (faults []Fault) {
 	}
 	if reason := o.unfitCommands(); reason != "" {
 		fault("commands", "%s", reason)
-	} else if o.hashes() {
+	} else if o.collections() {
 		fields := max(o.Fields, o.Connections*o.Depth) // HDEL has one for each command that is under way
+		if o.holds() == aSet {
+			fields = 2 * o.Fields // see pickField
+		}
 		if least := 1 + len(strconv.Itoa(fields-1)); o.FieldSize < least {
 			fault("field-size", "%d bytes are too few for %d fields: a letter and %d digits take %d", o.FieldSize, fields, least-1, least)
 		}
@@ -160,7 +164,7 @@ func (o *Options) together() (faults []Fault) {
 	switch {
 	case o.Workload == Load:
 		size = o.loadSize()
-	case o.hashes():
+	case o.collections():
 		size += o.FieldSize
 	}
 	pipeline := o.Depth * size
@@ -187,21 +191,12 @@ func (o *Options) prefix(address int) string {
 	return o.Prefixes[address]
 }
 
-// The prefixes where none was given and there is room: redis-benchmark's, and one that keeps hashes apart from strings.
-const (
-	stringPrefix = "key:"
-	hashPrefix   = "hash:"
-)
-
-// keyPrefix is what the keys at an address begin with.
+// keyPrefix is what the keys at an address begin with: what was given, or what keeps types apart where there is room for it.
 func (o *Options) keyPrefix(address int) string {
 	if given := o.prefix(address); given != "" {
 		return given
 	}
-	standard := stringPrefix
-	if o.hashes() {
-		standard = hashPrefix
-	}
+	standard := holdings[o.holds()].prefix
 	if o.KeySize < len(standard)+o.digits() {
 		return ""
 	}

@@ -12,7 +12,7 @@ type phase struct {
 	echo bool
 	// own gives each connection fields of its own, so that echo knows which there are.
 	own bool
-	// there: all keys, and all fields of hashes, were written before.
+	// there: all keys, and all that they hold, were written before.
 	there bool
 	// load, if set, counts for each prefix the keys that have been taken to be written.
 	load []atomic.Int64
@@ -49,12 +49,13 @@ func (o *Options) phases() []*phase {
 	return list
 }
 
-// only measures one kind of command. Fields can only be removed if there are some: so half of that phase adds them.
+// only measures one kind of command. What removes something needs what adds it, which is half of that phase.
 func only(k kind) *phase {
 	p := &phase{name: k.op(), there: true}
+	adds, removes := k.counterpart()
 	switch {
-	case k == hdel:
-		p.write, p.read, p.echo, p.own = []kind{hadd}, []kind{hdel}, true, true
+	case removes:
+		p.write, p.read, p.echo, p.own = []kind{adds}, []kind{k}, true, k == hdel
 	case k.writes():
 		p.write, p.fraction = []kind{k}, 1
 	default:
@@ -70,9 +71,22 @@ const (
 	loadPipeline = 1 << 20
 )
 
-// fieldsAtOnce is how many fields one command of loading writes.
+// fieldsAtOnce is how many fields, or elements, one command of loading writes.
 func (o *Options) fieldsAtOnce() int {
-	return min(o.Fields, max(1, loadCommand/(o.FieldSize+o.ValueSize)))
+	return min(o.Fields, max(1, loadCommand/o.fieldLength()))
+}
+
+// fieldLength is about how many bytes of a command name a field, or an element, and what it has.
+func (o *Options) fieldLength() int {
+	switch o.holds() {
+	case aHash:
+		return o.FieldSize + o.ValueSize
+	case aList:
+		return o.ValueSize
+	case aSortedSet:
+		return o.FieldSize + scoreDigits
+	}
+	return o.FieldSize
 }
 
 // loading writes every key once.
@@ -85,7 +99,7 @@ func (o *Options) preparing() *phase {
 	const enough = 64
 	size := o.loadSize()
 	depth := min(enough, maxBuffers/o.Connections/size)
-	if o.hashes() {
+	if o.collections() {
 		return o.loading(max(1, min(depth, loadPipeline/size)))
 	}
 	return o.loading(max(o.Depth, depth))
@@ -93,7 +107,7 @@ func (o *Options) preparing() *phase {
 
 // loadCommands is how many commands load a key.
 func (o *Options) loadCommands() int {
-	if !o.hashes() {
+	if !o.collections() {
 		return 1
 	}
 	return (o.Fields + o.fieldsAtOnce() - 1) / o.fieldsAtOnce()
@@ -101,10 +115,13 @@ func (o *Options) loadCommands() int {
 
 // loadSize is about how long a command of loading is.
 func (o *Options) loadSize() int {
-	if !o.hashes() {
+	switch {
+	case o.holds() == aGroup:
+		return groupKeys * (o.KeySize + o.ValueSize)
+	case !o.collections():
 		return o.KeySize + o.ValueSize
 	}
-	return o.KeySize + o.fieldsAtOnce()*(o.FieldSize+o.ValueSize)
+	return o.KeySize + o.fieldsAtOnce()*o.fieldLength()
 }
 
 // claim takes up to n commands of what is left, and returns how many.

@@ -27,7 +27,7 @@ type Echo struct {
 	Wait         int      `json:"wait"`
 	Trials       int      `json:"trials"`
 	Check        bool     `json:"check"`
-	// Fields and FieldSize are those of hashes, 0 if Commands are on strings.
+	// Fields and FieldSize are those of collections, 0 if Commands are on strings.
 	Commands  []string `json:"commands"`
 	Fields    int      `json:"fields,omitempty"`
 	FieldSize int      `json:"field_size,omitempty"`
@@ -36,7 +36,7 @@ type Echo struct {
 // Row is one operation in one trial. Latencies are in microseconds.
 type Row struct {
 	Trial int `json:"trial"`
-	// Op is the command, "HSET new" for those that add the fields which HDEL removes, or all for several that were sent at the same time.
+	// Op is the command, "HSET new" for those that add the fields which HDEL removes (LPUSH adds what LPOP removes), or all for several that were sent at the same time.
 	Op string `json:"op"`
 	// Operations were answered without an error, Errors with one. Among the former are Missing ones, which found no value, and Wrong ones, which
 	// found another one than was written (with Options.Check). What Check finds missing includes a field that HSET or HDEL should have found.
@@ -71,7 +71,7 @@ func (o *Options) echo() Echo {
 	for _, k := range o.kinds() {
 		echo.Commands = append(echo.Commands, k.op())
 	}
-	if o.hashes() {
+	if o.collections() {
 		echo.Fields, echo.FieldSize = o.Fields, o.FieldSize
 	}
 	return echo

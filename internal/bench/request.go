@@ -10,6 +10,7 @@ type requests struct {
 	heads  [kinds][]byte // up to the key
 	name   []byte        // from a key to the field behind it
 	size   []byte        // to the value
+	scored uint64        // how many members have been given scores
 }
 
 func newRequests(keys keyspace, values values, fields *fields) requests {
@@ -18,8 +19,8 @@ func newRequests(keys keyspace, values values, fields *fields) requests {
 		name: []byte("\r\n$" + strconv.Itoa(fields.size) + "\r\n"),
 		size: []byte("\r\n$" + strconv.Itoa(values.size) + "\r\n"),
 	}
-	for k, words := range [kinds]int{set: 3, get: 2, hset: 4, hget: 3, hgetall: 2, hincrby: 4, hdel: 3, hadd: 4} {
-		r.heads[k] = r.head(kind(k), words)
+	for k := range kinds {
+		r.heads[k] = r.head(k, kindTable[k].words)
 	}
 	return r
 }
@@ -35,13 +36,19 @@ func (r *requests) head(k kind, words int) []byte {
 
 // append appends a command.
 func (r *requests) append(dst []byte, k kind, key, field uint64) []byte {
+	if k.holds() == aGroup {
+		return r.appendGroup(dst, k, key)
+	}
 	dst = r.keys.append(append(dst, r.heads[k]...), key)
 	switch k {
 	case set:
 		dst = r.values.append(append(dst, r.size...), key)
-	case hset, hadd:
-		dst = r.appendPair(dst, key, field)
-	case hget, hdel:
+	case hset, hadd, rpush, lpush, sadd, zadd:
+		dst = r.appendField(dst, k, key, field)
+	case zrange:
+		dst = appendNumber(append(dst, '\r', '\n'), int64(field))
+		dst = appendNumber(append(dst, '\r', '\n'), int64(field+rangeLength-1))
+	case hget, hdel, sismember, zscore:
 		dst = r.fields.append(append(dst, r.name...), field)
 	case hincrby:
 		dst = append(append(dst, r.name...), r.fields.counter...)
@@ -50,22 +57,41 @@ func (r *requests) append(dst []byte, k kind, key, field uint64) []byte {
 	return append(dst, '\r', '\n')
 }
 
-// appendFields appends one HSET of several fields, from the first on.
-func (r *requests) appendFields(dst []byte, key, first uint64, n int) []byte {
-	dst = r.keys.append(append(dst, r.head(hset, 2+2*n)...), key)
+// appendFields appends one command of a kind that adds several fields, or elements, from the first on.
+func (r *requests) appendFields(dst []byte, k kind, key, first uint64, n int) []byte {
+	dst = r.keys.append(append(dst, r.head(k, 2+n*(kindTable[k].words-2))...), key)
 	for i := range uint64(n) {
-		dst = r.appendPair(dst, key, first+i)
+		dst = r.appendField(dst, k, key, first+i)
 	}
 	return append(dst, '\r', '\n')
 }
 
-// appendPair appends a field and its value.
-func (r *requests) appendPair(dst []byte, key, field uint64) []byte {
+// rangeLength is how many ranks ZRANGE asks for.
+const rangeLength = 10
+
+// Scores have at most so many digits.
+const (
+	scoreDigits = 6
+	scores      = 1e6
+)
+
+// appendField appends what a command of a kind adds: a field and its value, an element of a list or a set, or a member behind a score, which is another one each time.
+func (r *requests) appendField(dst []byte, k kind, key, field uint64) []byte {
+	switch k {
+	case rpush, lpush:
+		return r.values.append(append(dst, r.size...), valueNumber(key, field))
+	case zadd:
+		r.scored++
+		dst = appendNumber(append(dst, '\r', '\n'), int64(mix(valueNumber(r.scored, field))%scores))
+	}
 	dst = r.fields.append(append(dst, r.name...), field)
-	return r.values.append(append(dst, r.size...), valueNumber(key, field))
+	if k == hset || k == hadd {
+		dst = r.values.append(append(dst, r.size...), valueNumber(key, field))
+	}
+	return dst
 }
 
-// appendNumber appends a number of at most four digits as a word.
+// appendNumber appends a number of fewer than ten digits as a word.
 func appendNumber(dst []byte, n int64) []byte {
 	digits := byte('1')
 	for limit := int64(10); n >= limit; limit *= 10 {

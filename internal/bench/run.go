@@ -54,8 +54,9 @@ func (b *Bench) run(ctx context.Context, report *Report) error {
 		switch {
 		case err != nil:
 			return err
-		case t.errors[set]+t.errors[hset] > 0:
-			return fmt.Errorf("the keys could not be written before the measurement: %d writes were refused, the last with: %s", t.errors[set]+t.errors[hset], t.lastError)
+		case t.errors[holdings[b.opt.holds()].load] > 0:
+			return fmt.Errorf("the keys could not be written before the measurement: %d writes were refused, the last with: %s",
+				t.errors[holdings[b.opt.holds()].load], t.lastError)
 		}
 	}
 	for trial := 1; trial <= b.opt.Trials; trial++ {

@@ -36,6 +36,15 @@ func (c *Common) Look(mono, system int64, others []int64, size int) (wrong time.
 	return 0
 }
 
+// Differs returns by how much a clock is wrong to join a group of which so many clocks are known, 0 if it is not. known is false if no majority of them agrees.
+func Differs(system int64, group []int64) (wrong time.Duration, known bool) {
+	theirs, found := majority(group, len(group))
+	if !found || near(system, theirs) {
+		return 0, found
+	}
+	return time.Duration(system-theirs) * time.Millisecond, true
+}
+
 // near reports whether two clocks agree.
 func near(a, b int64) bool { return (time.Duration(a-b) * time.Millisecond).Abs() <= Tolerance }
 

@@ -62,3 +62,23 @@ func TestAMinorityOfClocksDoesNoHarm(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoIsWrong(t *testing.T) {
+	for name, c := range map[string]struct {
+		system int64
+		group  []int64
+		wrong  time.Duration
+		known  bool
+	}{
+		"nobody is heard":  {5000, nil, 0, false},
+		"one, who agrees":  {5000, []int64{5500}, 0, true},
+		"one, who differs": {5000, []int64{7000}, -2 * time.Second, true},
+		"two who differ":   {5000, []int64{5000, 9000}, 0, false},
+		"a wrong one":      {5000, []int64{9000, 5100, 5200}, 0, true},
+		"most differ":      {5000, []int64{5000, 9000, 9100}, -4 * time.Second, true},
+	} {
+		wrong, known := Differs(c.system, c.group)
+		require.Equal(t, c.known, known, name)
+		require.Equal(t, c.wrong, wrong, name)
+	}
+}

@@ -1,5 +1,11 @@
 package command
 
+import (
+	"strings"
+
+	"github.com/quolldb/quoll/internal/resp"
+)
+
 // Route says how Quoll executes a command.
 type Route uint8
 
@@ -17,11 +23,11 @@ const (
 	// replies combined; atomic per key, not across keys.
 	RouteSplit
 	// RouteGather: several keys are read, and the answer computed of their values
-	// (LCS).
+	// (LCS, SINTER).
 	RouteGather
-	// RouteCopy: the state of one key is read and stored under another one of the
-	// same slot (COPY).
-	RouteCopy
+	// RouteSlot: several keys of one slot, at once, through the home of the slot (RENAME,
+	// SINTERSTORE). It is sent as a Batch.
+	RouteSlot
 	// RouteCluster: concerns every slot (SCAN, DBSIZE, FLUSHALL, ...).
 	RouteCluster
 )
@@ -34,6 +40,8 @@ type Command struct {
 	// Op is OpNone for subcommands and for commands that are not supported.
 	Op    Op
 	Route Route
+	// Reading is the command that does the same without storing anything, OpNone if there is none: see ReadingOp.
+	Reading Op
 	// Arity is the number of arguments including the name (and the subcommand's
 	// name), negative if it is a minimum.
 	Arity int
@@ -53,6 +61,22 @@ type Command struct {
 	Since, Summary, Complexity string
 	// DeprecatedSince and ReplacedBy are empty for commands that are not deprecated.
 	DeprecatedSince, ReplacedBy string
+
+	// What COMPATIBILITY.md, which is made of this table, says of a command that is not as in Redis 7.0, as the end of a sentence that
+	// begins with its name. Differs are replies that are not Redis': a test that compares with a redis-server allows these, and demands that they are
+	// seen. Limits are all else. Both are empty for a command that is whole.
+	Differs, Limits string
+	// Refused says why a command is not supported. It is empty for those that are.
+	Refused string
+	// Without are the subcommands of Redis 7.0 that Quoll refuses.
+	Without []Without
+}
+
+// Without are subcommands that Quoll refuses, and why.
+type Without struct {
+	Why string
+	// Names are theirs without that of the container, between spaces.
+	Names string
 }
 
 // KeySpec says where a command has keys among its arguments.
@@ -61,32 +85,74 @@ type KeySpec struct {
 	// index of the last key; a negative one counts from the end, -1 being the last
 	// argument. Step is the distance between two keys.
 	First, Last, Step int
-	Flags             KeyFlags
-	Notes             string
+	// Counted: First is the index of the number of keys, which are behind it one after the other (SINTERCARD).
+	Counted bool
+	// Keyword: the one key is behind this word, which may be anywhere from First on. As those of Unknown, such specifications come last.
+	Keyword string
+	// Unknown: where the keys are does not follow from where arguments are. Notes say more. Such specifications come last.
+	Unknown bool
+	Flags   KeyFlags
+	Notes   string
 }
 
 // ArityOK reports whether a command of n arguments, its name included, has an
 // acceptable number of them. The key-value pairs of MSET must be complete: Redis
 // answers with the same error when they are not.
 func (c *Command) ArityOK(n int) bool {
-	if c.Arity >= 0 {
-		return n == c.Arity
-	}
-	if n < -c.Arity {
+	if !c.Enough(n) {
 		return false
 	}
 	first, last, step := c.Positions()
 	return last != -1 || (n-first)%step == 0
 }
 
+// Enough reports whether a command of n arguments, its name included, has as many as Redis demands before it executes it. It is ArityOK without a look at pairs.
+func (c *Command) Enough(n int) bool {
+	if c.Arity >= 0 {
+		return n == c.Arity
+	}
+	return n >= -c.Arity
+}
+
 // Positions returns the key positions as COMMAND INFO shows them: last may count
-// from the end, and all are 0 for a command without keys.
+// from the end, and all are 0 for a command without keys, or with as many as an argument says.
 func (c *Command) Positions() (first, last, step int) {
-	if len(c.KeySpecs) == 0 {
+	if len(c.KeySpecs) == 0 || c.KeySpecs[0].Counted {
 		return 0, 0, 0
 	}
-	head, tail := &c.KeySpecs[0], &c.KeySpecs[len(c.KeySpecs)-1]
+	head, tail := &c.KeySpecs[0], &c.KeySpecs[0]
+	for i := range c.KeySpecs {
+		if k := &c.KeySpecs[i]; !k.Unknown && !k.Counted && k.Keyword == "" {
+			tail = &c.KeySpecs[i]
+		}
+	}
 	return head.First, tail.Last, head.Step
+}
+
+// counted returns the keys of which an argument of a command (which ArityOK accepted) says how many there are, and whether there are as many. Scripts may have none.
+func (k *KeySpec) counted(c *Command, args [][]byte) (keys [][]byte, ok bool) {
+	least := int64(1)
+	if OpEval <= c.Op && c.Op <= OpFCallRO {
+		least = 0
+	}
+	n, ok := resp.ParseInt(args[k.First])
+	if !ok || n < least || n > int64(len(args)-k.First-1) {
+		return nil, false
+	}
+	return args[k.First+1:][:n], true
+}
+
+// Behind returns the key behind the first Keyword among the arguments of a command, nil if there is none.
+func (k *KeySpec) Behind(args [][]byte) []byte {
+	if k.Keyword == "" {
+		return nil
+	}
+	for i := k.First; i+1 < len(args); i++ {
+		if equalFold(strings.ToLower(k.Keyword), args[i]) {
+			return args[i+1]
+		}
+	}
+	return nil
 }
 
 // Keys returns the indexes of the first and the last key of a command with argc

@@ -16,7 +16,7 @@ func TestLookup(t *testing.T) {
 		require.Nil(t, Lookup([]byte(c.Name+"\x00")), c.Name)
 		require.LessOrEqual(t, len(c.Name), maxName)
 	}
-	for _, name := range []string{"", "ge", "gett", "g\x05t", "BITFIELD\x7fRO", "client|id", "dumpstate", "sizestate", "clear", strings.Repeat("x", 1000)} {
+	for _, name := range []string{"", "ge", "gett", "g\x05t", "BITFIELD\x7fRO", "client|id", "dumpstate", "sizestate", "objectstate", "clear", strings.Repeat("x", 1000)} {
 		require.Nil(t, Lookup([]byte(name)), "%q", name)
 	}
 	require.Zero(t, testing.AllocsPerRun(100, func() { Lookup([]byte("INCRBYFLOAT")) }))
@@ -50,10 +50,15 @@ func TestTableIsComplete(t *testing.T) {
 			require.Equal(t, c.Route == RouteWrite, c.Flags&FlagWrite != 0, c.Name)
 		case RouteSplit:
 			require.Equal(t, []int{1, -1}, []int{first, last}, c.Name)
-		case RouteCopy, RouteGather:
-			require.Equal(t, []int{1, 2}, []int{first, last}, c.Name)
+		case RouteSlot:
+			require.NotEmpty(t, c.KeySpecs, c.Name)
+			require.True(t, c.Writes() || c.Flags&FlagReadOnly != 0, c.Name)
+		case RouteGather:
+			require.NotEmpty(t, c.KeySpecs, c.Name)
+			require.Equal(t, c.KeySpecs[0].Counted, c.Flags&FlagMovableKeys != 0, c.Name)
+			require.Equal(t, c.KeySpecs[0].Counted, first == 0, c.Name)
 		case RouteProxy, RouteCluster:
-			require.Zero(t, first, c.Name)
+			require.Equal(t, c.Op == OpWatch, first != 0, c.Name)
 		}
 	}
 }
@@ -93,6 +98,11 @@ func TestKeys(t *testing.T) {
 		{"copy", 4, [3]int{1, 2, 1}},
 		{"lcs", 3, [3]int{1, 2, 1}},
 		{"ping", 1, [3]int{}},
+		{"msetnx", 5, [3]int{1, 3, 2}},
+		{"rename", 3, [3]int{1, 2, 1}},
+		{"bitop", 6, [3]int{2, 5, 1}},
+		{"sunionstore", 4, [3]int{1, 3, 1}},
+		{"zunionstore", 5, [3]int{1, 1, 1}},
 	} {
 		first, last, step := Lookup([]byte(test.name)).Keys(test.argc)
 		require.Equal(t, test.want, [3]int{first, last, step}, test.name)
@@ -111,7 +121,7 @@ func TestSubcommand(t *testing.T) {
 func TestFlagNames(t *testing.T) {
 	require.Len(t, Flags(1<<16-1).Strings(), len(flagNames))
 	require.Equal(t, FlagAllowBusy, Flags(1)<<(len(flagNames)-1))
-	require.Equal(t, CatConnection, Categories(1)<<(len(categoryNames)-1))
+	require.Equal(t, CatScripting, Categories(1)<<(len(categoryNames)-1))
 	require.Equal(t, KeyVariable, KeyFlags(1)<<(len(keyFlagNames)-1))
 	require.Equal(t, []string{"write", "fast"}, (FlagFast | FlagWrite).Strings())
 	require.Nil(t, Flags(0).Strings())

@@ -9,5 +9,7 @@
 // table too, with RouteUnsupported, so that a client learns "not supported yet"
 // instead of "unknown command".
 //
+// COMPATIBILITY.md is made of the table (make compatibility): what is not as in Redis stands beside each command.
+//
 // The package is pure: data and functions on it, no I/O and no state.
 package command

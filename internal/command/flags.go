@@ -5,34 +5,45 @@ type Flags uint16
 
 // The flags, in the order in which Redis shows them.
 const (
-	FlagWrite     Flags = 1 << iota // may change data
-	FlagReadOnly                    // reads data
-	FlagDenyOOM                     // refused when memory is short
-	FlagAdmin                       // administration
-	FlagNoScript                    // not allowed in scripts
-	FlagLoading                     // allowed while data is being loaded
-	FlagStale                       // allowed on a replica with old data
-	FlagFast                        // takes O(1) or O(log N)
-	FlagNoAuth                      // allowed before authentication
-	FlagAllowBusy                   // allowed while a script blocks the server
+	FlagWrite           Flags = 1 << iota // may change data
+	FlagReadOnly                          // reads data
+	FlagDenyOOM                           // refused when memory is short
+	FlagAdmin                             // administration
+	FlagNoScript                          // not allowed in scripts
+	FlagLoading                           // allowed while data is being loaded
+	FlagStale                             // allowed on a replica with old data
+	FlagSkipMonitor                       // MONITOR does not show it
+	FlagSkipSlowlog                       // its own time says nothing
+	FlagFast                              // takes O(1) or O(log N)
+	FlagNoAuth                            // allowed before authentication
+	FlagNoMandatoryKeys                   // it may have no keys
+	FlagMovableKeys                       // its arguments say where the keys are
+	FlagAllowBusy                         // allowed while a script blocks the server
 )
 
 // Categories are ACL categories.
-type Categories uint16
+type Categories uint32
 
 // The categories, in the order in which Redis shows them.
 const (
 	CatKeyspace Categories = 1 << iota
 	CatRead
 	CatWrite
+	CatSet
+	CatSortedSet
+	CatList
 	CatHash
 	CatString
 	CatBitmap
+	CatHyperLogLog
+	CatGeo
 	CatAdmin
 	CatFast
 	CatSlow
 	CatDangerous
 	CatConnection
+	CatTransaction
+	CatScripting
 )
 
 // KeyFlags say what a command does with its keys.
@@ -52,9 +63,10 @@ const (
 )
 
 var (
-	flagNames     = []string{"write", "readonly", "denyoom", "admin", "noscript", "loading", "stale", "fast", "no_auth", "allow_busy"}
+	flagNames     = []string{"write", "readonly", "denyoom", "admin", "noscript", "loading", "stale", "skip_monitor", "skip_slowlog", "fast", "no_auth", "no_mandatory_keys", "movablekeys", "allow_busy"}
 	categoryNames = []string{
-		"@keyspace", "@read", "@write", "@hash", "@string", "@bitmap", "@admin", "@fast", "@slow", "@dangerous", "@connection",
+		"@keyspace", "@read", "@write", "@set", "@sortedset", "@list", "@hash", "@string", "@bitmap", "@hyperloglog", "@geo", "@admin", "@fast", "@slow",
+		"@dangerous", "@connection", "@transaction", "@scripting",
 	}
 	keyFlagNames = []string{"RO", "RW", "OW", "RM", "access", "update", "insert", "delete", "variable_flags"}
 )
@@ -69,7 +81,7 @@ func (c Categories) Strings() []string { return names(c, categoryNames) }
 func (f KeyFlags) Strings() []string { return names(f, keyFlagNames) }
 
 // names returns the names of the bits that are set.
-func names[T ~uint16](set T, all []string) []string {
+func names[T ~uint16 | ~uint32](set T, all []string) []string {
 	var out []string
 	for i, name := range all {
 		if set&(1<<i) != 0 {
@@ -86,7 +98,7 @@ func (c *Command) ACL() Categories {
 	if c.Flags&FlagWrite != 0 {
 		all |= CatWrite
 	}
-	if c.Flags&FlagReadOnly != 0 {
+	if c.Flags&FlagReadOnly != 0 && c.Categories&CatScripting == 0 {
 		all |= CatRead
 	}
 	if c.Flags&FlagAdmin != 0 {

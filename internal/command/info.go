@@ -36,7 +36,7 @@ func AppendInfo(dst []byte, c *Command, resp3 bool) []byte {
 	return dst
 }
 
-// appendKeySpec appends a key specification: begin_search by index, find_keys by
+// appendKeySpec appends a key specification: begin_search by index or keyword, find_keys by
 // range. See https://redis.io/docs/reference/key-specs/.
 func appendKeySpec(dst []byte, k *KeySpec, resp3 bool) []byte {
 	fields := 3
@@ -50,15 +50,16 @@ func appendKeySpec(dst []byte, k *KeySpec, resp3 bool) []byte {
 	dst = resp.AppendBulk(dst, "flags")
 	dst = appendSimpleSet(dst, k.Flags.Strings(), resp3)
 
-	dst = resp.AppendBulk(dst, "begin_search")
-	dst = resp.AppendMap(dst, 2, resp3)
-	dst = appendField(dst, "type", "index")
-	dst = resp.AppendBulk(dst, "spec")
-	dst = resp.AppendMap(dst, 1, resp3)
-	dst = appendNumber(dst, "index", k.First)
+	if k.Unknown {
+		return appendUnknown(dst, resp3)
+	}
+	dst = appendSearch(dst, k, resp3)
 
+	if k.Counted {
+		return appendCounted(dst, resp3)
+	}
 	last := k.Last
-	if last >= 0 {
+	if last > 0 { // behind a keyword there is one, and it is relative already
 		last -= k.First // relative to the first key
 	}
 	dst = resp.AppendBulk(dst, "find_keys")
@@ -69,6 +70,47 @@ func appendKeySpec(dst []byte, k *KeySpec, resp3 bool) []byte {
 	dst = appendNumber(dst, "lastkey", last)
 	dst = appendNumber(dst, "keystep", k.Step)
 	return appendNumber(dst, "limit", 0)
+}
+
+// appendSearch appends begin_search: where the keys begin.
+func appendSearch(dst []byte, k *KeySpec, resp3 bool) []byte {
+	dst = resp.AppendBulk(dst, "begin_search")
+	dst = resp.AppendMap(dst, 2, resp3)
+	if k.Keyword != "" {
+		dst = appendField(dst, "type", "keyword")
+		dst = resp.AppendBulk(dst, "spec")
+		dst = resp.AppendMap(dst, 2, resp3)
+		dst = appendField(dst, "keyword", k.Keyword)
+		return appendNumber(dst, "startfrom", k.First)
+	}
+	dst = appendField(dst, "type", "index")
+	dst = resp.AppendBulk(dst, "spec")
+	dst = resp.AppendMap(dst, 1, resp3)
+	return appendNumber(dst, "index", k.First)
+}
+
+// appendUnknown appends where keys are of which nobody can say it beforehand.
+func appendUnknown(dst []byte, resp3 bool) []byte {
+	for _, step := range []string{"begin_search", "find_keys"} {
+		dst = resp.AppendBulk(dst, step)
+		dst = resp.AppendMap(dst, 2, resp3)
+		dst = appendField(dst, "type", "unknown")
+		dst = resp.AppendBulk(dst, "spec")
+		dst = resp.AppendMap(dst, 0, resp3)
+	}
+	return dst
+}
+
+// appendCounted appends find_keys for keys of which there are as many as the argument at the beginning says.
+func appendCounted(dst []byte, resp3 bool) []byte {
+	dst = resp.AppendBulk(dst, "find_keys")
+	dst = resp.AppendMap(dst, 2, resp3)
+	dst = appendField(dst, "type", "keynum")
+	dst = resp.AppendBulk(dst, "spec")
+	dst = resp.AppendMap(dst, 3, resp3)
+	dst = appendNumber(dst, "keynumidx", 0)
+	dst = appendNumber(dst, "firstkey", 1)
+	return appendNumber(dst, "keystep", 1)
 }
 
 // AppendDocs appends the pair of COMMAND DOCS for a supported command: its name,

@@ -14,6 +14,9 @@ func Lookup(name []byte) *Command {
 	}
 }
 
+// Ops returns how many numbers there are for operations: all are below, and not each is given.
+func Ops() int { return len(byOp) }
+
 // ByOp returns the command with that number, nil if there is none. Unlike Lookup
 // it knows the internal commands.
 func ByOp(op Op) *Command {

@@ -114,6 +114,155 @@ const (
 	OpSizeState
 )
 
+// Sets.
+const (
+	OpSAdd Op = 190 + iota
+	OpSRem
+	OpSIsMember
+	OpSMIsMember
+	OpSMembers
+	OpSCard
+	OpSPop
+	OpSRandMember
+	OpSScan
+	OpSMove
+	OpSInter
+	OpSUnion
+	OpSDiff
+	OpSInterCard
+)
+
+// Lists.
+const (
+	OpLPush Op = 160 + iota
+	OpRPush
+	OpLPushX
+	OpRPushX
+	OpLPop
+	OpRPop
+	OpLLen
+	OpLRange
+	OpLIndex
+	OpLSet
+	OpLInsert
+	OpLRem
+	OpLTrim
+	OpLPos
+	OpLMove
+	OpRPopLPush
+	// OpLMPop is LMPOP. Of one key it is sent in another form: key, LEFT or RIGHT, and the count if there is one. In a Batch it is as the client wrote it.
+	OpLMPop
+)
+
+// Sorted sets.
+const (
+	OpZAdd Op = 215 + iota
+	OpZIncrBy
+	OpZRem
+	OpZRemRangeByRank
+	OpZRemRangeByScore
+	OpZRemRangeByLex
+	OpZPopMin
+	OpZPopMax
+	// OpZMPop is ZMPOP. Of one key it is sent in another form: key, MIN or MAX, and the count if there is one. In a Batch it is as the client wrote it.
+	OpZMPop
+	OpZScore
+	OpZMScore
+	OpZCard
+	OpZRank
+	OpZRevRank
+	OpZCount
+	OpZLexCount
+	OpZRange
+	OpZRevRange
+	OpZRangeByScore
+	OpZRevRangeByScore
+	OpZRangeByLex
+	OpZRevRangeByLex
+	OpZRandMember
+	OpZScan
+)
+
+// HyperLogLog.
+const (
+	OpPFAdd Op = 270 + iota
+	OpPFCount
+	OpPFMerge
+	// Internal: the whole value of one key of PFCOUNT, or null.
+	OpPFRead
+)
+
+// Keys.
+const (
+	OpDump Op = 280 + iota
+	OpRestore
+	// Internal: what a subcommand of OBJECT says of a key.
+	OpObjectState
+	OpSort
+	OpSortRO
+)
+
+// Positions.
+const (
+	OpGeoAdd Op = 255 + iota
+	OpGeoDist
+	OpGeoHash
+	OpGeoPos
+	OpGeoSearch
+	OpGeoRadiusRO
+	OpGeoRadiusByMemberRO
+	OpGeoRadius
+	OpGeoRadiusByMember
+)
+
+// OpMembers is internal: all members of a set or a sorted set, for commands that put several together. Members key SET|ANY limit replies a bulk with what package algebra
+// calls a collection; null for an absent key; an integer, its weight, if that is above the limit. ANY takes sorted sets, too.
+const OpMembers Op = 285
+
+// Several sorted sets, or sets.
+const (
+	OpZInter Op = 286 + iota
+	OpZUnion
+	OpZDiff
+	OpZInterCard
+)
+
+// Several keys of one slot in one write, transactions, and scripts.
+const (
+	// OpBatch is internal: commands on keys of one slot, all at once (Batch).
+	OpBatch Op = 300 + iota
+	// OpWatched is internal: Watched key replies a bulk with what tells later whether the key has changed.
+	OpWatched
+
+	OpMulti
+	OpExec
+	OpDiscard
+	OpWatch
+	OpUnwatch
+
+	OpMSetNX
+	OpRename
+	OpRenameNX
+	OpSInterStore
+	OpSUnionStore
+	OpSDiffStore
+	OpZInterStore
+	OpZUnionStore
+	OpZDiffStore
+	OpZRangeStore
+	OpGeoSearchStore
+	OpBitOp
+
+	OpEval
+	OpEvalRO
+	OpEvalSHA
+	OpEvalSHARO
+	OpScript
+	OpFunction
+	OpFCall
+	OpFCallRO
+)
+
 // Request is one command on one key as proxy, home and data types see it.
 type Request struct {
 	Op Op
@@ -128,8 +277,8 @@ type Request struct {
 	// MaxValue is how long a value may become, in bytes: 0 stands for the longest that there is. It is the
 	// executing node's, and does not travel.
 	MaxValue int
-	// MaxHash is the same for a hash, whose values and names of fields are bounded as those of arguments are: 0 stands for MaxValue.
-	MaxHash int
-	// Random is what a command makes its random choices of (HRANDFIELD). It is the executing node's, too.
+	// MaxCollection is the same for a hash, list, set or sorted set, whose elements are bounded as arguments are: 0 stands for MaxValue.
+	MaxCollection int
+	// Random is what a command makes its random choices of (HRANDFIELD, SPOP). It is the executing node's, too.
 	Random uint64
 }

@@ -22,29 +22,62 @@ var internalCommands = []*Command{
 		KeySpecs: oneKey(KeyOW | KeyUpdate), Summary: "Store the whole state of a key"},
 	{Name: "sizestate", Op: OpSizeState, Route: RouteRead, Arity: 2, Flags: FlagReadOnly,
 		KeySpecs: oneKey(KeyRO), Summary: "Return how many bytes the value of a key is"},
+	{Name: "objectstate", Op: OpObjectState, Route: RouteRead, Arity: 3, Flags: FlagReadOnly,
+		KeySpecs: oneKey(KeyRO), Summary: "Return what a subcommand of OBJECT says of a key"},
+	{Name: "pfread", Op: OpPFRead, Route: RouteRead, Arity: 2, Flags: FlagReadOnly,
+		KeySpecs: oneKey(KeyRO | KeyAccess), Summary: "Return the whole value of a HyperLogLog"},
+	{Name: "members", Op: OpMembers, Route: RouteRead, Arity: 4, Flags: FlagReadOnly,
+		KeySpecs: oneKey(KeyRO | KeyAccess), Summary: "Return all members of a set, or a sorted set"},
+	{Name: "batch", Op: OpBatch, Route: RouteSlot, Arity: -3, Flags: FlagWrite, Summary: "Execute commands on keys of one slot at once"},
+	{Name: "watched", Op: OpWatched, Route: RouteSlot, Arity: 2, Flags: FlagReadOnly | FlagFast,
+		KeySpecs: oneKey(KeyRO), Summary: "Return what tells later whether a key has changed"},
 	{Name: "clear", Op: OpClear, Route: RouteCluster, Arity: 1, Flags: FlagWrite,
 		Summary: "Delete every key of a slot"},
+}
+
+// group is a section of the Redis documentation, and of COMMAND DOCS.
+type group struct {
+	name  string
+	title string
+	// note says what differs from Redis for all that the commands work on, in Markdown. It may be empty.
+	note string
+	// commands are those that are supported.
+	commands []*Command
+}
+
+// groups are in the order in which COMPATIBILITY.md has them.
+var groups = []group{
+	{"string", "Strings", "", stringCommands},
+	{"bitmap", "Bits", "", bitmapCommands},
+	{"hash", "Hashes", "A hash may be as long as a value (`proto-max-bulk-len`), or as the nodes' `--max-collection`. Up to 128 fields and 16 KiB fields stay in the " +
+		"order in which they came; beyond that they are in an order of their own, the same on all nodes.", hashCommands},
+	{"list", "Lists", "Lists are bounded as hashes are.", listCommands},
+	{"set", "Sets", "Sets are bounded as hashes are. Up to 512 integers are in ascending order, as in Redis; up to 128 members and 16 KiB in the order in which they " +
+		"came; beyond that in an order of their own, the same on all nodes.", setCommands},
+	{"sorted-set", "Sorted sets", "Sorted sets are bounded as hashes are.", sortedSetCommands},
+	{"geo", "Positions", "", geoCommands},
+	{"hyperloglog", "HyperLogLog", "", hyperloglogCommands},
+	{"stream", "Streams", "", nil},
+	{"generic", "Keys", "", genericCommands},
+	{"transactions", "Transactions", "", transactionCommands},
+	{"scripting", "Scripts and functions", "", scriptingCommands},
+	{"pubsub", "Messages", "", nil},
+	{"connection", "Connections", "", connectionCommands},
+	{"server", "Server", "", serverCommands},
+	{"cluster", "Cluster", "", clusterCommands},
 }
 
 // join builds the sorted list of all commands out of the tables of the groups.
 func join() []*Command {
 	var list []*Command
-	for group, commands := range map[string][]*Command{
-		"bitmap":     bitmapCommands,
-		"cluster":    clusterCommands,
-		"connection": connectionCommands,
-		"generic":    genericCommands,
-		"hash":       hashCommands,
-		"server":     serverCommands,
-		"string":     stringCommands,
-	} {
-		for _, c := range commands {
-			c.Group = group
+	for _, g := range groups {
+		for _, c := range g.commands {
+			c.Group = g.name
 			for _, sub := range c.Subcommands {
-				sub.Group, sub.Route = group, c.Route
+				sub.Group, sub.Route = g.name, c.Route
 			}
 		}
-		list = append(list, commands...)
+		list = append(list, g.commands...)
 	}
 	list = append(list, parseUnsupported()...)
 	slices.SortFunc(list, func(a, b *Command) int { return strings.Compare(a.Name, b.Name) })
@@ -79,14 +112,40 @@ func indexOps(lists ...[]*Command) []*Command {
 	return table
 }
 
+// Limits of several commands.
+const (
+	keyByKey = "atomic for each key, not across keys; keys may be in different slots"
+	gathered = "reads each key by itself, as MGET does: each is as it was at some moment while the command ran, not all at the same one. Keys may be in " +
+		"different slots. Refused if the values would take more than 128 MiB of the proxy"
+	ofOneSlot = "refused with `CROSSSLOT` if the keys are in different slots"
+	drawn     = "refused when the reply would be longer than `proto-max-bulk-len`"
+	paged     = "returns up to 512 elements at once; more in pages, of which one may be empty. Cursors are numbers below 2^53, and those of one node are good on every other"
+)
+
 // oneKey is the specification of a command whose only key is its first argument.
 func oneKey(flags KeyFlags) []KeySpec {
 	return []KeySpec{{First: 1, Last: 1, Step: 1, Flags: flags}}
 }
 
+// secondKey is the specification of a subcommand whose only key is behind its name.
+func secondKey(flags KeyFlags) []KeySpec {
+	return []KeySpec{{First: 2, Last: 2, Step: 1, Flags: flags}}
+}
+
 // oneKeyNoted is oneKey with the remark that Redis makes on the flags.
 func oneKeyNoted(flags KeyFlags, notes string) []KeySpec {
 	return []KeySpec{{First: 1, Last: 1, Step: 1, Flags: flags, Notes: notes}}
+}
+
+// countedKeys is the specification of a command of as many keys as its first argument says.
+func countedKeys(flags KeyFlags) []KeySpec {
+	return []KeySpec{{First: 1, Counted: true, Flags: flags}}
+}
+
+// storedOf is the specification of a command that stores under its first key what it makes of others.
+func storedOf(flags KeyFlags, others KeySpec) []KeySpec {
+	others.Flags = KeyRO | KeyAccess
+	return []KeySpec{{First: 1, Last: 1, Step: 1, Flags: flags}, others}
 }
 
 // allKeys is the specification of a command whose arguments are all keys.

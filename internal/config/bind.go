@@ -15,14 +15,20 @@ func bindSecret(fs *pflag.FlagSet, secret *Secret, file *string) {
 // bindPassword declares the password under both its names: redis.conf calls it
 // requirepass.
 func bindPassword(fs *pflag.FlagSet, password *Secret, file *string) {
-	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "requirepass" {
-			name = "password"
-		}
-		return pflag.NormalizedName(name)
-	})
+	alias(fs, "requirepass", "password")
 	fs.Var(secretValue{password}, "password", "`text` that clients must give with AUTH or HELLO, as user default; also --requirepass (others on this machine can see it: better --password-file)")
 	fs.StringVar(file, "password-file", *file, "`file` with the password")
+}
+
+// alias gives a flag that is about to be declared another name, which works wherever its own does.
+func alias(fs *pflag.FlagSet, other, flag string) {
+	before := fs.GetNormalizeFunc()
+	fs.SetNormalizeFunc(func(fs *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == other {
+			name = flag
+		}
+		return before(fs, name)
+	})
 }
 
 func bindLog(fs *pflag.FlagSet, level *slog.Level, format *string) {

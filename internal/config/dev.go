@@ -41,8 +41,8 @@ type Dev struct {
 	Insecure bool
 	// MaxBulk bounds one argument, and a value, in bytes.
 	MaxBulk Size
-	// MaxHash bounds a hash, which may be longer than a value. Load fills it: MaxBulk.
-	MaxHash Size
+	// MaxCollection bounds a hash, list, set or sorted set, which may be longer than a value. Load fills it: MaxBulk.
+	MaxCollection Size
 	// OperationTimeout bounds how long a client waits for one command's answer.
 	OperationTimeout time.Duration
 	// SlowTimeout bounds it when nodes say that they are behind with their work.
@@ -81,7 +81,7 @@ func (d *Dev) Bind(fs *pflag.FlagSet) {
 	bindSecret(fs, &d.Secret, &d.SecretFile)
 	fs.BoolVar(&d.Insecure, "insecure", d.Insecure, "allow ports that other machines can reach without password or secret")
 	fs.Var(&d.MaxBulk, "max-bulk", "largest argument of a command, and largest value")
-	bindMaxHash(fs, &d.MaxHash)
+	bindMaxCollection(fs, &d.MaxCollection)
 	fs.DurationVar(&d.OperationTimeout, "operation-timeout", d.OperationTimeout, "longest time that a client waits for one command's answer")
 	fs.DurationVar(&d.SlowTimeout, "slow-timeout", d.SlowTimeout, "longest time for one command while nodes say that they are behind with their work")
 	bindLogLevel(fs, &d.LogLevel)
@@ -104,7 +104,7 @@ func (d *Dev) Validate() error {
 	f.listen("admin", d.Admin)
 	f.protect("admin", d.Admin, "secret", d.Secret, d.Insecure)
 	f.between("max-bulk", d.MaxBulk, KiB, largestBulk)
-	f.maxHash(d.MaxHash, d.MaxBulk, d.Engine, d.DataMemory())
+	f.maxCollection(d.MaxCollection, d.MaxBulk, d.Engine, d.DataMemory())
 	f.timeouts(d.OperationTimeout, d.SlowTimeout)
 	return f.err()
 }
@@ -114,7 +114,7 @@ func (d *Dev) complete() {
 	if d.Memory == 0 {
 		d.Memory = defaultMemory(os.DirFS("/"), d.leastMemory())
 	}
-	d.MaxHash = cmp.Or(d.MaxHash, d.MaxBulk)
+	d.MaxCollection = cmp.Or(d.MaxCollection, d.MaxBulk)
 	d.store().complete(d.Memory, d.Nodes)
 }
 

@@ -71,8 +71,8 @@ type Node struct {
 	MaxConnections int
 	// MaxBulk is the length in bytes that no command makes a value exceed.
 	MaxBulk Size
-	// MaxHash is the same for a hash, which may be longer than a value. Load fills it: MaxBulk.
-	MaxHash Size
+	// MaxCollection is the same for a hash, list, set or sorted set, which may be longer than a value. Load fills it: MaxBulk.
+	MaxCollection Size
 	// MaxPending bounds the bytes of requests that are received but not answered. Load fills it: an eighth of Memory, 256 MiB at most.
 	MaxPending Size
 	// RepairRate bounds the bytes that the node has written again each second for replicas
@@ -126,7 +126,7 @@ func (n *Node) Bind(fs *pflag.FlagSet) {
 	fs.DurationVar(&n.SlowTimeout, "slow-timeout", n.SlowTimeout, "longest time for one command while nodes say that they are behind with their work")
 	fs.IntVar(&n.MaxConnections, "max-connections", n.MaxConnections, "largest number of peer connections")
 	fs.Var(&n.MaxBulk, "max-bulk", "largest value, the same as the proxies' largest argument")
-	bindMaxHash(fs, &n.MaxHash)
+	bindMaxCollection(fs, &n.MaxCollection)
 	fs.Var(&n.MaxPending, "max-pending", "most bytes of requests that are received but not answered (default: an eighth of --memory, 256MiB at most)")
 	fs.Var(&n.RepairRate, "repair-rate", "most bytes to write again each second for replicas that missed them; 0 only compares")
 	bindLog(fs, &n.LogLevel, &n.LogFormat)
@@ -161,7 +161,7 @@ func (n *Node) Validate() error {
 	f.timeouts(n.OperationTimeout, n.SlowTimeout)
 	f.atLeast("max-connections", n.MaxConnections, 1)
 	f.between("max-bulk", n.MaxBulk, KiB, largestBulk)
-	f.maxHash(n.MaxHash, n.MaxBulk, n.Engine, n.DataMemory())
+	f.maxCollection(n.MaxCollection, n.MaxBulk, n.Engine, n.DataMemory())
 	f.between("max-pending", n.MaxPending, MiB, TiB)
 	f.fits("max-pending", n.MaxPending, 1, n.Memory, 4)
 	if n.RepairRate != 0 {
@@ -222,7 +222,7 @@ func (n *Node) complete() {
 	if n.MaxPending == 0 {
 		n.MaxPending = defaultPending(n.Memory, 1)
 	}
-	n.MaxHash = cmp.Or(n.MaxHash, n.MaxBulk)
+	n.MaxCollection = cmp.Or(n.MaxCollection, n.MaxBulk)
 	n.store().complete(n.Memory, 1)
 	if port := portOf(n.Peer); n.Gossip == "" && port < math.MaxUint16 {
 		if port > 0 {

@@ -31,6 +31,28 @@ const (
 	HGetAll Kind = "HGETALL"
 	HDel    Kind = "HDEL"
 	HIncr   Kind = "HINCRBY" // by one
+
+	RPush  Kind = "RPUSH"
+	LPush  Kind = "LPUSH"
+	RPop   Kind = "RPOP"
+	LPop   Kind = "LPOP"
+	LMove  Kind = "LMOVE" // the first element becomes the last one
+	LRem   Kind = "LREM"  // the first of those that are equal
+	LTrim  Kind = "LTRIM" // takes the first element away
+	LRange Kind = "LRANGE"
+
+	SAdd      Kind = "SADD"
+	SRem      Kind = "SREM"
+	SPop      Kind = "SPOP"
+	SIsMember Kind = "SISMEMBER"
+	SMembers  Kind = "SMEMBERS"
+
+	ZAdd    Kind = "ZADD"
+	ZIncr   Kind = "ZINCRBY" // by one
+	ZRem    Kind = "ZREM"
+	ZPopMin Kind = "ZPOPMIN"
+	ZScore  Kind = "ZSCORE"
+	ZRange  Kind = "ZRANGE" // all members, with their scores
 )
 
 // Command is one command on one key.
@@ -39,9 +61,11 @@ type Command struct {
 	Key  string `json:"key"`
 	// Field is the field of a command on a hash. HSet, HMGet and HDel may have several, separated by spaces.
 	Field string `json:"field,omitempty"`
-	// Arg is the value of Set, SetNX, GetSet, Append and PSetEX, and of each field of HSet and HSetNX, there without spaces. Values that are unique
-	// in the history make the check sharp.
+	// Arg is the value of Set, SetNX, GetSet, Append and PSetEX, and of each field of HSet and HSetNX, there without spaces; or the element or member of
+	// a command that names one. RPush, LPush, SAdd and SRem may have several, separated by spaces. Values that are unique in the history make the check sharp.
 	Arg string `json:"arg,omitempty"`
+	// Score is that of ZAdd.
+	Score int64 `json:"score,omitempty"`
 	// TTL is in milliseconds, of PSetEX, PExpire and GetEX. GetEX without one persists.
 	TTL int64 `json:"ttl_ms,omitempty"`
 }
@@ -49,6 +73,9 @@ type Command struct {
 // Args returns the command as a Redis client sends it.
 func (c Command) Args() []any {
 	args := []any{string(c.Kind), c.Key}
+	if c.Kind.family().collects() {
+		return c.elementArgs(args)
+	}
 	ttl := strconv.FormatInt(c.TTL, 10)
 	switch c.Kind {
 	case Set, SetNX, GetSet, Append:
@@ -134,10 +161,12 @@ func (o Operation) noEffect() bool {
 		return true
 	}
 	switch o.Kind {
-	case SetNX, Del, PExpire, Persist, HSetNX, HDel:
+	case SetNX, Del, PExpire, Persist, HSetNX, HDel, LRem, SAdd, SRem, ZRem:
 		return o.Reply == "0"
-	case GetDel, GetEX:
+	case GetDel, GetEX, LPop, RPop, LMove, SPop:
 		return o.Reply == Nil
+	case ZPopMin:
+		return o.Reply == ""
 	case Incr:
 		return o.Reply == NotInteger
 	case HIncr:
@@ -149,7 +178,7 @@ func (o Operation) noEffect() bool {
 // Reads reports whether the command never changes anything.
 func (k Kind) Reads() bool {
 	switch k {
-	case Get, HGet, HMGet, HGetAll:
+	case Get, HGet, HMGet, HGetAll, LRange, SIsMember, SMembers, ZScore, ZRange:
 		return true
 	}
 	return false

@@ -23,9 +23,14 @@ func decide(ops []Operation, within time.Duration) porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(register, operations(ops), within)
 }
 
-// anybodySaw reports whether a value is part of a reply.
+// anybodySaw reports whether a value, or one of several, is part of a reply.
 func anybodySaw(ops []Operation, value string) bool {
-	return value != "" && slices.ContainsFunc(ops, func(o Operation) bool { return strings.Contains(o.Reply, value) })
+	for word := range strings.FieldsSeq(value) {
+		if slices.ContainsFunc(ops, func(o Operation) bool { return strings.Contains(o.Reply, word) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // operations are the operations as Porcupine takes them.

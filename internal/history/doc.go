@@ -13,7 +13,9 @@
 //	default:            call.Unknown()
 //	}
 //
-// A hash is one register with all its fields, so a command that reads several has to see them as they were at one moment.
+// A hash is one register with all its fields, so a command that reads several has to see them as they were at one moment. So are lists, sets and sorted
+// sets: an element that was acknowledged is handed out once, or still there. SPOP takes whichever member it answers with; one of unknown
+// outcome may have taken any.
 //
 // A command that a client repeats after a time-out is two operations: the first is
 // Unknown. The commands of a pipeline take effect in its order, as far as they are answered:

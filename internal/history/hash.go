@@ -61,24 +61,6 @@ func (h Hash) Sorted() Hash {
 	return Hash(strings.Join(pairs, " "))
 }
 
-// onHash reports whether the command is one on a hash.
-func (k Kind) onHash() bool {
-	switch k {
-	case HSet, HSetNX, HGet, HMGet, HGetAll, HDel, HIncr:
-		return true
-	}
-	return false
-}
-
-// onString reports whether the command refuses what is no string.
-func (k Kind) onString() bool {
-	switch k {
-	case Get, GetSet, Append, Incr, GetEX, GetDel:
-		return true
-	}
-	return false
-}
-
 // applyToHash is apply for the commands on hashes. The order of the fields is none of its business: some clients lose it.
 func applyToHash(s state, o *Operation) (next state, reply string) {
 	hash, fields := Hash(s.value), strings.Fields(o.Field)
@@ -120,9 +102,5 @@ func applyToHash(s state, o *Operation) (next state, reply string) {
 
 // hashed returns the state with a hash and the expiry that the key has; without a field it is gone.
 func (s state) hashed(h Hash) state {
-	if h == "" {
-		return s.gone()
-	}
-	s.live, s.hash, s.value = true, true, string(h.Sorted())
-	return s
+	return s.holding(hashes, string(h.Sorted()))
 }

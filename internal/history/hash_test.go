@@ -45,7 +45,8 @@ func TestWrongHistoriesOfHashesAreShown(t *testing.T) {
 
 // TestWhatIsDrawnIsSentAsMeant: every command has what it needs, and long values are cut short for people.
 func TestWhatIsDrawnIsSentAsMeant(t *testing.T) {
-	least := map[Kind]int{HGetAll: 2, HGet: 3, HMGet: 3, HDel: 3, HSet: 4, HSetNX: 4, HIncr: 4}
+	least := map[Kind]int{HGetAll: 2, HGet: 3, HMGet: 3, HDel: 3, HSet: 4, HSetNX: 4, HIncr: 4, RPush: 3, LPush: 3, RPop: 2, LPop: 2, LMove: 5, LRem: 4, LTrim: 4,
+		LRange: 4, SAdd: 3, SRem: 3, SPop: 2, SIsMember: 3, SMembers: 2, ZAdd: 4, ZIncr: 4, ZRem: 3, ZPopMin: 2, ZScore: 3, ZRange: 5}
 	seen := map[Kind]bool{}
 	for i := range int64(20_000) {
 		c := Draw("key"+string(rune('a'+i%20)), i, 0)

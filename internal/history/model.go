@@ -7,11 +7,11 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// state is a key's: absent, or a string or a hash, which may have an expiry.
+// state is a key's: absent, or something of a family, which may have an expiry.
 type state struct {
-	live  bool
-	hash  bool
-	value string // of a hash a Hash
+	live   bool
+	family family
+	value  string // of a hash a Hash; see collection.go
 	// earliest and latest bound the moment of expiry, in Unix milliseconds: the command
 	// that set it took effect some time between call and return. latest is 0 for no expiry.
 	earliest, latest int64
@@ -66,11 +66,19 @@ func (s state) persisting() state {
 // apply is what an operation's command means in a state: the state after it, and the
 // reply.
 func apply(s state, o *Operation) (next state, reply string) {
-	switch {
-	case s.live && (s.hash && o.Kind.onString() || !s.hash && o.Kind.onHash()):
+	wanted := o.Kind.family()
+	if s.live && wanted != anything && wanted != s.family {
 		return s, WrongType
-	case o.Kind.onHash():
+	}
+	switch wanted {
+	case hashes:
 		return applyToHash(s, o)
+	case lists:
+		return applyToList(s, o)
+	case sets:
+		return applyToSet(s, o)
+	case sortedSets:
+		return applyToSortedSet(s, o)
 	}
 	old := Nil
 	if s.live {
@@ -172,8 +180,10 @@ func (p *possible) step(o *Operation) *possible {
 	}
 	for _, s := range p.states {
 		for _, found := range s.at(o.CallAt, o.ReturnAt) {
-			if after, reply := apply(found, o); o.Unknown || reply == o.Reply {
-				next.add(after)
+			for _, choice := range o.choices(found) {
+				if after, reply := apply(found, choice); o.Unknown || reply == o.Reply {
+					next.add(after)
+				}
 			}
 		}
 	}

@@ -84,12 +84,11 @@ func (c *Client) Pipeline(commands []Command) []Call {
 	return calls
 }
 
-// Done notes the reply: the value or Nil for Get, GetSet, GetEX, GetDel and HGet, "OK" for Set
-// and PSetEX, the values for HMGet, separated by spaces, the sorted Hash for HGetAll, the number for the others, or the error of a command that was refused:
-// NotInteger, FieldNotInteger, WrongType.
+// Done notes the reply, or the error of a command that was refused: NotInteger, FieldNotInteger, WrongType. Numbers, and several values in one reply, are as redis-cli
+// shows them, but separated by spaces, and Nil for what is not there; a Hash for HGetAll.
 func (c Call) Done(reply string) {
 	now := time.Now()
-	c.op.Reply, c.op.Return, c.op.ReturnAt = reply, int64(now.Sub(c.recorder.start)), now.UnixMilli()
+	c.op.Reply, c.op.Return, c.op.ReturnAt = c.op.Kind.ordered(reply), int64(now.Sub(c.recorder.start)), now.UnixMilli()
 	c.recorder.add(c.op)
 }
 

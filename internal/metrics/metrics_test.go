@@ -48,7 +48,7 @@ func everything() (*Registry, *Node) {
 	r, n := New("v1.2.3", "abc"), new(Node)
 	n.Register(r, "a", []string{"term_acquired", "stepped_down"}, func() NodeState {
 		return NodeState{Keys: 7, Tombstones: 2, Bytes: 99, SlotsLed: 5461, GossipAlive: 3, Voting: true,
-			FailedSlots: 12, Full: true, Disk: Disk{Bytes: 13, Live: 14, Dead: 15, Journal: 16, Free: 17},
+			FailedSlots: 12, Full: true, RingVotes: true, Disk: Disk{Bytes: 13, Live: 14, Dead: 15, Journal: 16, Free: 17},
 			RepairKeys: 18, RepairBytes: 19, RepairFailed: 20, RepairListed: 24, Repair: []PeerRepair{{"b", 21, time.UnixMilli(22_500), 23}, {Peer: "c"}}}
 	})
 	new(Node).Register(r, "b", nil, func() NodeState { return NodeState{} })
@@ -80,6 +80,8 @@ func TestScrapeShowsWhatWasCounted(t *testing.T) {
 		`quoll_node_voting{node="b"} 0`,
 		`quoll_node_failed_slots{node="a"} 12`,
 		`quoll_node_full{node="a"} 1`,
+		`quoll_node_ring_votes{node="a"} 1`,
+		`quoll_node_ring_leads{node="a"} 0`,
 		`quoll_node_full{node="b"} 0`,
 		`quoll_node_disk_bytes{node="a"} 13`,
 		`quoll_node_disk_live_bytes{node="a"} 14`,

@@ -62,6 +62,8 @@ type NodeState struct {
 	FailedSlots int
 	// Full: there is no room for writes.
 	Full bool
+	// RingVotes: it is one of those who decide on the ring, RingLeads: it leads them.
+	RingVotes, RingLeads bool
 	// Behind: it tells who waits that it is behind with its work.
 	Behind bool
 	// What the store takes of the disk, in bytes.
@@ -126,6 +128,8 @@ func (c *collector) nodeState(state func() NodeState) {
 	failed := c.describe("quoll_node_failed_slots", "Slots that the node does not vote for because their data is damaged.")
 	behind := c.describe("quoll_node_behind", "1 while the node tells who waits that it is behind with its work.")
 	full := c.describe("quoll_node_full", "1 while there is no room for writes.")
+	ringVotes := c.describe("quoll_node_ring_votes", "1 if the node is one of those who decide on changes of the ring.")
+	ringLeads := c.describe("quoll_node_ring_leads", "1 if the node leads those who decide on changes of the ring: while none does it cannot be changed.")
 	disk := c.describe("quoll_node_disk_bytes", "Size of all files of the store.")
 	live := c.describe("quoll_node_disk_live_bytes", "Records on disk that are not obsolete.")
 	dead := c.describe("quoll_node_disk_dead_bytes", "Obsolete records on disk, not yet given back.")
@@ -148,6 +152,8 @@ func (c *collector) nodeState(state func() NodeState) {
 		gauge(failed, float64(now.FailedSlots))
 		gauge(behind, truth(now.Behind))
 		gauge(full, truth(now.Full))
+		gauge(ringVotes, truth(now.RingVotes))
+		gauge(ringLeads, truth(now.RingLeads))
 		gauge(disk, float64(now.Disk.Bytes))
 		gauge(live, float64(now.Disk.Live))
 		gauge(dead, float64(now.Disk.Dead))

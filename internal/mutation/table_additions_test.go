@@ -66,6 +66,12 @@ var additions = []mutation{
 		caught: scenario(change, "TestAllAreGone", `one begins`), edits: []edit{
 			{"ring/change/loss.go", `left = goal[:1:1]`, `left = goal`},
 		}},
+	{name: "change-refound-keeps-epochs", rule: "Those who decide are lost", effect: "slots stay in epochs of which those that are gone may know later ones",
+		caught: scenario(change, "TestRefound", `Not equal`), edits: []edit{
+			{"ring/change/refound.go", `		e.slot(slot)
+`, `		_ = slot
+`},
+		}},
 	{name: "clear-unpromised", rule: "Slot-wide clear", effect: "a clear does not promise",
 		caught: scenario(register, "TestClear", `an acceptance is a promise`), edits: []edit{
 			{"node/register/acceptor.go", `		a.promise(m.Ballot, w)
@@ -98,7 +104,7 @@ var additions = []mutation{
 		}},
 	{name: "clear-doubt", rule: "Slot-wide clear", effect: "a clear does not wait for requests in doubt, whose fate nobody can tell after it",
 		caught: scenario(register, "TestAClearWaitsForRequestsInDoubt", `(?s)expected: 1.*actual  : 0`), edits: []edit{
-			{"node/register/clear.go", `len(h.clear.queue) > 0 && h.doubt == 0 {`, `len(h.clear.queue) > 0 {`},
+			{"node/register/clear.go", `len(h.clear.queue) > 0 && h.doubt == 0 &&`, `len(h.clear.queue) > 0 &&`},
 			{"node/register/key.go", `if !ks.known && (len(ks.doubt) > 0 || !ks.queue[0].blind) {`, `if len(ks.doubt) > 0 || !ks.known && !ks.queue[0].blind {`},
 		}},
 	{name: "clear-retry", rule: "Slot-wide clear", effect: "a clear that was sent is NotDone when the term is lost",
@@ -111,7 +117,7 @@ var additions = []mutation{
 		}},
 	{name: "resolve-clear-floor", rule: "Slot-wide clear", effect: "R11, case 3, does not take for absent what a clear left",
 		caught: scenario(register, "TestR11PurgedAfterAClear", `applied again after it was deleted and purged`), edits: []edit{
-			{"node/register/resolve.go", `purged := !ks.present && found`, `purged := found.IsZero() && found`},
+			{"node/register/resolve.go", `purged := !present && found`, `purged := found.IsZero() && found`},
 		}},
 	{name: "clear-newer", rule: "Slot-wide clear", effect: "a clear deletes records that are newer",
 		caught: scenario(memory, "TestConformance/Clear", `no record`), edits: []edit{

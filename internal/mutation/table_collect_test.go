@@ -35,6 +35,10 @@ var collectRules = []mutation{
 		caught: scenario(room, "TestOneThatStays", `Not equal`), edits: []edit{
 			{"node/collect/slot.go", `		if slices.Contains(config.Old(), self) {`, `		if slices.Contains(config.Old(), self) && self == 0 {`},
 		}},
+	{name: "collect-home-leaves", rule: "R18", effect: "keys are to be written again by the home that leaves with this change, as others say that it leads: it takes up nothing that another one can do",
+		caught: scenario(room, "TestEverybodyPointsToWhoLeaves", `Not equal`), edits: []edit{
+			{"node/collect/again.go", ` && !config.Leaves(hint)`, ``},
+		}},
 	{name: "collect-slot", rule: "R18", effect: "what is known of the slot is not taken over",
 		caught: scenario(room, "TestWhatIsKnownOfTheSlotIsTakenOver", `Not equal`), edits: []edit{
 			{"node/collect/slot.go", `if s.Acceptor().TakeOver(d.page, &w); w.Wanted() {`, `if s.Acceptor().TakeOver(d.page, &w); false {`},

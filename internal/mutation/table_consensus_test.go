@@ -126,7 +126,7 @@ var consensusRules = []mutation{
 		}},
 	{name: "consensus-formation", rule: "An identity is one life of a storage", effect: "the voters of a former formation are taken for this one's",
 		caught: scenario(consensus, "TestVotersOfAnotherFormation", `Not equal`), edits: []edit{
-			{"node/consensus/voters.go", `v.Formation == c.cfg.Formation && `, ``},
+			{"node/consensus/voters.go", `v.Formation == c.formation() && `, ``},
 		}},
 	{name: "consensus-unknown-entry", rule: "Machines are the same everywhere", effect: "what a node does not know it passes over",
 		caught: scenario(consensus, "TestAnEntryOfALaterVersion", `in chain`), edits: []edit{
@@ -155,5 +155,24 @@ var consensusRules = []mutation{
 		return nil
 	}
 `, ``},
+		}},
+	{name: "consensus-other-group", rule: "A group founded again", effect: "what is said in the group before is taken",
+		caught: scenario(consensus, "TestRandomRefounding", `is wrong|panic`), edits: []edit{
+			{"node/consensus/core.go", ` || h.group != c.refounded {`, ` {`},
+			{"node/consensus/core.go", ` && inner.group == h.group {`, ` {`},
+		}},
+	{name: "consensus-keeps-votes", rule: "A group founded again", effect: "who hears of a later group goes on with the log of the one before",
+		caught: scenario(consensus, "TestRandomRefounding", `is wrong|panic`), edits: []edit{
+			{"node/consensus/core.go", `	case cfg.Refounded > c.refounded:`, `	case cfg.Refounded > c.refounded && cfg.Initial == nil:
+		c.refounded = cfg.Refounded
+	case cfg.Refounded > c.refounded:`},
+		}},
+	{name: "consensus-founds-with-less", rule: "A group founded again", effect: "it begins with what the survivor knows to be decided only",
+		caught: scenario(consensus, "TestRandomRefounding", `founded again without`), edits: []edit{
+			{"node/consensus/refound.go", `err != nil || last == c.applied {`, `err != nil || last >= c.applied {`},
+		}},
+	{name: "consensus-founds-with-any", rule: "A group founded again", effect: "of two logs the longer one counts, whatever its term",
+		caught: scenario(consensus, "TestOfTwoLogs", `Not equal`), edits: []edit{
+			{"node/consensus/refound.go", `cmp.Compare(p.Term, q.Term), `, ``},
 		}},
 }

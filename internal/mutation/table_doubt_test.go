@@ -11,16 +11,23 @@ var doubtRules = []mutation{
 			{"node/register/resolve.go", `case len(r.attempts) == 0:`, `case len(r.attempts) == 0 || r.blind:`},
 		}},
 	{name: "retry-expired", rule: "R11", effect: "a write that was sent is NotDone when its time is up",
-		caught: search("leaving", 400), edits: []edit{
-			{"node/register/tick.go", `if len(r.attempts) > 0 {
-		h.answer(r, Answer{Outcome: Unknown, Reason: NoQuorum})`, `if false {
-		h.answer(r, Answer{Outcome: Unknown, Reason: NoQuorum})`},
+		caught: scenario(register, "TestASlowRequestIsKept", `Not equal`), edits: []edit{
+			{"node/register/tick.go", `Outcome: r.undecided(), Reason: NoQuorum`, `Outcome: NotDone, Reason: NoQuorum`},
 		}},
 	{name: "retry-abandoned", rule: "R11", effect: "a write that was sent is NotDone when the home leaves or fails",
 		caught: search("epochs", 300), edits: []edit{
-			{"node/register/resolve.go", `if len(r.attempts) > 0 {
-			outcome = Unknown`, `if false {
-			outcome = Unknown`},
+			{"node/register/resolve.go", `Outcome: r.undecided(), Reason: reason`, `Outcome: NotDone, Reason: reason`},
+		}},
+	{name: "doubt-reads", rule: "R11", effect: "a read is turned away though the write behind it is in doubt, and may come after it then",
+		caught: scenario(register, "TestR11ReadsBeforeADoubt", `Not equal`), edits: []edit{
+			{"node/register/resolve.go", `		ks.shareFate(h.ballot)
+`, ``},
+		}},
+	{name: "doubt-reads-unknown", rule: "R11", effect: "a read that was in doubt with a write is answered as if it had written",
+		caught: scenario(register, "TestR11ReadsBeforeADoubt", `Not equal`), edits: []edit{
+			{"node/register/request.go", `	if r.written {
+`, `	if len(r.attempts) > 0 {
+`},
 		}},
 	{name: "resolve-nowrite", rule: "R11", effect: "what is found out of a write in doubt is not made final by an identity write",
 		caught: search("chaos", 400), edits: []edit{
@@ -43,7 +50,7 @@ var doubtRules = []mutation{
 	{name: "resolve-nofloor", rule: "R11", effect: "case 3: a write in doubt is done again though it may have been deleted and purged",
 		caught: scenario(register, "TestR11Purged", `append k v`), edits: []edit{
 			{"node/register/resolve.go", `case foreign || purged:`, `case foreign:`},
-			{"node/register/resolve.go", `purged := !ks.present`, `_ = !ks.present`},
+			{"node/register/resolve.go", `purged := !present`, `_ = !present`},
 		}},
 	{name: "resolve-sameterm", rule: "R11", effect: "case 1 does not compare the seq",
 		caught: scenario(register, "TestMatching", `Expected nil`), edits: []edit{
@@ -61,7 +68,7 @@ var doubtRules = []mutation{
 		}},
 	{name: "resolve-forget", rule: "R11", effect: "an identity write is not an attempt",
 		caught: scenario(register, "TestR11DoubtOverSeveralTerms", `(?s)expected: uint64\(0x2\).*actual  : int\(1\)`), edits: []edit{
-			{"node/register/resolve.go", `			r.attempted(next, match.start, match.end)
+			{"node/register/resolve.go", `			r.shares(next, match.start, match.end)
 `, ""},
 		}},
 	{name: "dup-forward", rule: "R11", effect: "a request is sent to its home twice",

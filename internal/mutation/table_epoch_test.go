@@ -215,7 +215,7 @@ var epochRules = []mutation{
 		}},
 	{name: "unsure-votes", rule: "R18", effect: "a replica votes in a quorum read with a clear that may not have been chosen",
 		caught: scenario(node, "TestWhatIsUnsureIsNoVote", `Not equal`), edits: []edit{
-			{"node/exec/read.go", `return rec, present || !sl.Meta().Unsure, register.ReasonNone`, `return rec, present || sl != nil, register.ReasonNone`},
+			{"node/exec/read.go", `(present || !sl.Meta().Unsure), register.ReasonNone`, `(present || sl != nil), register.ReasonNone`},
 		}},
 	{name: "unsure-for-ever", rule: "R18", effect: "a clear that a replica accepts leaves it unsure",
 		caught: scenario(register, "TestR18AClearThatIsUnsureIsNoAgreement", `a clear that it accepted itself`), edits: []edit{
@@ -234,6 +234,10 @@ var lifeRules = []mutation{
 		caught: scenario(node, "TestARestartedMemoryNodeNeverVotes", `no result`), edits: []edit{
 			{"node/replica/view.go", `return v.lives[life{m.Name, m.Generation}]`, `known, _ := v.Cluster.ByName(m.Name)
 	return known.ID`},
+		}},
+	{name: "copy-address", rule: "R19", effect: "a copy of a node's disk is taken for the node itself if it has the same address",
+		caught: scenario(node, "TestACopyOfANodeIsRefused", `An error is expected`), edits: []edit{
+			{"node/members.go", ` || other.Process != theirs.Process`, ``},
 		}},
 	{name: "ring-late", rule: "R19", effect: "a node votes before it has saved the ring that it votes in",
 		caught: scenario(node, "TestTheRingIsSavedBeforeTheFirstVote", `Expected nil, but got: &replica.View`), edits: []edit{

@@ -124,7 +124,7 @@ var hashRules = []mutation{
 		}},
 	{name: "hash-empty-delta", rule: "Hashes", effect: "a delta may leave a hash without fields; a home that removes the last one makes none",
 		caught: scenario(datatype, "TestTheLastFieldIsNoDelta", `in chain|Expected error with|An error is expected`), edits: []edit{
-			{"node/datatype/hash_edit.go", `if next.count() == 0 || next.size() > MaxHashLen {`, `if next.size() > MaxHashLen {`},
+			{"node/datatype/hash_edit.go", `if next.count() == 0 || next.size() > MaxCollectionLen {`, `if next.size() > MaxCollectionLen {`},
 		}},
 	{name: "hash-over-string", rule: "Hashes", effect: "HSET makes a hash of a string",
 		caught: search("hashes", 300), edits: []edit{
@@ -165,21 +165,21 @@ var hashRules = []mutation{
 		caught: scenario(datatype, "TestAReplicaHasTheFormOfTheHome", `replica since`), edits: []edit{
 			{"node/datatype/hash.go", `if h.count() <= packedFields && h.size() <= packedSize {`, `if h.count() <= packedFields && h.size() <= packedSize && (h.parts == nil || h.count() <= packedFields/2) {`},
 		}},
-	{name: "hash-random", rule: "Hashes", effect: "HRANDFIELD always chooses the same",
-		caught: scenario(node, "TestARandomFieldIsTheNodesChoice", `should have 4 item\(s\), but has 1`), edits: []edit{
+	{name: "hash-random", rule: "Hashes", effect: "HRANDFIELD, SPOP and the like always choose the same",
+		caught: scenario(node, "TestARandomElementIsTheNodesChoice", `should have 4 item\(s\), but has 1`), edits: []edit{
 			{"node/replica/env.go", `		req.Random = h.opt.Random.Uint64()`, `		req.Random = 4`},
 		}},
 	{name: "hash-cursor-place", rule: "Hashes", effect: "a cursor of HSCAN is a place in the hash, which moves when others go",
 		caught: scenario(datatype, "TestACursorOutlivesWhatWasScanned", `were not returned`), edits: []edit{
-			{"node/datatype/hash_scan.go", `	for field, value := range all {
-		switch p := parts.Position(field); {`, `	all, i := h.all(), uint64(0)
-	for field, value := range all {
+			{"node/datatype/scan.go", `	for name, value := range all {
+		switch p := parts.Position(name); {`, `	all, i := e.all(), uint64(0)
+	for name, value := range all {
 		i++
-		switch p := i * (parts.Positions / uint64(h.count()+1)); {`},
+		switch p := i * (parts.Positions / uint64(e.count()+1)); {`},
 		}},
 	{name: "hash-cursor-after", rule: "Hashes", effect: "HSCAN goes on after the position of its cursor, not with it",
 		caught: scenario(datatype, "TestACursorOutlivesWhatWasScanned", `the field at the cursor`), edits: []edit{
-			{"node/datatype/hash_scan.go", `start <= p && p < end`, `start < p && p < end`},
+			{"node/datatype/scan.go", `start <= p && p < end`, `start < p && p < end`},
 		}},
 	{name: "hash-cursor-node", rule: "Hashes", effect: "positions of fields are of one node, or of one version of it",
 		caught: scenario(datatype, "TestPositionsStay", `0xf52a15e9a9b5`), edits: []edit{

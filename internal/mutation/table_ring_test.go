@@ -39,6 +39,12 @@ var ringRules = []mutation{
 		caught: scenario(change, "TestIDsWrap", `Not equal|member \d+ after member`), edits: []edit{
 			{"ring/change/member.go", `if _, taken := e.at(e.LastID); !taken {`, `if true {`},
 		}},
+	{name: "change-places", rule: "An address is one member's", effect: "members that have changed places are never where they are, for the address is the other's",
+		caught: scenario(change, "TestMembersChangePlaces", `another member has that address|Received unexpected error`), edits: []edit{
+			{"ring/change/member.go", `		if l.Peer == m.Peer {
+`, `		if false {
+`},
+		}},
 	{name: "change-other-plan", rule: "A plan is committed by its ID", effect: "what is staged has changed, and the plan that was looked at is committed",
 		caught: scenario(change, "TestAPlanIsCommittedOnceByItsID", `that is another plan|An error is expected`), edits: []edit{
 			{"ring/change/commit.go", `c.ID != e.planID(c.Moves)`, `c.ID == "never"`},
@@ -65,7 +71,7 @@ var ringRules = []mutation{
 		}},
 	{name: "change-stuck-counts", rule: "A wave that can't go on holds up only itself", effect: "slots whose collectors are down use up the limit",
 		caught: scenario(change, "TestAStuckWaveHoldsUpOnlyItself", `others take the place`), edits: []edit{
-			{"ring/change/wave.go", `w.readiness(a.Replicas, a.Next) != stuck {`, `len(a.Next) > 0 {`},
+			{"ring/change/wave.go", `w.way(a.Replicas, a.Next).readiness != stuck {`, `len(a.Next) > 0 {`},
 		}},
 	{name: "change-gap", rule: "A delta follows on what it begins at", effect: "a delta is applied to a document that lacks what came before",
 		caught: scenario(change, "TestADeltaWithAGap", `the delta begins after`), edits: []edit{

@@ -56,7 +56,8 @@ const (
 )
 
 // names are the commands' names by Op: they are not sent.
-var names = func() (names [256][]byte) {
+var names = func() [][]byte {
+	names := make([][]byte, command.Ops())
 	for op := range names {
 		if c := command.ByOp(command.Op(op)); c != nil {
 			names[op] = []byte(c.Name)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/record"
@@ -45,15 +47,22 @@ const (
 	MethodShow  Method = 17 // ShowRequest -> ShowPage: between members of a slot that changes, as the next two
 	MethodFetch Method = 18 // KeysRequest -> CopyPage
 	MethodAgain Method = 19 // KeysRequest -> AgainReply
+
+	MethodGroup Method = 20 // -> GroupState as JSON: between nodes
 )
 
 // ErrCall is wrapped by errors that the called node returned.
 var ErrCall = errors.New("the node refused")
 
+// ErrSilent is returned by CallObjects when neither the reply nor a piece of an object has come for too long.
+var ErrSilent = errors.New("no answer came, nor a part of one")
+
 // Caller makes calls over a link. The owner of the link hands it what belongs to
-// it: HandleReply for FrameCallReply frames and Down when a connection ends.
+// it: HandleReply for FrameCallReply frames, HandlePiece for each piece of an object, and Down when a connection ends.
 type Caller struct {
 	link *wire.Link
+
+	pieces atomic.Uint64 // of objects, that have come
 
 	mu      sync.Mutex
 	next    uint64
@@ -81,12 +90,17 @@ func NewCaller(link *wire.Link) *Caller {
 // once when the link is down, and when the connection ends meanwhile: the request may or may
 // not have been executed then.
 func (c *Caller) Call(ctx context.Context, method Method, payload []byte) ([]byte, error) {
-	reply, _, err := c.CallObjects(ctx, method, payload)
+	reply, _, err := c.call(ctx, method, payload, 0)
 	return reply, err
 }
 
-// CallObjects is Call for methods whose reply may refer to objects that came ahead of it.
-func (c *Caller) CallObjects(ctx context.Context, method Method, payload []byte) ([]byte, Objects, error) {
+// CallObjects is Call for methods whose reply may refer to objects that came ahead of it. These may take long, but not be silent for that long: a reply that
+// was lost on a connection that lives comes never.
+func (c *Caller) CallObjects(ctx context.Context, method Method, payload []byte, silence time.Duration) ([]byte, Objects, error) {
+	return c.call(ctx, method, payload, silence)
+}
+
+func (c *Caller) call(ctx context.Context, method Method, payload []byte, silence time.Duration) ([]byte, Objects, error) {
 	done := make(chan callResult, 1)
 	c.mu.Lock()
 	c.next++
@@ -102,13 +116,29 @@ func (c *Caller) CallObjects(ctx context.Context, method Method, payload []byte)
 	if err := c.link.SendFrames(wire.EndFrame(frame, 0)); err != nil {
 		return nil, nil, err
 	}
-	select {
-	case result := <-done:
-		return result.payload, result.objects, result.err
-	case <-ctx.Done():
-		return nil, nil, ctx.Err()
+	var silent <-chan time.Time
+	if silence > 0 {
+		ticker := time.NewTicker(silence)
+		defer ticker.Stop()
+		silent = ticker.C
+	}
+	for pieces := c.pieces.Load(); ; {
+		select {
+		case result := <-done:
+			return result.payload, result.objects, result.err
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		case <-silent:
+			before := pieces
+			if pieces = c.pieces.Load(); pieces == before {
+				return nil, nil, ErrSilent
+			}
+		}
 	}
 }
+
+// HandlePiece notes that a piece of an object came, which may be one that a reply refers to.
+func (c *Caller) HandlePiece() { c.pieces.Add(1) }
 
 // CallJSON is Call for methods whose reply is JSON, which it decodes into reply.
 func (c *Caller) CallJSON(ctx context.Context, method Method, payload []byte, reply any) error {

@@ -34,6 +34,10 @@ type Properties struct {
 	After uint64
 	// Voters are who decides on the ring, as far as a node knows.
 	Voters Voters
+	// Process tells a start of a node from every other one, 0 of one whose version does not say: two that run at the same time with one identity are copies.
+	Process uint64
+	// Settings are those of a node, nil of one whose version does not say.
+	Settings *Settings
 }
 
 // Encode puts the properties into a Hello.
@@ -48,6 +52,12 @@ func (p Properties) Encode(h wire.Hello) wire.Hello {
 	}
 	if p.Member != nil {
 		h.Properties["member"] = toJSON(p.Member)
+	}
+	if p.Process > 0 {
+		h.Properties["process"] = strconv.FormatUint(p.Process, 10)
+	}
+	if p.Settings != nil {
+		h.Properties["settings"] = toJSON(p.Settings)
 	}
 	if p.Failed {
 		h.Properties["failed"] = "true"
@@ -93,6 +103,17 @@ func DecodeProperties(h wire.Hello) (Properties, error) {
 		p.Member = new(ring.Member)
 		if err := json.Unmarshal([]byte(text), p.Member); err != nil {
 			return p, fmt.Errorf("member: %w", err)
+		}
+	}
+	if text := h.Properties["process"]; text != "" {
+		if p.Process, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return p, fmt.Errorf("process: %w", err)
+		}
+	}
+	if text := h.Properties["settings"]; text != "" {
+		p.Settings = new(Settings)
+		if err := json.Unmarshal([]byte(text), p.Settings); err != nil {
+			return p, fmt.Errorf("settings: %w", err)
 		}
 	}
 	if text := h.Properties["ring"]; text != "" {

@@ -88,6 +88,8 @@ func AppendReplyAhead(dst []byte, m *replication.Message, id uint64) []byte {
 		return wire.AppendBallot(dst, m.Promised)
 	}
 	switch m.Kind {
+	case replication.Prepare:
+		dst = wire.AppendBool(dst, m.Present)
 	case replication.SyncRead:
 		dst = wire.AppendBytes(dst, m.Key)
 		dst = wire.AppendVersion(dst, m.Held)
@@ -119,7 +121,9 @@ func DecodeReply(d *wire.Decoder, m *replication.Message) {
 		return
 	}
 	switch m.Kind {
-	case replication.Prepare, replication.Confirm, replication.Purge:
+	case replication.Confirm, replication.Purge:
+	case replication.Prepare:
+		m.Present = d.Bool()
 	case replication.SyncRead:
 		m.Key, m.Held, m.Present, m.Floor = d.Bytes(), d.Version(), d.Bool(), d.Version()
 		either := d.Bool()

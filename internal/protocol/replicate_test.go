@@ -49,6 +49,8 @@ var (
 			return m
 		}
 		switch m.Kind {
+		case replication.Prepare:
+			m.Present = rapid.Bool().Draw(t, "batch open")
 		case replication.SyncRead:
 			m.Key, m.Held, m.Present = someBytes.Draw(t, "key"), versions.Draw(t, "held"), rapid.Bool().Draw(t, "present")
 			either := rapid.Bool().Draw(t, "same or unsure")

@@ -19,6 +19,11 @@ type RingNews struct {
 	Version, Digest uint64
 }
 
+// Supersedes reports whether news of somebody takes the place of older news of the same: that he knows an earlier version of the same ring is none.
+func (n RingNews) Supersedes(older RingNews) bool {
+	return n.Formation != older.Formation || n.Version >= older.Version
+}
+
 // NewsLength is how many bytes AppendRingNews appends.
 const NewsLength = 24
 

@@ -65,13 +65,27 @@ type Type uint8
 
 // The data types. The numbers are stored and sent: append only.
 const (
-	None   Type = 0
-	String Type = 1
-	Hash   Type = 2
+	None      Type = 0
+	String    Type = 1
+	Hash      Type = 2
+	List      Type = 3
+	Set       Type = 4
+	SortedSet Type = 5
 )
 
+// Batch is the type of the register's own record of batches (register.BatchKey), and of no client's key.
+const Batch Type = 64
+
+// ReservedPrefix is what keys begin with that are Quoll's own, and of no client.
+const ReservedPrefix = "\xffquoll:"
+
+// Reserved reports whether a key is Quoll's own. It costs a look at one byte for all others.
+func Reserved(key []byte) bool {
+	return len(key) >= len(ReservedPrefix) && key[0] == ReservedPrefix[0] && string(key[:len(ReservedPrefix)]) == ReservedPrefix
+}
+
 // Known reports whether this version of Quoll has the type.
-func (t Type) Known() bool { return t <= Hash }
+func (t Type) Known() bool { return t <= SortedSet }
 
 // String returns the name that the TYPE command shows.
 func (t Type) String() string {
@@ -82,6 +96,12 @@ func (t Type) String() string {
 		return "string"
 	case Hash:
 		return "hash"
+	case List:
+		return "list"
+	case Set:
+		return "set"
+	case SortedSet:
+		return "zset"
 	}
 	return "unknown"
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -28,7 +29,7 @@ type arena struct {
 
 const (
 	duelists     = 8 // more at a time would make checking slow
-	duelKeys     = 4 // half of them are hashes
+	duelKeys     = 4
 	duelCommands = 50 * duelKeys
 	checkTime    = 2 * time.Second // for a key
 	waitingDuels = 4
@@ -38,10 +39,16 @@ const (
 type duel struct {
 	recorder *history.Recorder
 	clients  [duelists]*history.Client
-	keys     [duelKeys]string
+	keys     [duelKeys]contended
 	left     int // commands
 	unclear  bool
 	underWay sync.WaitGroup
+}
+
+// contended is a key of a duel.
+type contended struct {
+	name string
+	weapon
 }
 
 func newArena(r *run) *arena {
@@ -75,7 +82,7 @@ func (a *arena) begin() *duel {
 		d.clients[i] = d.recorder.Client()
 	}
 	for i := range d.keys {
-		d.keys[i] = fmt.Sprint(a.run.prefix, "duel:", a.made, ":", i+1)
+		d.keys[i] = contended{fmt.Sprint(a.run.prefix, "duel:", a.made, ":", i+1), weapons[(a.made*duelKeys+i)%len(weapons)]}
 	}
 	return d
 }
@@ -114,32 +121,49 @@ func (a *arena) contend(ctx context.Context, c *client) error {
 		return nil
 	}
 	defer d.underWay.Done()
-	command := draw(d.keys[:])
-	call := d.clients[c.number].Begin(command)
-	reply, err := a.run.do(ctx, c.address, command.Args()...)
+	key := d.keys[rand.IntN(duelKeys)]
+	err := a.record(ctx, c.address, d.clients[c.number], key.draw(key.name))
+	if errors.Is(err, errUnknown) {
+		a.doubt(d)
+	}
+	return err
+}
+
+// record sends a command of a duel's client, and notes what comes of it.
+func (a *arena) record(ctx context.Context, address int, client *history.Client, command history.Command) error {
+	call := client.Begin(command)
+	reply, err := a.run.do(ctx, address, command.Args()...)
 	switch known := asReply(err); {
 	case known != "":
 		call.Done(known)
 		return nil
 	case errors.Is(err, errUnknown):
 		call.Unknown()
-		a.doubt(d)
 	case err != nil:
 		call.NoEffect()
 	case reply.null:
 		call.Done(history.Nil)
-	case command.Kind == history.HGetAll:
-		call.Done(string(history.Hash(reply.text).Sorted()))
 	default:
 		call.Done(reply.text)
 	}
 	return err
 }
 
+// last reads what the keys of a duel hold at its end: all that was acknowledged is there. Without an answer it has to do without.
+func (a *arena) last(d *duel) {
+	reader := d.recorder.Client()
+	for i, key := range d.keys {
+		if a.record(context.Background(), i%a.run.store.addresses(), reader, history.Command{Kind: key.whole, Key: key.name}) != nil {
+			return
+		}
+	}
+}
+
 // check checks duels that have ended, and removes their keys.
 func (a *arena) check() {
 	for d := range a.ended {
 		d.underWay.Wait()
+		a.last(d)
 		result := d.recorder.Check(checkTime)
 		a.checked += result.Keys
 		a.undecided += len(result.Undecided)
@@ -150,8 +174,8 @@ func (a *arena) check() {
 			if a.run.opt.Keep {
 				continue
 			}
-			if _, err := a.run.store.do(context.Background(), a.checked%a.run.store.addresses(), "DEL", key); err != nil || d.unclear {
-				a.left = append(a.left, key)
+			if _, err := a.run.store.do(context.Background(), a.checked%a.run.store.addresses(), "DEL", key.name); err != nil || d.unclear {
+				a.left = append(a.left, key.name)
 			}
 		}
 	}

@@ -29,6 +29,9 @@ func (c *client) work(ctx context.Context) {
 }
 
 func (c *client) step(ctx context.Context) error {
+	if c.run.opt.Transfers && rand.IntN(2) == 0 {
+		return c.run.bank.step(ctx, c)
+	}
 	switch n := rand.IntN(20); {
 	case n < 7 && c.number < c.run.opt.Keys:
 		return c.write(ctx)
@@ -108,15 +111,23 @@ const askTime = 5 * time.Second
 
 // isOldEverywhere asks all addresses, and reports whether all of them answered, and none with what had been acknowledged or read.
 func (r *run) isOldEverywhere(ctx context.Context, j judged, at floor) bool {
+	return r.everywhere(ctx, func(ctx context.Context, address int) (bool, error) {
+		_, _, old, err := r.look(ctx, address, j, at)
+		return old, err
+	})
+}
+
+// everywhere reports whether all addresses answer in time, and all that it is so.
+func (r *run) everywhere(ctx context.Context, so func(ctx context.Context, address int) (bool, error)) bool {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	for address := range r.store.addresses() {
-		_, _, old, err := r.look(ctx, address, j, at)
+		is, err := so(ctx, address)
 		for err != nil && ctx.Err() == nil {
 			rest(ctx)
-			_, _, old, err = r.look(ctx, address, j, at)
+			is, err = so(ctx, address)
 		}
-		if err != nil || !old {
+		if err != nil || !is {
 			return false
 		}
 	}

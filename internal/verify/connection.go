@@ -17,6 +17,8 @@ type connection struct {
 	net.Conn
 	in  *bufio.Reader
 	out []byte
+	// transactions is how many were begun.
+	transactions int
 }
 
 // Bounds of an answer: nobody writes longer values here.
@@ -41,14 +43,23 @@ func (c *connection) ask(end time.Time, args ...any) (answer, error) {
 	if err := c.SetDeadline(end); err != nil {
 		return answer{}, err
 	}
-	c.out = resp.AppendArray(c.out[:0], len(args))
-	for _, arg := range args {
-		c.out = resp.AppendBulk(c.out, fmt.Sprint(arg))
-	}
-	if _, err := c.Write(c.out); err != nil {
+	if err := c.send(args); err != nil {
 		return answer{}, err
 	}
 	return c.read()
+}
+
+// send writes commands in one piece.
+func (c *connection) send(commands ...[]any) error {
+	c.out = c.out[:0]
+	for _, args := range commands {
+		c.out = resp.AppendArray(c.out, len(args))
+		for _, arg := range args {
+			c.out = resp.AppendBulk(c.out, fmt.Sprint(arg))
+		}
+	}
+	_, err := c.Write(c.out)
+	return err
 }
 
 // read takes an answer.

@@ -2,17 +2,21 @@ package verify
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// readBack reads everything once more, when nobody writes any more, and returns how many keys did not answer within the time.
+// readBack reads everything once more, when nobody writes any more, and returns how many keys, and groups of accounts, did not answer within the time.
 func (r *run) readBack(ctx context.Context, patience time.Duration) (unread int) {
 	r.phase.Store(readingBack)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return inParallel(r.opt.Clients, r.pool.all(), func(n int, j judged) bool {
+	var groups sync.WaitGroup
+	unreadGroups := 0
+	groups.Go(func() { unreadGroups = r.bank.readBack(ctx) })
+	unread = inParallel(r.opt.Clients, r.pool.all(), func(n int, j judged) bool {
 		for ; ctx.Err() == nil; n++ {
 			if r.read(ctx, n%r.store.addresses(), j) == nil {
 				return true
@@ -21,6 +25,8 @@ func (r *run) readBack(ctx context.Context, patience time.Duration) (unread int)
 		}
 		return false
 	})
+	groups.Wait()
+	return unread + unreadGroups
 }
 
 // remove deletes all keys, unless they are to be kept, and returns how many may be left.
@@ -31,7 +37,7 @@ func (r *run) remove(ctx context.Context) (left int) {
 	r.phase.Store(removing)
 	ctx, cancel := context.WithTimeout(ctx, removeTime)
 	defer cancel()
-	return inParallel(r.opt.Clients, append(r.pool.keys(), r.arena.left...), func(n int, key string) bool {
+	return inParallel(r.opt.Clients, slices.Concat(r.pool.keys(), r.arena.left, r.bank.keys()), func(n int, key string) bool {
 		for ; ctx.Err() == nil; n++ {
 			if _, err := r.store.do(ctx, n%r.store.addresses(), "DEL", key); err == nil {
 				return true

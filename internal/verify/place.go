@@ -9,10 +9,11 @@ import (
 )
 
 // place is where a register or counter is: a key, a field of a hash that it shares with others, or all fields of a hash of its own. Those are
-// written by one command, so whoever reads them at once finds them equal.
+// written by one command, so whoever reads them at once finds them equal. Or it is the score of a member of a sorted set, which is a field then, one only.
 type place struct {
 	key    string
 	fields []string
+	scored bool
 }
 
 // rowFields are those of a hash that is one register.
@@ -26,8 +27,11 @@ func (p place) holder() string { return p.key }
 
 // set is the command that writes a value.
 func (p place) set(value int64) []any {
-	if len(p.fields) == 0 {
+	switch {
+	case len(p.fields) == 0:
 		return []any{"SET", p.key, value}
+	case p.scored:
+		return []any{"ZADD", p.key, value, p.fields[0]}
 	}
 	command := []any{"HSET", p.key}
 	for _, field := range p.fields {
@@ -38,18 +42,26 @@ func (p place) set(value int64) []any {
 
 // increment is the command that adds one. A counter has one field at most.
 func (p place) increment() []any {
-	if len(p.fields) == 0 {
+	switch {
+	case len(p.fields) == 0:
 		return []any{"INCR", p.key}
+	case p.scored:
+		return []any{"ZINCRBY", p.key, 1, p.fields[0]}
 	}
 	return []any{"HINCRBY", p.key, p.fields[0], 1}
 }
 
 // get is a command that reads the value, one of those that do.
 func (p place) get() []any {
-	if len(p.fields) == 0 {
+	all := rand.IntN(3) == 0
+	switch {
+	case len(p.fields) == 0:
 		return []any{"GET", p.key}
-	}
-	if rand.IntN(3) == 0 {
+	case p.scored && all:
+		return []any{"ZRANGE", p.key, 0, -1, "WITHSCORES"}
+	case p.scored:
+		return []any{"ZSCORE", p.key, p.fields[0]}
+	case all:
 		return []any{"HGETALL", p.key}
 	}
 	command := []any{"HMGET", p.key}
@@ -66,9 +78,9 @@ func (p place) get() []any {
 func (p place) value(command []any, reply answer) (value answer, found *Finding) {
 	words := strings.Fields(reply.text)
 	switch command[0] {
-	case "GET", "HGET":
+	case "GET", "HGET", "ZSCORE":
 		return reply, nil
-	case "HGETALL":
+	case "HGETALL", "ZRANGE":
 		hash, pairs := history.Hash(reply.text), len(words)/2
 		if words = nil; len(p.fields) == 1 || pairs > 0 {
 			for _, field := range p.fields {

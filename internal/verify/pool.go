@@ -14,7 +14,8 @@ type pool struct {
 	mu        sync.Mutex
 	prefix    string
 	made      int         // keys
-	shared    int         // fields of hashes that several share
+	fields    int         // of hashes that several share
+	scores    int         // of sorted sets that several share
 	registers []*register // in use
 	counters  []*counter  // in use
 	resting   []judged    // not written any more, but right as far as is known
@@ -42,22 +43,27 @@ func (p *pool) open(prefix string, registers, counters int) {
 	}
 }
 
-// newRegister returns the next register at a place. Of five there are two keys, two fields of shared hashes, and a hash: an odd number, so that each
-// client, who has every eighth or so, has some of each.
+// newRegister returns the next register at a place. Of five there are two keys, a field of a shared hash, a score of a shared sorted set, and a hash: an odd number,
+// so that each client, who has every eighth or so, has some of each.
 func (p *pool) newRegister(i int) *register {
 	switch i % 5 {
-	case 1, 4:
+	case 1:
 		return &register{place: p.field()}
 	case 2:
-		return &register{place: place{p.key("row"), rowFields}}
+		return &register{place: place{key: p.key("row"), fields: rowFields}}
+	case 4:
+		return &register{place: p.score()}
 	}
 	return &register{place: place{key: p.key("register")}}
 }
 
-// newCounter returns the next counter at a place: every other one is a field.
+// newCounter returns the next counter at a place: of four there are two keys, a field and a score.
 func (p *pool) newCounter(i int) *counter {
-	if i%2 == 1 {
+	switch i % 4 {
+	case 1:
 		return &counter{place: p.field()}
+	case 3:
+		return &counter{place: p.score()}
 	}
 	return &counter{place: place{key: p.key("counter")}}
 }
@@ -67,14 +73,23 @@ func (p *pool) key(kind string) string {
 	return fmt.Sprint(p.prefix, kind, ":", p.made)
 }
 
-// fieldsEach is how many registers and counters share a hash.
+// fieldsEach bounds how many registers and counters share a hash or a sorted set.
 const fieldsEach = 8
 
-// field returns one that is not used yet.
+// field returns a field that is not used yet, score a score.
 func (p *pool) field() place {
-	n := p.shared
-	p.shared++
-	return place{fmt.Sprint(p.prefix, "hash:", n/fieldsEach+1), []string{fmt.Sprint("f", n%fieldsEach+1)}}
+	p.fields++
+	return p.share("hash", p.fields-1, false)
+}
+
+func (p *pool) score() place {
+	p.scores++
+	return p.share("scores", p.scores-1, true)
+}
+
+// share returns the place of the nth field or score.
+func (p *pool) share(kind string, n int, scored bool) place {
+	return place{fmt.Sprint(p.prefix, kind, ":", n/fieldsEach+1), []string{fmt.Sprint("f", n%fieldsEach+1)}, scored}
 }
 
 // register returns the one that is in use at a place.

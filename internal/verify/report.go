@@ -32,7 +32,11 @@ type Report struct {
 	Histories int `json:"histories"`
 	Undecided int `json:"undecided"`
 
-	// Unread keys could not be read back at the end. Of these nothing is known.
+	// Transfers are those that were acknowledged, by the way they went, nil if none were wanted; Readings is how often a whole group of accounts was read and judged.
+	Transfers map[string]int64 `json:"transfers,omitempty"`
+	Readings  int64            `json:"readings,omitempty"`
+
+	// Unread keys, and groups of accounts, could not be read back at the end. Of these nothing is known.
 	Unread int `json:"unread"`
 	// Left keys could not be removed.
 	Left int `json:"left"`

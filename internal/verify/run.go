@@ -22,6 +22,8 @@ type Options struct {
 	For time.Duration
 	// Clients work at the same time. Keys is the number of registers.
 	Clients, Keys int
+	// Transfers has the clients move amounts between accounts, by transactions and by commands of several keys.
+	Transfers bool
 	// Keep leaves the keys where they are.
 	Keep bool
 	// Progress, if there is one, is told how far it is, several times a second, by one goroutine.
@@ -71,6 +73,7 @@ type run struct {
 
 	pool  pool
 	arena *arena
+	bank  *bank
 }
 
 func newRun(opt Options, s store) *run {
@@ -80,19 +83,28 @@ func newRun(opt Options, s store) *run {
 	r.phase.Store(working)
 	r.pool.open(r.prefix, opt.Keys, counters)
 	r.arena = newArena(r)
+	r.bank = newBank(r)
 	return r
 }
 
 // probe finds out whether an address can be verified at all.
 func (r *run) probe(ctx context.Context, address int) error {
 	key := r.prefix + "probe"
-	for _, command := range [][]any{{"SET", key, "1", "EX", "60"}, {"DEL", key}, {"HSET", key, "f", "1"}, {"DEL", key}} {
-		if _, err := r.store.do(ctx, address, command...); err != nil {
-			return err
+	for _, command := range [][]any{{"SET", key, "1", "EX", "60"}, {"HSET", key, "f", "1"}, {"RPUSH", key, "1"}, {"SADD", key, "1"}, {"ZADD", key, "1", "f"}} {
+		for _, command := range [][]any{command, {"DEL", key}} {
+			if _, err := r.store.do(ctx, address, command...); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	if !r.opt.Transfers {
+		return nil
+	}
+	return r.bank.probe(ctx, address)
 }
+
+// id tells the run from others.
+func (r *run) id() string { return r.prefix[len(Prefix) : len(r.prefix)-1] }
 
 // run does all of it.
 func (r *run) run(ctx context.Context) Report {
@@ -105,7 +117,7 @@ func (r *run) run(ctx context.Context) Report {
 	if interrupted {
 		patience = readBackInterrupted
 	}
-	report := Report{Run: r.prefix[len(Prefix) : len(r.prefix)-1], Addresses: r.opt.Addresses, Clients: r.opt.Clients,
+	report := Report{Run: r.id(), Addresses: r.opt.Addresses, Clients: r.opt.Clients,
 		Elapsed: elapsed, Interrupted: interrupted, Operations: r.operations.Load(), Refused: r.refused.Load(), Unknown: r.unknown.Load(),
 		P50: r.line.Percentile(r.began, time.Now(), 0.5), P99: r.line.Percentile(r.began, time.Now(), 0.99)}
 	report.Rate = float64(report.Operations) / max(elapsed.Seconds(), 1e-3)
@@ -113,6 +125,7 @@ func (r *run) run(ctx context.Context) Report {
 	report.Left = r.remove(context.WithoutCancel(ctx))
 	report.Histories, report.Undecided = r.arena.checked, r.arena.undecided
 	report.LastError, _ = r.lastError.Load().(string)
+	r.bank.into(&report)
 	r.findings.into(&report)
 	return report
 }
@@ -164,9 +177,15 @@ func (r *run) progress() Progress {
 func (r *run) do(ctx context.Context, address int, args ...any) (answer, error) {
 	began := time.Now()
 	reply, err := r.store.do(ctx, address, args...)
+	r.count(began, address, !reads(args[0]), err)
+	return reply, err
+}
+
+// count counts how a command went that began then and is over now. Changes says that it is not one that only reads.
+func (r *run) count(began time.Time, address int, changes bool, err error) {
 	now, outcome := time.Now(), timeline.OK
 	switch {
-	case errors.Is(err, errUnknown) && !reads(args[0]):
+	case errors.Is(err, errUnknown) && changes:
 		outcome = timeline.Unknown
 		r.unknown.Add(1)
 	case err != nil && asReply(err) == "":
@@ -178,7 +197,6 @@ func (r *run) do(ctx context.Context, address int, args ...any) (answer, error) 
 	}
 	r.operations.Add(1)
 	r.line.Add(now, now.Sub(began), outcome)
-	return reply, err
 }
 
 func (r *run) name(address int) string {

@@ -24,14 +24,19 @@ type fake struct {
 	ends   int
 	values map[string]string
 	old    map[string]string // values before the last write
+	writes map[string]int    // how often a command that writes was about a key
 	// lie is asked before a command is executed. It may answer instead.
-	lie   func(f *fake, address int, args []string) (reply answer, err error, done bool)
-	calls int
+	lie func(f *fake, address int, args []string) (reply answer, err error, done bool)
+	// lieInExec is lie for transactions, which may have watched keys.
+	lieInExec func(f *fake, address int, watched map[string]int, commands [][]string) (replies []answer, err error, done bool)
+	calls     int
 }
 
 var errRefused = errors.New("CLUSTERDOWN nothing was done")
 
-func newFake() *fake { return &fake{ends: 3, values: map[string]string{}, old: map[string]string{}} }
+func newFake() *fake {
+	return &fake{ends: 3, values: map[string]string{}, old: map[string]string{}, writes: map[string]int{}}
+}
 
 func (f *fake) addresses() int { return f.ends }
 
@@ -54,6 +59,14 @@ func (f *fake) do(ctx context.Context, address int, args ...any) (answer, error)
 }
 
 func (f *fake) execute(words []string) (answer, error) {
+	for _, key := range words[1:] {
+		if !reads(words[0]) {
+			f.writes[key]++
+		}
+	}
+	if reply, done, err := f.executeOnSeveral(words); done {
+		return reply, err
+	}
 	key := words[1]
 	old, live := f.values[key]
 	switch words[0] {
@@ -74,6 +87,9 @@ func (f *fake) execute(words []string) (answer, error) {
 	}
 	if strings.HasPrefix(words[0], "H") {
 		return f.executeOnHash(words)
+	}
+	if reply, done := f.executeOnElements(words); done {
+		return reply, nil
 	}
 	n, err := strconv.ParseInt(old, 10, 64)
 	if live && err != nil {
@@ -286,11 +302,55 @@ func TestLiesAreFoundByTheirName(t *testing.T) {
 			f.values[words[1]] = words[min(2, len(words)-1)]
 			return answer{text: "1"}, nil, about(words, "SETNX", "duel")
 		}, Wrong},
+		"an element is pushed and not there": {func(_ *fake, _ int, words []string) (answer, error, bool) {
+			return answer{text: "1"}, nil, about(words, "RPUSH", "duel")
+		}, Wrong},
+		"an element is handed out twice": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			first, _, _ := strings.Cut(f.values[words[1]], " ")
+			return answer{text: first, null: first == ""}, nil, about(words, "LPOP", "duel")
+		}, Wrong},
+		"LMOVE loses an element": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			if about(words, "LMOVE", "duel") {
+				words[0] = "LPOP"
+			}
+			return answer{}, nil, false
+		}, Wrong},
+		"SPOP takes another member than it says": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			if set := strings.Fields(f.values[words[1]]); about(words, "SPOP", "duel") && len(set) > 1 {
+				_, _ = f.executeOnElements([]string{"SREM", words[1], set[1]})
+				return answer{text: set[0]}, nil, true
+			}
+			return answer{}, nil, false
+		}, Wrong},
+		"ZPOPMIN takes the last": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			if set := strings.Fields(f.values[words[1]]); about(words, "ZPOPMIN", "duel") && len(set) > 2 {
+				_, _ = f.executeOnElements([]string{"ZREM", words[1], set[len(set)-2]})
+				return answer{text: strings.Join(set[len(set)-2:], " ")}, nil, true
+			}
+			return answer{}, nil, false
+		}, Wrong},
+		"ZINCRBY is done twice": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			if about(words, "ZINCRBY", "scores") {
+				_, _ = f.execute(words)
+			}
+			return answer{}, nil, false
+		}, Wrong},
+		"one address has the scores of before": {func(f *fake, address int, words []string) (answer, error, bool) {
+			old := f.old[words[1]]
+			return answer{text: old}, nil, address == 1 && old != "" && about(words, "ZRANGE", "scores")
+		}, Stale},
+		"a score is lost when another one is written": {func(f *fake, _ int, words []string) (answer, error, bool) {
+			if about(words, "ZADD", "scores") {
+				f.values[words[1]] = words[3] + " " + words[2]
+				return answer{text: "1"}, nil, true
+			}
+			return answer{}, nil, false
+		}, Lost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake()
 			f.lie = func(f *fake, address int, words []string) (answer, error, bool) {
-				if f.calls < 1000 || f.calls%500 > 20 {
+				if f.calls < 1000 || f.calls%100 > 20 {
 					return answer{}, nil, false
 				}
 				if name == "two SETNX succeed" && !about(words, "SETNX", "duel") {

@@ -2,10 +2,8 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"sync"
 	"time"
 )
@@ -54,23 +52,17 @@ func (s *servers) do(ctx context.Context, address int, args ...any) (answer, err
 		return answer{null: true}, err
 	}
 	reply, err := c.ask(until(ctx), args...)
-	var refused refusal
-	switch {
-	case err == nil:
+	if err == nil {
 		at.give(c)
 		return reply, nil
-	case errors.As(err, &refused):
-		at.give(c)
-		if strings.HasPrefix(string(refused), "UNKNOWN ") {
-			err = fmt.Errorf("%w: %w", errUnknown, err)
-		}
-		return answer{null: true}, err
 	}
-	// A server that ended has closed the others too, and to write to them would be one more command whose outcome
-	// nobody knows.
-	c.close()
-	at.forget(false)
-	return answer{null: true}, fmt.Errorf("%w: %w", errUnknown, err)
+	broken, err := outcome(err, true)
+	if broken {
+		at.discard(c)
+	} else {
+		at.give(c)
+	}
+	return answer{null: true}, err
 }
 
 // until is when an answer has to be there.
@@ -116,6 +108,13 @@ func (at *server) give(c *connection) {
 		return
 	}
 	at.idle = append(at.idle, c)
+}
+
+// discard closes a connection that is of no use, and what is idle: a server that ended has closed the others too, and to write to them would be one more command
+// whose outcome nobody knows.
+func (at *server) discard(c *connection) {
+	c.close()
+	at.forget(false)
 }
 
 // forget closes what is idle, and, if that is the end, whatever is given back later.

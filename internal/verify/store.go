@@ -43,6 +43,8 @@ func (a answer) word() string {
 type store interface {
 	addresses() int
 	do(ctx context.Context, address int, args ...any) (answer, error)
+	// hold returns a session with an address, which the caller ends.
+	hold(ctx context.Context, address int) (session, error)
 }
 
 // errUnknown: nobody knows what became of a command.
@@ -53,10 +55,13 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
+// noSuchKey is what RENAME says if there is nothing to rename.
+const noSuchKey = "ERR no such key"
+
 // asReply is an error that is as good as a value: what a command answers if it finds something of another kind than it wants. It is "" for
 // others.
 func asReply(err error) string {
-	for _, reply := range []string{history.NotInteger, history.FieldNotInteger, history.WrongType} {
+	for _, reply := range []string{history.NotInteger, history.FieldNotInteger, history.WrongType, noSuchKey} {
 		if err != nil && strings.HasPrefix(err.Error(), reply) {
 			return reply
 		}
@@ -66,11 +71,11 @@ func asReply(err error) string {
 
 // reads reports whether a command only reads.
 func reads(command any) bool {
-	switch command {
-	case "GET", "HGET", "HMGET", "HGETALL":
+	name, _ := command.(string)
+	if name == "MGET" || name == "WATCH" {
 		return true
 	}
-	return false
+	return history.Kind(name).Reads()
 }
 
 // explain says in a line why an address cannot be verified.

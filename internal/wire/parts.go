@@ -119,11 +119,15 @@ func (r *frameReader) join(part frame) (whole frame, complete bool, err error) {
 	}, true, nil
 }
 
-// grow returns the large frame with room for n more bytes: at most twice what has come, whatever was announced.
+// mostAhead is how many times what has come of a large frame there is room for, whatever was announced: memory follows bytes. The more that is, the less is
+// copied, and garbage in the end.
+const mostAhead = 8
+
+// grow returns the large frame with room for n more bytes.
 func (r *frameReader) grow(n int) []byte {
 	have := len(r.large)
 	if cap(r.large)-have >= n {
 		return r.large
 	}
-	return buffer.Append(make([]byte, 0, min(r.total, max(2*have, have+n))), r.large)
+	return buffer.Append(make([]byte, 0, min(r.total, max(mostAhead*have, have+n))), r.large)
 }

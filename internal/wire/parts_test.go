@@ -129,6 +129,20 @@ func TestBadPartsAreErrors(t *testing.T) {
 	r, err := join(large[:100])
 	require.NoError(t, err)
 	require.LessOrEqual(t, cap(r.large), 200)
+	const frame = 64 << 20
+	long := numbered(1, frame)
+	r = newFrameReader(bytes.NewReader(nil), 2*frame)
+	made, room := 0, 0
+	for at := 0; at < len(long); at += partSize {
+		require.LessOrEqual(t, cap(r.large), mostAhead*max(at, partSize), "memory follows bytes")
+		if cap(r.large) != room {
+			room = cap(r.large)
+			made += room
+		}
+		_, _, err = r.join(part(long[at:min(len(long), at+partSize)]))
+		require.NoError(t, err)
+	}
+	require.Less(t, made, frame*4/3, "and what is made is mostly what is used")
 }
 
 // narrow is a connection that takes a MiB in a tenth of a second.

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// slotsAtOnce is how many slots are collected at the same time, each a page at a time.
-	slotsAtOnce = 4
+	// slotsAtOnce is how many slots are collected at the same time, each a page at a time. Where slots are small it is answers that are waited for, and not the rate.
+	slotsAtOnce = 8
 	// retryFirst is the time until a slot is tried again that could not go on, and retryMost what that grows to.
 	retryFirst = 50 * time.Millisecond
 	retryMost  = 2 * time.Second
@@ -45,7 +45,9 @@ type Collector struct {
 	again  atomic.Int64 // and that were written again
 
 	mu        sync.Mutex
-	runs      map[uint16]*run // of the slots that this node has to collect
+	runs      map[uint16]*run // of the slots that this node has to collect:
+	open      schedule        // those that are to be worked at, but for those that are, and
+	done      schedule        // those that are to be reported, for the first time or again
 	running   int
 	collected int
 }
@@ -63,7 +65,7 @@ func (c *Collector) Update(slots []change.SlotEpoch, rate int64) {
 	c.bucket.set(cmp.Or(rate, DefaultRate), time.Now())
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wanted := make(map[uint16]uint64, len(slots))
+	now, wanted := time.Now(), make(map[uint16]uint64, len(slots))
 	for _, s := range slots {
 		wanted[s.Slot] = s.Epoch
 	}
@@ -75,7 +77,8 @@ func (c *Collector) Update(slots []change.SlotEpoch, rate int64) {
 	}
 	for slot, epoch := range wanted {
 		if c.runs[slot] == nil {
-			c.runs[slot] = newRun(c, slot, epoch)
+			c.runs[slot] = newRun(c, slot, epoch, now)
+			c.open.add(c.runs[slot])
 		}
 	}
 	c.look()
@@ -93,9 +96,8 @@ func (c *Collector) look() {
 func (c *Collector) Soon() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, r := range c.runs {
-		r.notBefore = time.Time{}
-	}
+	c.open.now()
+	c.done.now()
 	c.look()
 }
 
@@ -122,26 +124,20 @@ func (c *Collector) Run(ctx context.Context) {
 	}
 }
 
-// next returns a slot that is to be worked at now, the lowest one, or when there may be one, zero if nobody knows.
-func (c *Collector) next(now time.Time) (best *run, due time.Time) {
+// next returns a slot that is to be worked at now, the one that has waited longest, or when there may be something to do, zero if nobody knows.
+func (c *Collector) next(now time.Time) (r *run, due time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, r := range c.runs {
-		switch at := r.notBefore; {
-		case r.running || !r.done && c.running == slotsAtOnce:
-		case r.done || at.After(now):
-			if due.IsZero() || at.Before(due) {
-				due = at
-			}
-		case best == nil || r.slot < best.slot:
-			best = r
-		}
+	due = c.done.due()
+	if c.running == slotsAtOnce {
+		return nil, due
 	}
-	if best != nil {
-		best.running = true
-		c.running++
+	r = c.open.take(now)
+	if r == nil {
+		return nil, sooner(due, c.open.due())
 	}
-	return best, due
+	c.running++
+	return r, due
 }
 
 // work works at a slot until it is collected, or cannot go on.
@@ -153,21 +149,22 @@ func (c *Collector) work(ctx context.Context, r *run) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.look()
-	r.running = false
 	c.running--
 	switch {
 	case r.life.Err() != nil: // it is another one's slot by now
 	case err == nil:
-		r.done, r.err, r.notBefore = true, nil, time.Time{}
-		if r.leaves {
-			r.notBefore = r.since.Add(handOver)
+		r.done, r.err, r.notBefore = true, nil, time.Now()
+		if at := r.since.Add(handOver); r.leaves && at.After(r.notBefore) {
+			r.notBefore = at
 		}
+		c.done.add(r)
 		c.collected++
 		c.opt.Metrics.Collected.Inc()
 	default:
 		c.log.Debug("a slot cannot be collected yet", "slot", r.slot, "err", err)
 		r.err, r.notBefore = err, time.Now().Add(min(retryFirst<<min(r.failures, 10), retryMost))
 		r.failures++
+		c.open.add(r)
 	}
 }
 
@@ -176,11 +173,10 @@ func (c *Collector) report() {
 	now := time.Now()
 	c.mu.Lock()
 	var done []change.SlotEpoch
-	for slot, r := range c.runs {
-		if r.done && !r.notBefore.After(now) {
-			done = append(done, change.SlotEpoch{Slot: slot, Epoch: r.epoch})
-			r.notBefore = now.Add(reportAgain)
-		}
+	for r := c.done.take(now); r != nil; r = c.done.take(now) {
+		done = append(done, change.SlotEpoch{Slot: r.slot, Epoch: r.epoch})
+		r.notBefore = now.Add(reportAgain)
+		c.done.add(r)
 	}
 	c.mu.Unlock()
 	if len(done) > 0 {

@@ -459,7 +459,7 @@ func TestAStoreThatFails(t *testing.T) {
 func TestAnswersThatMakeNoSense(t *testing.T) {
 	nodes := newFakes([]uint16{1, 2, 3}, []uint16{1, 2, 4})
 	full(t, nodes, 1, 1)
-	r := newRun(nodes[4].Collector, slot, epoch)
+	r := newRun(nodes[4].Collector, slot, epoch, time.Now())
 	defer r.end()
 	_, err := r.fetch(t.Context(), 1, nil)
 	require.ErrorContains(t, err, "no record")

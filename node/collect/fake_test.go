@@ -148,7 +148,7 @@ func (n *fakeNode) written() (keys []string) {
 
 // collectNow collects the slot as far as that works at the first attempt, without Run.
 func (n *fakeNode) collectNow() error {
-	r := newRun(n.Collector, slot, epoch)
+	r := newRun(n.Collector, slot, epoch, time.Now())
 	defer r.end()
 	return r.collect(r.life)
 }

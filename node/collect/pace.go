@@ -17,6 +17,9 @@ const (
 	// yieldMost is how long a page waits for commands, which come first. A node that is busy for ever collects a page at a time all the same: to move
 	// slots away may be what helps it.
 	yieldMost = time.Second
+	// ahead is for how long a node may take what it could have taken before. Without it every moment in which nobody answered would be lost: slots are
+	// asked for one page after the other, and who answers has commands to execute, too.
+	ahead = 50 * time.Millisecond
 	// meterStep is the time over which the rate is measured.
 	meterStep = 2 * time.Second
 )
@@ -25,7 +28,7 @@ const (
 type bucket struct {
 	mu   sync.Mutex
 	rate int64
-	debt float64 // bytes, as of at
+	debt float64 // bytes, as of at; below zero they may be taken at once
 	at   time.Time
 
 	// What was taken: all of it, since when it is measured, and what came of the measurement before.
@@ -44,7 +47,7 @@ func (b *bucket) set(rate int64, now time.Time) {
 
 // pay lets the debt melt.
 func (b *bucket) pay(now time.Time) {
-	b.debt = max(0, b.debt-now.Sub(b.at).Seconds()*float64(b.rate))
+	b.debt = max(-ahead.Seconds()*float64(b.rate), b.debt-now.Sub(b.at).Seconds()*float64(b.rate))
 	b.at = now
 }
 
@@ -71,7 +74,7 @@ func (b *bucket) due(now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pay(now)
-	return time.Duration(b.debt / float64(b.rate) * float64(time.Second))
+	return max(0, time.Duration(b.debt/float64(b.rate)*float64(time.Second)))
 }
 
 // total returns the bytes that were taken, and how many in a second of late.

@@ -30,14 +30,14 @@ type run struct {
 	leaves bool      // a member leads the slot that leaves it, as far as this node knows
 
 	// What the Collector's lock guards.
-	running, done bool
-	err           error     // why it could not go on
-	failures      int       // since it went on last
-	notBefore     time.Time // to be tried again, or reported
+	done      bool
+	err       error     // why it could not go on
+	failures  int       // since it went on last
+	notBefore time.Time // to be tried again, or reported
 }
 
-func newRun(c *Collector, slot uint16, epoch uint64) *run {
-	r := &run{c: c, slot: slot, epoch: epoch, late: map[uint16]bool{}, since: time.Now()}
+func newRun(c *Collector, slot uint16, epoch uint64, now time.Time) *run {
+	r := &run{c: c, slot: slot, epoch: epoch, late: map[uint16]bool{}, since: now, notBefore: now}
 	r.life, r.end = context.WithCancel(context.Background())
 	return r
 }

@@ -54,6 +54,9 @@ type Config struct {
 	ID uint64
 	// Formation says which group this is, the same on all its nodes. A cluster that forms again has another one, whose voters are not this one's.
 	Formation uint64
+	// Refounded tells groups of a formation apart: the version of the ring with which this one was founded again, 0 as it formed. A storage of an
+	// earlier one is emptied, for what was voted there is of no use any more; one of a later one stays, and the group is that one.
+	Refounded uint64
 
 	Storage   Storage
 	Transport Transport
@@ -62,7 +65,7 @@ type Config struct {
 	// Candidates returns the members of the ring as this node knows them, itself too, none if it knows no ring. It is called by the group's
 	// goroutine, must not block, and the group does not keep what it returns.
 	Candidates func() []Candidate
-	// Initial is what a first voter begins with while its storage is empty, nil on all other nodes.
+	// Initial is what a first voter begins with while its storage is empty, nil on all other nodes. Where a storage is emptied, Initial takes the place of what was there in one write.
 	Initial *Initial
 	// Lead, unless nil, is called in a goroutine of its own when this node has become the leader and has applied whatever was decided
 	// before. ctx ends when it no longer leads. There is one call at a time, and Close waits for it. A leader that is cut off finds out

@@ -22,6 +22,10 @@ type core struct {
 	now  time.Time
 	node *raft.RawNode
 	disk *log
+	// refounded is which group of the formation this is (Config.Refounded).
+	refounded uint64
+	// founds: it has just founded the group, alone, and has nobody to wait for.
+	founds bool
 	// lead is told when the node has become the leader and has applied all that was decided before, and when it no longer leads.
 	lead func(leading bool)
 
@@ -66,7 +70,12 @@ func newCore(cfg Config, now time.Time) (*core, error) {
 	if c.disk, err = readLog(cfg.Storage); err != nil {
 		return nil, err
 	}
-	if cfg.Initial != nil && c.disk.empty() {
+	switch c.refounded = c.disk.refounded; {
+	case cfg.Refounded > c.refounded:
+		if err := c.beginAgain(); err != nil {
+			return nil, err
+		}
+	case cfg.Initial != nil && c.disk.empty():
 		if err := c.bootstrap(); err != nil {
 			return nil, err
 		}
@@ -97,7 +106,7 @@ func (c *core) bootstrap() error {
 		Data:     c.recent.encodeSnapshot(c.cfg.Initial.Snapshot),
 		Metadata: &pb.SnapshotMetadata{ConfState: &pb.ConfState{Voters: voters}, Index: &first, Term: &first},
 	}
-	m := stored(c.cfg.ID, &pb.HardState{Term: &first, Commit: &first}, nil, s)
+	m := c.stored(&pb.HardState{Term: &first, Commit: &first}, nil, s)
 	if err := c.cfg.Storage.replace(m); err != nil {
 		return fmt.Errorf("%w: %w", ErrStorage, err)
 	}
@@ -149,6 +158,12 @@ func (c *core) makeSnapshot() (*pb.Snapshot, error) {
 // tick is called once each cfg.Tick.
 func (c *core) tick(now time.Time) error {
 	c.now = now
+	if c.founds {
+		c.founds = false
+		if err := c.node.Campaign(); err != nil {
+			return err
+		}
+	}
 	if !c.retired() {
 		c.node.Tick()
 	}
@@ -174,7 +189,7 @@ func (c *core) receive(now time.Time, message []byte) error {
 	c.now = now
 	d := wire.NewDecoder(message)
 	h := readHeader(&d)
-	if h.to != c.cfg.ID || h.from == 0 || h.from == h.to { // meant for a former life, or malformed
+	if h.to != c.cfg.ID || h.from == 0 || h.from == h.to || h.group != c.refounded { // meant for a former life, of another group, or malformed
 		return nil
 	}
 	c.hears(h.from)
@@ -182,7 +197,7 @@ func (c *core) receive(now time.Time, message []byte) error {
 		c.handle(h, &d)
 	} else if whole := c.assemblies.add(h.from, &d); whole != nil {
 		d := wire.NewDecoder(whole)
-		if inner := readHeader(&d); inner.from == h.from && inner.to == h.to {
+		if inner := readHeader(&d); inner.from == h.from && inner.to == h.to && inner.group == h.group {
 			c.handle(inner, &d)
 		}
 	}
@@ -230,7 +245,7 @@ func (c *core) handle(h header, d *wire.Decoder) {
 
 // send sends a message, in pieces if need be.
 func (c *core) send(k kind, to uint64, body []byte) {
-	h := header{k, c.cfg.ID, to}
+	h := header{k, c.cfg.ID, to, c.refounded}
 	message := append(h.append(make([]byte, 0, headerSize+len(body))), body...)
 	c.pieceNumber++
 	cut(message, c.pieceNumber, h, c.cfg.MaxMessage, func(m []byte) { c.cfg.Transport.Send(to, m) })

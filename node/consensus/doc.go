@@ -12,6 +12,7 @@
 //	recent.go     what was applied lately, so that nothing is applied twice
 //	voters.go     who votes, and how the leader changes that; choose.go who should
 //	message.go    what nodes say to each other; pieces.go what is too long for one message
+//	refound.go    founding it again when a majority is gone for good
 //	storage.go    what is stored; file.go one file of it; filesystem.go where that is
 //
 // # What is promised
@@ -32,7 +33,29 @@
 // The leader replaces voters that have left the ring at once, and those that were silent for Config.ReplaceAfter, if another node is there. The new
 // voter first receives the log as a learner, then takes the old one's place in one change, which needs a majority of those before and of those
 // after. So losing a minority for ever needs no operator. (A replacement counts when the other voters know of it: if the leader is lost for ever in the
-// milliseconds between, the one that was replaced and the leader are two.) Losing a majority for ever does, and that is for whoever forms rings.
+// milliseconds between, the one that was replaced and the leader are two.) Losing a majority for ever does: see Founding it again.
+//
+// # Founding it again
+//
+// When a majority of the voters is gone for good nobody can decide anything, not even who votes instead. Then an operator has a survivor found the group again, and says
+// by that that the others do not come back. Nobody can prove it. So this is about what happens if they do:
+//
+//   - The new group is another one (Config.Refounded). Its log begins with a snapshot, its only voter is the survivor, and it takes the place of the survivor's log in one
+//     write: before that the survivor is a voter of the old group, after it of the new one, whatever fails. All else is as ever: the leader adds those that are alive.
+//   - Messages name their group, and those of another one are dropped. So nobody votes in the new group because of what is said in the old one, or the other way round.
+//   - Who hears of a later group (by the ring: it is in its document) begins in it as one that has never voted: it empties its log in one write, and does
+//     not go back. So the old group can only become smaller. If those that were thought to be gone come back while they are a majority they may decide something
+//     yet; they give it up when they hear of the new group.
+//   - Of two that are founded at the same time the later one is that of the higher number, and everybody comes to that one. What the other one has decided is given up.
+//
+// What the new group begins with: of those that survive one has the log with the latest Position, and that has all that was decided and any of them has, be they
+// voters or on the way to be. (An entry that was decided is in a majority of the logs. Whoever led in a later term had it, and so has every log with an entry of such a term.) It is all executed,
+// also what nobody knows to be decided any more (Group.Replay): those that knew may be gone. An entry that was not decided comes into effect by that, which is
+// what ErrUnknown says of it. Who has no log may know a later ring, if that was decided by those that are gone: then the new group begins with that one. Whatever
+// only those know that do not answer is lost. TestRandomRefounding plays all of it.
+//
+// The document after it has a version far above all that the old group can have decided, and each slot a new epoch (change.Refound), so of the two rings that there may be
+// the new one is taken up everywhere, and nothing that is said in an epoch of the old one counts.
 //
 // # Storage
 //
@@ -57,7 +80,7 @@
 //     others propose for it, and they vote without it. If the log cannot be written the node starts the group again after a while: a disk may have been full.
 //   - Forming: a node whose document is as the ring formed starts with that as Initial, and Choose of its members: that is the same everywhere, also for directories that
 //     were formed by code without a group. One that knows a later version before it has voted gets everything from the others, as those do who come later.
-//     Forming again, when a majority is lost for ever, makes generations that no group has seen, and another Formation.
+//     Forming again, empty, makes generations that no group has seen, and another Formation.
 //   - Hellos carry Voters; whoever hears newer ones calls Hear. A voter that was replaced while it was away learns so, and is quiet.
 //   - Lead: package decide's Leader begins the waves of the plan under way, and ends with its context.
 //   - Reading is local: what the node knows, whether it votes or not.

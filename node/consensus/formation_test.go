@@ -21,7 +21,7 @@ func TestVotersOfAnotherFormation(t *testing.T) {
 		former := Voters{Formation: 7, Index: 1000, IDs: []uint64{7, 8, 9}}
 		for _, g := range c.groups {
 			g.Hear(former)
-			answer := append(header{kindTold, 9, g.id}.append(nil), told{leading: true, commit: 1000, voters: former}.append(nil)...)
+			answer := append(header{kindTold, 9, g.id, 0}.append(nil), told{leading: true, commit: 1000, voters: former}.append(nil)...)
 			g.Receive(answer)
 		}
 		time.Sleep(10 * time.Second)

@@ -202,7 +202,7 @@ func (g *Group) Voters() Voters {
 // Hear tells the group who votes, as another node's Voters said. What is older than what it knows, or of another formation, is ignored. It does not block; the
 // group looks at it within a Tick.
 func (g *Group) Hear(v Voters) {
-	if v.Formation != g.cfg.Formation {
+	if v.Formation != g.core.formation() { // which does not change
 		return
 	}
 	v.IDs = slices.Clone(v.IDs)

@@ -422,7 +422,7 @@ func TestPieces(t *testing.T) {
 		message[i] = byte(random.Uint32())
 	}
 	send := func(number uint64) (pieces [][]byte) {
-		cut(message, number, header{kindRaft, 1, 2}, leastMessage, func(b []byte) {
+		cut(message, number, header{kindRaft, 1, 2, 0}, leastMessage, func(b []byte) {
 			require.LessOrEqual(t, len(b), leastMessage)
 			pieces = append(pieces, b)
 		})
@@ -456,9 +456,9 @@ func TestPieces(t *testing.T) {
 }
 
 func TestSender(t *testing.T) {
-	require.EqualValues(t, 5, Sender(header{kindAsk, 5, 6}.append(nil)))
+	require.EqualValues(t, 5, Sender(header{kindAsk, 5, 6, 0}.append(nil)))
 	require.Zero(t, Sender(nil))
-	require.Zero(t, Sender(make([]byte, headerSize-1)))
+	require.Zero(t, Sender(make([]byte, shortHeader-1)))
 }
 
 func TestRecentIsKeptInSnapshots(t *testing.T) {

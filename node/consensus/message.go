@@ -16,16 +16,33 @@ const (
 	kindResult  kind = 6 // what became of it: result
 )
 
-// header is in front of every message. It names both lives, so that what is meant for the former life of a node does not reach this one.
+// header is in front of every message. It names both lives, so that what is meant for the former life of a node does not reach this one, and the group, so that
+// one that was founded again hears nothing from the one before it.
 type header struct {
 	kind     kind
 	from, to uint64
+	group    uint64 // Config.Refounded
 }
 
-const headerSize = 17
+// headerSize is how long a header is at most. One of a group as it formed has no number of it.
+const (
+	headerSize  = shortHeader + 8
+	shortHeader = 17
+)
+
+// refounded is set in the kind of a message that names its group.
+const refounded = 0x80
 
 func (h header) append(b []byte) []byte {
-	return wire.AppendUint64(wire.AppendUint64(append(b, byte(h.kind)), h.from), h.to)
+	k := byte(h.kind)
+	if h.group != 0 {
+		k |= refounded
+	}
+	b = wire.AppendUint64(wire.AppendUint64(append(b, k), h.from), h.to)
+	if h.group != 0 {
+		b = wire.AppendUint64(b, h.group)
+	}
+	return b
 }
 
 // Sender returns the ID of the node that a message says it is of, 0 of none. Whoever has a message from somebody else throws it away.
@@ -38,7 +55,14 @@ func Sender(message []byte) uint64 {
 	return h.from
 }
 
-func readHeader(d *wire.Decoder) header { return header{kind(d.Byte()), d.Uint64(), d.Uint64()} }
+func readHeader(d *wire.Decoder) header {
+	k := d.Byte()
+	h := header{kind: kind(k &^ refounded), from: d.Uint64(), to: d.Uint64()}
+	if k&refounded != 0 {
+		h.group = d.Uint64()
+	}
+	return h
+}
 
 // told is what a node knows of the group.
 type told struct {

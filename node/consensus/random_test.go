@@ -32,7 +32,6 @@ func TestRandomSchedules(t *testing.T) {
 // schedule breaks things for a while.
 func (s *sim) schedule(d time.Duration) {
 	s.loss, s.twice, s.delay, s.crashes = s.random.IntN(10), s.random.IntN(20), time.Duration(1+s.random.IntN(200))*time.Millisecond, s.random.IntN(20)
-	proposals := 0
 	for end := s.now.Add(d); s.now.Before(end); {
 		s.run(time.Duration(s.random.IntN(300)) * time.Millisecond)
 		n := s.nodes[s.random.IntN(len(s.nodes))]
@@ -62,8 +61,8 @@ func (s *sim) schedule(d time.Duration) {
 			}
 		default:
 			if n.up {
-				proposals++
-				text := fmt.Sprintf("%d from %s %s", proposals, n.name, strings.Repeat(".", s.random.IntN(500)))
+				s.proposals++
+				text := fmt.Sprintf("%d from %s %s", s.proposals, n.name, strings.Repeat(".", s.random.IntN(500)))
 				if s.random.IntN(20) == 0 {
 					text = "refuse " + text
 				}
@@ -77,7 +76,7 @@ func (s *sim) schedule(d time.Duration) {
 func (s *sim) mayLose(n *simNode) bool {
 	var newest *simNode
 	for _, m := range s.nodes {
-		if !m.lost && (newest == nil || m.core.confIndex > newest.core.confIndex) {
+		if !m.lost && (newest == nil || m.knows > newest.knows || m.knows == newest.knows && m.core.confIndex > newest.core.confIndex) {
 			newest = m
 		}
 	}
@@ -86,7 +85,7 @@ func (s *sim) mayLose(n *simNode) bool {
 		return false
 	}
 	for _, m := range s.nodes {
-		if slices.Contains(members, m.id) && (m.lost || !slices.Equal(m.core.members(), members)) {
+		if slices.Contains(members, m.id) && (m.lost || m.knows != newest.knows || !slices.Equal(m.core.members(), members)) {
 			return false
 		}
 	}
@@ -110,7 +109,7 @@ func (s *sim) recover() {
 			return
 		}
 		for _, m := range s.members {
-			s.fail("%s (%d) is up %t, has %d of %d, knows the members as of %d", m.name, m.id, m.up, len(m.log), len(s.global), m.core.confIndex)
+			s.fail("%s (%d) is up %t, in group %d, has %d of %d, knows the members as of %d", m.name, m.id, m.up, m.knows, len(m.log), len(s.histories[m.knows].all()), m.core.confIndex)
 		}
 		s.fail("the group is not what it should be: voters %v, leaving %v, learners %v, wanted %v", l.core.conf.Voters, l.core.conf.VotersOutgoing, l.core.conf.Learners, Choose(l.core.conf.Voters, s.candidates()))
 		return
@@ -133,7 +132,7 @@ func TestOneSeedIsOneHistory(t *testing.T) {
 		s := newSim(t, 7, "a", "b", "c", "a", "b", "c")
 		s.schedule(40 * time.Second)
 		s.recover()
-		return fmt.Sprint(s.count, s.sent, s.now, s.global)
+		return fmt.Sprint(s.count, s.sent, s.now, s.histories[0].all())
 	}
 	require.Equal(t, history(), history())
 }

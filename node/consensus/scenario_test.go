@@ -120,7 +120,7 @@ func TestProposalsWhoseAnswersAreLost(t *testing.T) {
 	s.nodes[3].propose("one")
 	s.run(5 * time.Second)
 	require.Greater(t, s.sent[kindPropose], 3)
-	require.Contains(t, s.at, "one")
+	require.Contains(t, s.histories[0].at, "one")
 	require.NotContains(t, s.outcomes, "one")
 	s.elect().stop() // and another leader is asked
 	s.run(2 * time.Second)
@@ -292,7 +292,7 @@ func TestMessagesForAFormerLife(t *testing.T) {
 				answers++
 			}
 		}
-		require.NoError(t, n.core.receive(s.now, header{kindAsk, from, to}.append(nil)))
+		require.NoError(t, n.core.receive(s.now, header{kindAsk, from, to, 0}.append(nil)))
 		return answers
 	}
 	require.Equal(t, 1, ask(9, n.id))

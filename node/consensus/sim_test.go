@@ -21,11 +21,12 @@ import (
 
 // sim is a cluster of cores and a network, as one sequence of events: one seed is one history.
 type sim struct {
-	t      *testing.T
-	random *rand.Rand
-	now    time.Time
-	events events
-	count  int
+	t         *testing.T
+	random    *rand.Rand
+	now       time.Time
+	events    events
+	count     int
+	proposals int
 
 	nodes   []*simNode
 	members []*simNode // of the ring
@@ -41,12 +42,26 @@ type sim struct {
 	sent        map[kind]int
 	crashes     int // of 10,000 messages, after so many its sender's power fails at once
 
-	// What was applied anywhere, and what proposers were told.
-	global   map[uint64]string
-	at       map[string]uint64
-	last     uint64
-	outcomes map[string]error
-	wrong    []string
+	// What was applied anywhere, in each group of the formation, and what proposers were told.
+	histories map[uint64]*history
+	outcomes  map[string]error
+	wrong     []string
+}
+
+// history is what was applied anywhere in a group: behind what it was founded with, by the index.
+type history struct {
+	base   []logged
+	global map[uint64]string
+	at     map[string]uint64
+	last   uint64
+}
+
+func newHistory(base []logged) *history {
+	h := &history{base: base, global: map[uint64]string{}, at: map[string]uint64{}}
+	for _, l := range base {
+		h.at[l.Text] = 0
+	}
+	return h
 }
 
 // simNode is one life of a node's storage.
@@ -59,6 +74,7 @@ type simNode struct {
 	core *core
 	*machine
 	up, lost bool
+	knows    uint64 // which group of the formation is the newest that it has heard of
 	leads    bool
 	ended    error
 	left     *testDisk // what the power cut in the middle of this event leaves
@@ -92,7 +108,7 @@ func newSim(t *testing.T, seed uint64, racks ...string) *sim {
 	cryptotest.SetGlobalRandom(t, seed) // the library's election timeouts
 	s := &sim{
 		t: t, random: rand.New(rand.NewPCG(seed, 1)), now: time.Unix(1e9, 0), delay: 5 * time.Millisecond,
-		cut: map[[2]uint64]bool{}, sent: map[kind]int{}, global: map[uint64]string{}, at: map[string]uint64{}, outcomes: map[string]error{},
+		cut: map[[2]uint64]bool{}, sent: map[kind]int{}, histories: map[uint64]*history{0: newHistory(nil)}, outcomes: map[string]error{},
 	}
 	for i, rack := range racks {
 		s.add(fmt.Sprintf("n%d", i+1), rack)
@@ -150,6 +166,7 @@ func (s *sim) candidates() []Candidate {
 func (n *simNode) config() Config {
 	cfg := Default()
 	cfg.ID, cfg.Transport, cfg.Machine, cfg.Candidates, cfg.Initial = n.id, n, n.machine, n.s.candidates, n.initial
+	cfg.Refounded = n.knows
 	cfg.Logger = slog.New(slog.NewTextHandler(&n.warnings, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	cfg.MaxMessage, cfg.SnapshotEntries, cfg.SnapshotBytes, cfg.ReplaceAfter = leastMessage, 20, 8<<10, 20*time.Second
 	n.lives++
@@ -159,7 +176,7 @@ func (n *simNode) config() Config {
 
 // start opens the node's storage and begins.
 func (n *simNode) start() {
-	n.machine = &machine{check: n.s.check}
+	n.machine = &machine{check: func(log []logged, applied uint64) { n.s.check(n.s.histories[n.knows], log, applied) }}
 	cfg := n.config()
 	var err error
 	cfg.Storage, err = Open(n.disk, n.id)
@@ -178,7 +195,7 @@ func (n *simNode) isTold(leading bool) {
 		return
 	}
 	for text, err := range n.s.outcomes {
-		if err == nil && !n.has(text) {
+		if _, here := n.s.histories[n.knows].at[text]; err == nil && here && !n.has(text) {
 			n.s.fail("%s (%d) leads, and does not know %q, which is acknowledged", n.name, n.id, text)
 		}
 	}
@@ -265,8 +282,8 @@ func (n *simNode) propose(text string) {
 		life := n.core
 		seq, err := n.core.propose(s.now, []byte(text), func(r Result, err error) {
 			s.outcomes[text] = err
-			if err == nil && s.global[r.Index] != text {
-				s.fail("%q is acknowledged at %d, where %q was applied", text, r.Index, s.global[r.Index])
+			if global := s.histories[n.knows].global; err == nil && global[r.Index] != text {
+				s.fail("%q is acknowledged at %d, where %q was applied", text, r.Index, global[r.Index])
 			}
 		})
 		s.after(n.core.cfg.Patience, func() {
@@ -305,31 +322,42 @@ func (s *sim) fail(format string, args ...any) {
 	s.wrong = append(s.wrong, fmt.Sprintf(format, args...))
 }
 
-// check compares what one machine has with what any has.
-func (s *sim) check(log []logged, applied uint64) {
-	if applied > 0 { // the last one is new
+// check compares what one machine has with what any in its group has.
+func (s *sim) check(h *history, log []logged, applied uint64) {
+	switch {
+	case applied > 0: // the last one is new
 		log = log[len(log)-1:]
+	case len(log) < len(h.base) || !slices.Equal(log[:len(h.base)], h.base):
+		s.fail("a snapshot does not begin with what the group was founded with")
+	default:
+		log = log[len(h.base):]
 	}
 	for _, l := range log {
-		if before, ok := s.global[l.Index]; ok && before != l.Text {
+		if before, ok := h.global[l.Index]; ok && before != l.Text {
 			s.fail("at %d %q was applied, and %q", l.Index, before, l.Text)
 		}
-		if at, ok := s.at[l.Text]; ok && at != l.Index {
+		if at, ok := h.at[l.Text]; ok && at != l.Index {
 			s.fail("%q was applied twice, at %d and %d", l.Text, at, l.Index)
 		}
-		s.global[l.Index], s.at[l.Text], s.last = l.Text, l.Index, max(s.last, l.Index)
+		h.global[l.Index], h.at[l.Text], h.last = l.Text, l.Index, max(h.last, l.Index)
 	}
+}
+
+// all is all that was applied in the group, in order.
+func (h *history) all() []logged {
+	all := slices.Clone(h.base)
+	for i := uint64(0); i <= h.last; i++ {
+		if text, ok := h.global[i]; ok {
+			all = append(all, logged{i, text})
+		}
+	}
+	return all
 }
 
 // checkAll compares the machines with everything, and with what proposers were told.
 func (s *sim) checkAll() {
-	var all []logged
-	for i := uint64(0); i <= s.last; i++ {
-		if text, ok := s.global[i]; ok {
-			all = append(all, logged{i, text})
-		}
-	}
 	for _, n := range s.nodes {
+		all := s.histories[n.knows].all()
 		if len(n.log) > len(all) || !slices.Equal(n.log, all[:len(n.log)]) {
 			s.fail("what %s (%d) has applied is no prefix of the log", n.name, n.id)
 		}
@@ -338,7 +366,12 @@ func (s *sim) checkAll() {
 		}
 	}
 	for text, err := range s.outcomes {
-		at, applied := s.at[text]
+		at, applied := uint64(0), false
+		for _, h := range s.histories {
+			if i, found := h.at[text]; found {
+				at, applied = max(at, i), true
+			}
+		}
 		switch {
 		case err == nil && !applied:
 			s.fail("%q is acknowledged and was not applied", text)
@@ -357,7 +390,8 @@ func (s *sim) requireRight() {
 // leader returns who leads, of those who are told so the one with the highest term; nil if nobody does.
 func (s *sim) leader() (leader *simNode) {
 	for _, n := range s.nodes {
-		if n.up && n.leads && (leader == nil || n.core.node.BasicStatus().GetTerm() > leader.core.node.BasicStatus().GetTerm()) {
+		if n.up && n.leads && (leader == nil || n.knows > leader.knows ||
+			n.knows == leader.knows && n.core.node.BasicStatus().GetTerm() > leader.core.node.BasicStatus().GetTerm()) {
 			leader = n
 		}
 	}
@@ -378,8 +412,13 @@ func (s *sim) settled() bool {
 		!slices.Equal(slices.Sorted(slices.Values(l.core.conf.Voters)), Choose(l.core.conf.Voters, s.candidates())) {
 		return false
 	}
+	for _, n := range s.nodes {
+		if n.up && n.knows != s.newest() {
+			return false
+		}
+	}
 	for _, n := range s.members {
-		if slices.Contains(l.core.conf.Voters, n.id) && (!n.up || len(n.log) != len(s.global) || !slices.Equal(n.core.members(), l.core.members())) {
+		if slices.Contains(l.core.conf.Voters, n.id) && (!n.up || len(n.log) != len(s.histories[l.knows].all()) || !slices.Equal(n.core.members(), l.core.members())) {
 			return false
 		}
 	}

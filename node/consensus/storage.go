@@ -12,7 +12,7 @@ import (
 // identity. A Group closes the one that it is given. What it holds is in memory as well, so it is read only once.
 //
 // What is stored is a message of the library's, as it would send it to a thread that stores: To is whose storage it is, Term, Vote and Commit are the
-// hard state if Term is set, a snapshot comes before entries.
+// hard state if Term is set, a snapshot comes before entries, and From is which group of the formation it is, unless that is the first one.
 type Storage interface {
 	// load returns everything, in the order in which it was stored.
 	load() ([]*pb.Message, error)
@@ -62,6 +62,8 @@ func (*memory) close()            {}
 type log struct {
 	*raft.MemoryStorage
 	hard *pb.HardState
+	// refounded is which group it is of (Config.Refounded).
+	refounded uint64
 	// snapshot makes one, raft.ErrSnapshotTemporarilyUnavailable if that is not possible now.
 	snapshot func() (*pb.Snapshot, error)
 }
@@ -86,6 +88,7 @@ func readLog(s Storage) (*log, error) {
 
 // add adds what was made durable.
 func (l *log) add(m *pb.Message) error {
+	l.refounded = max(l.refounded, m.GetFrom())
 	if m.Term != nil {
 		l.hard = &pb.HardState{Term: m.Term, Vote: m.Vote, Commit: m.Commit}
 		if err := l.SetHardState(l.hard); err != nil {

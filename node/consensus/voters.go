@@ -11,7 +11,7 @@ import (
 
 // Voters is who decides, as of an index of the log. Nodes that are not members hear of it, so that they know whom to ask.
 type Voters struct {
-	Formation uint64 // which group: Config.Formation
+	Formation uint64 // which group: Config.Formation, and another one each time that it is founded again
 	Index     uint64
 	IDs       []uint64 // while it changes: those before and those after it
 }
@@ -21,12 +21,12 @@ func (c *core) voters() Voters {
 	if c.heard.Index > c.confIndex {
 		return c.heard
 	}
-	return Voters{Formation: c.cfg.Formation, Index: c.confIndex, IDs: union(c.conf.Voters, c.conf.VotersOutgoing)}
+	return Voters{Formation: c.formation(), Index: c.confIndex, IDs: union(c.conf.Voters, c.conf.VotersOutgoing)}
 }
 
 // hear notes newer voters. Those of another formation are another group's, whatever their index.
 func (c *core) hear(v Voters) {
-	if v.Formation == c.cfg.Formation && v.Index > c.heard.Index && len(v.IDs) > 0 {
+	if v.Formation == c.formation() && v.Index > c.heard.Index && len(v.IDs) > 0 {
 		c.heard = v
 	}
 }

@@ -48,7 +48,7 @@ func (c *core) persist(ready *raft.Ready) error {
 		c.disk.hard = hard
 	}
 	var err error
-	switch m := stored(c.cfg.ID, c.disk.hard, ready.Entries, nil); {
+	switch m := c.stored(c.disk.hard, ready.Entries, nil); {
 	case !raft.IsEmptySnap(ready.Snapshot):
 		m.Snapshot = ready.Snapshot
 		err = c.cfg.Storage.replace(m)
@@ -117,20 +117,9 @@ func (c *core) apply(e *pb.Entry) error {
 
 // applyProposal has the machine execute a proposal, unless that was done, and tells who waits.
 func (c *core) applyProposal(index uint64, e envelope) error {
-	r, done := c.recent.find(e.request)
-	switch {
-	case done:
-	case index > e.until:
-		r = result{request: e.request, outcome: expired, index: index}
-	default:
-		r = result{request: e.request, outcome: applied, index: index}
-		var err error
-		if r.value, err = c.cfg.Machine.Apply(index, e.entry); errors.Is(err, ErrUnknownEntry) {
-			return fmt.Errorf("the Raft group's entry %d: %w", index, err)
-		} else if err != nil {
-			r.outcome, r.value = refused, []byte(err.Error())
-		}
-		c.recent.add(r)
+	r, err := execute(&c.recent, c.cfg.Machine, index, e)
+	if err != nil {
+		return err
 	}
 	if to, ok := c.waiting[e.request]; ok {
 		delete(c.waiting, e.request)
@@ -138,6 +127,26 @@ func (c *core) applyProposal(index uint64, e envelope) error {
 	}
 	c.resolve(r)
 	return nil
+}
+
+// execute has a machine execute a proposal, unless that was done or it comes too late.
+func execute(recent *recent, machine Machine, index uint64, e envelope) (result, error) {
+	r, done := recent.find(e.request)
+	switch {
+	case done:
+	case index > e.until:
+		r = result{request: e.request, outcome: expired, index: index}
+	default:
+		r = result{request: e.request, outcome: applied, index: index}
+		var err error
+		if r.value, err = machine.Apply(index, e.entry); errors.Is(err, ErrUnknownEntry) {
+			return r, fmt.Errorf("the Raft group's entry %d: %w", index, err)
+		} else if err != nil {
+			r.outcome, r.value = refused, []byte(err.Error())
+		}
+		recent.add(r)
+	}
+	return r, nil
 }
 
 func (c *core) applyConf(e *pb.Entry) error {
@@ -233,5 +242,5 @@ func (c *core) rewrite(s *pb.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	return c.cfg.Storage.replace(stored(c.cfg.ID, c.disk.hard, behind, s))
+	return c.cfg.Storage.replace(c.stored(c.disk.hard, behind, s))
 }

@@ -32,6 +32,13 @@ func parseInt(b []byte) (int64, bool) {
 	return int64(n), n <= math.MaxInt64
 }
 
+// parseInts reads two integers, as the ends of a range are, or an offset and a count.
+func parseInts(a, b []byte) (first, second int64, ok bool) {
+	first, ok = parseInt(a)
+	second, is := parseInt(b)
+	return first, second, ok && is
+}
+
 // isWord reports whether an argument is the given lower-case ASCII word in any
 // case.
 func isWord(arg []byte, word string) bool {

@@ -18,6 +18,7 @@ const longestBytes = 1 << 30
 func NewBuilder(t record.Type, plain bool, size int) (record.Builder, error) {
 	v := verbsOf(t)
 	switch {
+	case t == record.Batch && plain && size <= longestBytes: // it is of several keys, and belongs to the protocol
 	case v == nil:
 		return nil, fmt.Errorf("%w: a %s has none", ErrBuild, t)
 	case !plain:

@@ -13,6 +13,10 @@
 //
 // A handler (get, set, ...) serves one or a few commands and has the signature of
 // Execute. The table in dispatch.go says which.
+//
+// Commands of several keys, and sequences of commands, are executed on a Keyspace,
+// which has the states of all their keys. The table in several.go has their handlers; what
+// can be done by the handlers of one key is done by those.
 package datatype
 
 import (
@@ -36,13 +40,13 @@ func longest(req *command.Request) int {
 	return MaxValueLen
 }
 
-// MaxHashLen is the length in bytes that no delta makes a hash exceed.
-const MaxHashLen = 64 << 30
+// MaxCollectionLen is the length in bytes that no delta makes a collection exceed.
+const MaxCollectionLen = 64 << 30
 
-// longestHash returns how long a request may make a hash.
-func longestHash(req *command.Request) int {
-	if req.MaxHash > 0 {
-		return min(req.MaxHash, MaxHashLen)
+// longestCollection returns how long a request may make a hash, list, set or sorted set.
+func longestCollection(req *command.Request) int {
+	if req.MaxCollection > 0 {
+		return min(req.MaxCollection, MaxCollectionLen)
 	}
 	return longest(req)
 }

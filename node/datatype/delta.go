@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype/parts"
 )
 
 // ErrDelta is returned (wrapped) by Apply for a delta that is malformed or was not
@@ -21,10 +23,16 @@ const (
 	deltaSplice = 1
 	// deltaExpiry, of any type: the new expiry in Unix milliseconds, 0 for none.
 	deltaExpiry = 2
-	// deltaFields: fields of a hash that are set or removed; see edit.appendDelta.
+	// deltaFields: fields of a hash that are set or removed, or members of a set, whose values are empty; see edit.appendDelta.
 	deltaFields = 3
+	// deltaScores: members of a sorted set that are set or removed, or ranks that are; see scoresDelta.
+	deltaScores = 7
+	// deltaRegisters: registers of a HyperLogLog, which is a string; see encodeRegisters.
+	deltaRegisters = 10
 	// deltaPatch, of any type whose value is bytes: see record.Patch.
 	deltaPatch = record.PatchTag
+	// deltaElements: elements of a list that others take the place of; see cuts.appendDelta.
+	deltaElements = 5
 )
 
 func encodeExpiry(at int64) []byte {
@@ -34,7 +42,7 @@ func encodeExpiry(at int64) []byte {
 // Apply replays an effect's delta on another copy of the state that it was made
 // from, and returns the new state. Neither st.Value nor delta is changed or kept,
 // except that a delta that leaves the value alone returns st.Value itself. The
-// result is never longer than MaxValueLen, a hash than MaxHashLen, whatever the delta says. Errors wrap
+// result is never longer than MaxValueLen, a collection than MaxCollectionLen, whatever the delta says. Errors wrap
 // ErrDelta, or are of the store that has parts of the object, and could not read one.
 func Apply(st record.State, delta []byte) (record.State, error) { return apply(st, delta, new(space)) }
 
@@ -49,6 +57,8 @@ func apply(st record.State, delta []byte, s *space) (next record.State, err erro
 		return applyExpiry(st, body)
 	case deltaPatch:
 		return applyPatch(st, delta, s)
+	case deltaRegisters:
+		return applyRegisters(st, body)
 	}
 	if v := verbsOf(st.Type); v != nil && v.delta == tag {
 		return v.apply(st, body, s)
@@ -74,4 +84,28 @@ func applyExpiry(st record.State, body []byte) (record.State, error) {
 	}
 	st.ExpireAt = int64(at)
 	return st, nil
+}
+
+// What a delta says of an element of a collection that is set or removed begins with the length of its name, twice, and one more if it is removed, and the name.
+
+// appendNamed appends that beginning.
+func appendNamed(dst, name []byte, remove bool) []byte {
+	head := uint64(len(name)) << 1
+	if remove {
+		head |= 1
+	}
+	return buffer.Append(binary.AppendUvarint(dst, head), name)
+}
+
+// namedSize is how many bytes appendNamed appends.
+func namedSize(name []byte) int { return parts.UvarintSize(len(name)<<1|1) + len(name) }
+
+// named reads what appendNamed appended, up to end. The name is borrowed.
+func named(body []byte) (name []byte, remove bool, end int, ok bool) {
+	head, size := binary.Uvarint(body)
+	if size <= 0 || head>>1 > uint64(len(body)-size) {
+		return nil, false, 0, false
+	}
+	end = size + int(head>>1)
+	return body[size:end], head&1 != 0, end, true
 }

@@ -68,7 +68,7 @@ func patched(req *command.Request, old record.State, at int, with []byte) (eff r
 // WriteAgain is the effect of writing once more what a key holds: the same state under another version. Of a large one only those replicas
 // get it that do not have it.
 func WriteAgain(st record.State) record.Effect {
-	if st.Size() < minWriteAgain {
+	if st.Size() < minWriteAgain || st.Type == record.Batch {
 		return record.Effect{Kind: record.Replaced, State: st}
 	}
 	return expiryChanged(st, st.ExpireAt)

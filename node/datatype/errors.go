@@ -31,19 +31,82 @@ const (
 	errGTWithLT      = "ERR GT and LT options at the same time are not compatible"
 	errBadDump       = "ERR Bad data format"
 
+	errBusyKey  = "BUSYKEY Target key name already exists."
+	errTTL      = "ERR Invalid TTL value, must be >= 0"
+	errChecksum = "ERR DUMP payload version or checksum are wrong"
+
+	errNoSketch      = "WRONGTYPE Key is not a valid HyperLogLog string value."
+	errCorruptSketch = "INVALIDOBJ Corrupted HLL object detected"
+
 	errFieldNotInteger = "ERR hash value is not an integer"
 	errFieldNotFloat   = "ERR hash value is not a float"
 	errNotFinite       = "ERR value is NaN or Infinity"
+	errNotPositive     = "ERR value is out of range, must be positive"
 	errOutOfRange      = "ERR value is out of range"
 	errLongRange       = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
+
+	errNoLFU          = "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."
+	errNoKey          = "ERR no such key"
+	errSameKey        = "ERR source and destination objects are the same"
+	errNumKeys        = "ERR numkeys should be greater than 0"
+	errPopCount       = "ERR count should be greater than 0"
+	errNotStrings     = "ERR The specified keys must contain string values"
+	errManyNot        = "ERR BITOP NOT must be called with a single source key."
+	errIndex          = "ERR index out of range"
+	errNegativeCount  = "ERR COUNT can't be negative"
+	errNegativeMaxLen = "ERR MAXLEN can't be negative"
+	errRank           = "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list"
+)
+
+// The error texts of sorted sets.
+const (
+	errXXWithNX      = "ERR XX and NX options at the same time are not compatible"
+	errGTLTNX        = "ERR GT, LT, and/or NX options at the same time are not compatible"
+	errIncrPairs     = "ERR INCR option supports a single increment-element pair"
+	errScoreNaN      = "ERR resulting score is not a number (NaN)"
+	errBoundNotFloat = "ERR min or max is not a float"
+	errBoundNotLex   = "ERR min or max not valid string range item"
+	errRankLimit     = "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX"
+	errLexScores     = "ERR syntax error, WITHSCORES not supported in combination with BYLEX"
+)
+
+// The error texts of SORT, those behind the first for what Redis has and Quoll has not.
+const (
+	errSortNumber  = "ERR One or more scores can't be converted into double"
+	errSortPattern = "ERR BY and GET of SORT are not supported by Quoll with a pattern that names other keys, which may be on other nodes; nothing was done"
+	errSortStore   = "ERR STORE of SORT is of several keys, and was sent as a command of one; proxy and node may be of different versions. Nothing was done"
+	errMuchSort    = "ERR what is to be sorted is longer than 120 MiB; nothing was done"
+)
+
+// The error texts of positions.
+const (
+	errUnit           = "ERR unsupported unit provided. please use M, KM, FT, MI"
+	errRadius         = "ERR need numeric radius"
+	errNegativeRadius = "ERR radius cannot be negative"
+	errWidth          = "ERR need numeric width"
+	errHeight         = "ERR need numeric height"
+	errNegativeBox    = "ERR height or width cannot be negative"
+	errCount          = "ERR COUNT must be > 0"
+	errAny            = "ERR the ANY argument requires COUNT argument"
+	errGeoStore       = "ERR STORE and STOREDIST of GEORADIUS are of several keys, and were sent as a command of one; proxy and node may be of different versions. Nothing was done"
+	errGeoStoreWith   = "ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options"
+	errGeoSearchWith  = "ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options"
+	errNoPosition     = "ERR could not decode requested zset member"
 )
 
 // What Redis has no limit for.
 const (
-	errHashTooLong  = "ERR the hash would be longer than a value may be (proto-max-bulk-len); nothing was done"
-	errMuchReply    = "ERR the reply would be longer than 120 MiB; ask for less, or use HSCAN"
+	errMuchReply    = "ERR the reply would be longer than 120 MiB; ask for less, or use HSCAN, SSCAN or ZSCAN"
+	errMuchCombined = "ERR these sets are too large to be put together: that would take more than 128 MiB; nothing was done"
+	errNoDump       = "ERR values of this type cannot be dumped yet by Quoll"
+	errNoRestore    = "ERR the payload is of a type that is not supported yet by Quoll; nothing was done"
 	errReplyTooLong = "ERR the reply would be longer than a value may be (proto-max-bulk-len); ask for less"
 )
+
+// errTooLong is the error for a hash, list, set or sorted set that would be longer than it may be, for which Redis has no limit.
+func errTooLong(t record.Type) string {
+	return "ERR the " + t.String() + " would be longer than a value may be (proto-max-bulk-len, max-collection); nothing was done"
+}
 
 // noEffect is the effect of reads and of commands that change nothing.
 var noEffect record.Effect

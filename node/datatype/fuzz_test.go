@@ -1,6 +1,7 @@
 package datatype
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -95,6 +96,66 @@ func FuzzApplyFields(f *testing.F) {
 	})
 }
 
+// FuzzApplyMembers compares changes of a set, packed integers or others, with the same changes of a map.
+func FuzzApplyMembers(f *testing.F) {
+	ints, others := setOf("1", "-5", "300").Value, setOf("a", "1").Value
+	for _, delta := range []string{"\x02a\x00", "\x03a", "\x03c", "\x021\x00", "\x0280\x00", "\x031", "", "\x02", "\x02a\x01x", "\x0499\x00\x031"} {
+		f.Add(ints, []byte(delta))
+		f.Add(others, []byte(delta))
+	}
+	f.Fuzz(func(t *testing.T, value, body []byte) {
+		if !validSet(value) {
+			value = ints
+		}
+		before := string(value)
+		st := record.State{Type: record.Set, Value: value}
+		if live, ok := Live(st); ok {
+			st = live
+		}
+		next, err := Apply(st, append([]byte{deltaFields}, body...))
+		require.Equal(t, before, string(value))
+		if err != nil {
+			require.ErrorIs(t, err, ErrDelta)
+			require.Equal(t, record.State{}, next)
+			return
+		}
+		want := setIn(st)
+		e, _ := decodeEdit(edit{}, body)
+		for _, c := range e.list {
+			if c.remove {
+				delete(want, string(c.field))
+			} else {
+				want[string(c.field)] = true
+			}
+		}
+		require.Equal(t, want, setIn(next))
+		require.True(t, validSet(next.Packed().Value))
+		requireForm(t, next)
+	})
+}
+
+// FuzzSets: whatever the bytes of a set are, nothing panics, and those that are valid are all the same when they are written again.
+func FuzzSets(f *testing.F) {
+	f.Add(setOf("1", "-5", "300").Value)
+	f.Add(setOf("a", "1").Value)
+	f.Add([]byte{integersTag, 2, 1, 0, 1, 0})
+	f.Add([]byte{integersTag, 3, 1, 0, 1})
+	f.Fuzz(func(t *testing.T, value []byte) {
+		damaged := record.State{Type: record.Set, Value: bytes.Clone(value)}
+		for _, command := range []string{"SMEMBERS k", "SISMEMBER k a", "SISMEMBER k 1", "SCARD k", "SSCAN k 0", "SRANDMEMBER k -3"} {
+			if membersIn(damaged).count() > 0 && validSet(value) || !strings.HasPrefix(command, "SRAND") {
+				Execute(nil, damaged, request(strings.Fields(command)...), testNow)
+			}
+		}
+		st, err := decodeState(encodeState(damaged))
+		require.Equal(t, err == nil, validSet(value))
+		if err == nil {
+			require.True(t, bytes.Equal(value, st.Packed().Value) || st.Object != nil)
+			requireForm(t, st)
+		}
+	})
+}
+
 // mapOf returns the fields of a hash.
 func mapOf(st record.State) map[string]string {
 	all := map[string]string{}
@@ -137,6 +198,7 @@ func FuzzDump(f *testing.F) {
 	f.Add(encodeState(str("value")), int64(testNow))
 	f.Add(encodeState(strUntil("", testNow+1)), int64(testNow))
 	f.Add(encodeState(hashOf("field", "value", "", "")), int64(testNow))
+	f.Add(encodeState(listOf("element", "", "element")), int64(testNow))
 	f.Add([]byte{dumpFormat, byte(record.String)}, int64(1))
 	f.Add(binary.AppendUvarint([]byte{dumpFormat, byte(record.String)}, math.MaxUint64), int64(1))
 	f.Fuzz(func(t *testing.T, blob []byte, now int64) {
@@ -181,10 +243,31 @@ func FuzzExecute(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value []byte, expireAt int64, op uint16, rest string) {
 		st := record.State{Type: record.String, ExpireAt: expireAt, Value: buffer.Clone(value)}
-		if o := command.Op(op); command.OpHSet <= o && o <= command.OpHScan {
+		switch o := command.Op(op); {
+		case command.OpHSet <= o && o <= command.OpHScan:
 			st.Type = record.Hash
 			if !validHash(value) {
 				st.Value = hashOf("12", "3", "f1", "x", "", "").Value
+			}
+		case command.OpZAdd <= o && o <= command.OpZScan, command.OpGeoAdd <= o && o <= command.OpGeoRadiusByMember:
+			st.Type = record.SortedSet
+			if !validZset(value) {
+				st.Value = zsetOf("12", "3", "1.5", "m1", "-inf", "").Value
+			}
+		}
+		if o := command.Op(op); command.OpSAdd <= o && o <= command.OpSMove {
+			st.Type = record.Set
+			if !validSet(value) {
+				st.Value = setOf("12", "3", "f1", "x", "").Value
+			}
+		}
+		if o := command.Op(op); command.OpLPush <= o && o <= command.OpLMPop {
+			st.Type = record.List
+			if !listVerbs.valid(value) {
+				st.Value = listOf("12", "a", "", "a").Value
+			}
+			if live, ok := Live(st); ok {
+				st = live
 			}
 		}
 		if st.Expired(testNow) || expireAt < 0 {

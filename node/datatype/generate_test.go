@@ -2,6 +2,7 @@ package datatype
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,10 +15,18 @@ type generator struct {
 	// unique makes every relative expiry different by more than the time a test takes,
 	// so that comparing two of them (GT, LT) does not depend on milliseconds.
 	unique int
+	// focus says which type's commands are made most of the time: else hardly any key would be of the type that a command is for.
+	focus []string
 }
 
 func randomGenerator(seed uint64) *generator {
-	return &generator{intn: rand.New(rand.NewPCG(seed, 1)).IntN}
+	return newGenerator(rand.New(rand.NewPCG(seed, 1)).IntN)
+}
+
+func newGenerator(intn func(n int) int) *generator {
+	g := &generator{intn: intn}
+	g.focus = pick(g, stringNames, hashNames, listNames, setNames, zsetNames, geoNames)
+	return g
 }
 
 func pick[T any](g *generator, from ...T) T { return from[g.intn(len(from))] }
@@ -37,19 +46,52 @@ func (g *generator) word(w string) string {
 
 // command makes a command on the given key.
 func (g *generator) command(key string) []string {
-	name := pick(g, commandNames...)
+	name := pick(g, g.focus...)
+	if g.chance(20) {
+		name = pick(g, commandNames...)
+	}
+	switch name {
+	case "SMOVE": // to itself
+		return []string{g.word(name), key, key, pick(g, g.field, g.number)()}
+	case "LMOVE", "RPOPLPUSH":
+		return append([]string{g.word(name), key, key}, g.arguments(name)...)
+	}
 	return append([]string{g.word(name), key}, g.arguments(name)...)
 }
 
-var commandNames = []string{
+// setNames are those of sets.
+var setNames = []string{
+	"SADD", "SADD", "SADD", "SADD", "SADD", "SADD", "SREM", "SREM", "SISMEMBER", "SISMEMBER", "SMISMEMBER", "SMEMBERS", "SMEMBERS", "SCARD",
+	"SPOP", "SPOP", "SRANDMEMBER", "SRANDMEMBER", "SSCAN", "SSCAN", "SMOVE", "SORT", "SORT_RO",
+}
+
+// commandNames are all commands that are made: those that are there several times are made more often.
+var commandNames = slices.Concat(stringNames, keyNames, hashNames, listNames, setNames, zsetNames, geoNames)
+
+var stringNames = []string{
 	"GET", "SET", "SET", "SET", "SETNX", "SETEX", "PSETEX", "GETSET", "GETDEL", "GETEX", "GETEX", "APPEND", "APPEND",
 	"STRLEN", "GETRANGE", "SUBSTR", "SETRANGE", "SETRANGE", "INCR", "DECR", "INCRBY", "DECRBY", "INCRBYFLOAT",
 	"INCRBYFLOAT", "INCRBYFLOAT", "SETBIT", "SETBIT", "GETBIT", "BITCOUNT", "BITCOUNT", "BITPOS", "BITPOS", "BITFIELD",
-	"BITFIELD", "BITFIELD", "BITFIELD_RO", "DEL", "UNLINK", "EXISTS", "TOUCH", "TYPE", "EXPIRE", "PEXPIRE", "EXPIREAT",
-	"PEXPIREAT", "TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME", "PERSIST",
+	"BITFIELD", "BITFIELD", "BITFIELD_RO",
+}
+
+var keyNames = []string{
+	"DEL", "UNLINK", "EXISTS", "TOUCH", "TYPE", "EXPIRE", "PEXPIRE", "EXPIREAT",
+	"PEXPIREAT", "TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME", "PERSIST", "SORT", "SORT_RO",
+}
+
+var hashNames = []string{
 	"HSET", "HSET", "HSET", "HSET", "HSET", "HMSET", "HSETNX", "HSETNX", "HGET", "HGET", "HMGET", "HMGET", "HGETALL", "HGETALL", "HKEYS",
 	"HVALS", "HDEL", "HDEL", "HEXISTS", "HLEN", "HSTRLEN", "HINCRBY", "HINCRBY", "HINCRBY", "HINCRBYFLOAT", "HINCRBYFLOAT",
 	"HRANDFIELD", "HRANDFIELD", "HSCAN", "HSCAN",
+}
+
+// listNames are those of lists.
+var listNames = []string{
+	"LPUSH", "LPUSH", "LPUSH", "LPUSH", "RPUSH", "RPUSH", "RPUSH", "RPUSH", "LPUSHX", "RPUSHX", "LPOP", "LPOP", "RPOP", "RPOP", "LLEN", "LRANGE", "LRANGE",
+	"LRANGE", "LINDEX", "LINDEX", "LSET", "LSET", "LSET", "LINSERT", "LINSERT", "LINSERT", "LREM", "LREM", "LREM", "LTRIM", "LPOS", "LPOS", "LPOS",
+	"LMOVE", "LMOVE", "RPOPLPUSH", "LMPOP", "SORT", "SORT_RO",
+	"PFADD", "PFADD", "PFCOUNT", "PFCOUNT", "PFMERGE",
 }
 
 func (g *generator) arguments(name string) []string {
@@ -90,8 +132,41 @@ func (g *generator) arguments(name string) []string {
 		return append([]string{g.absolute(1)}, g.conditions()...)
 	case "PEXPIREAT":
 		return append([]string{g.absolute(1000)}, g.conditions()...)
+	case "SORT", "SORT_RO":
+		return append(g.sortArguments(), pick(g, nil, nil, nil, nil, nil, nil, nil, nil, nil, []string{"BY", "w_*"}, []string{"GET", "w_*->f"})...)
+	}
+	if strings.HasPrefix(name, "GEO") {
+		return g.geoArguments(name)
+	}
+	if name[0] == 'Z' {
+		return g.zsetArguments(name)
+	}
+	if name == "PFADD" { // at most one: Redis adds those before it notices that the rest of a value is corrupt
+		return g.some(g.value, 1)
 	}
 	return g.hashArguments(name)
+}
+
+// sketchKey is the key of which nothing but a HyperLogLog is made.
+const sketchKey = "sketch"
+
+// sketchCommand makes a command on it.
+func (g *generator) sketchCommand() []string {
+	switch g.intn(20) {
+	case 0:
+		return []string{"DEL", sketchKey}
+	case 1, 2, 3:
+		return []string{"GET", sketchKey}
+	case 4, 5, 6:
+		return []string{"PFCOUNT", sketchKey}
+	case 7:
+		return []string{"PFMERGE", sketchKey, sketchKey}
+	}
+	args := []string{"PFADD", sketchKey}
+	for range g.intn(pick(g, 3, 3, 100, 1500)) {
+		args = append(args, strconv.Itoa(g.intn(pick(g, 100, 1_000_000, 1<<40))))
+	}
+	return args
 }
 
 func (g *generator) hashArguments(name string) []string {
@@ -118,9 +193,44 @@ func (g *generator) hashArguments(name string) []string {
 	case "HRANDFIELD":
 		return g.randomOptions()
 	case "HSCAN":
-		return append([]string{pick(g, "0", "0", "0", "", "-1", "+0", "00", "x", "18446744073709551616", " 1", "0x1", "1.5")}, g.scanOptions()...)
+		return append([]string{g.cursor()}, g.scanOptions()...)
 	}
-	return nil
+	return g.setArguments(name)
+}
+
+func (g *generator) cursor() string {
+	return pick(g, "0", "0", "0", "", "-1", "+0", "00", "x", "18446744073709551616", " 1", "0x1", "1.5")
+}
+
+func (g *generator) setArguments(name string) []string {
+	member := pick(g, g.field, g.number) // a set is of integers, or not
+	switch name {
+	case "SADD", "SREM":
+		return append([]string{member()}, g.some(member, pick(g, 1, 5, 30, 200))...)
+	case "SISMEMBER":
+		return []string{member()}
+	case "SMISMEMBER":
+		return append([]string{member()}, g.some(member, pick(g, 3, 3, 20))...)
+	case "SPOP", "SRANDMEMBER":
+		out := g.some(func() string {
+			return pick(g, strconv.Itoa(g.intn(8)), strconv.Itoa(-g.intn(20)), "1", "1000", "x", "", "-9223372036854775808", "9223372036854775807")
+		}, 1)
+		if len(out) > 0 && g.chance(3) {
+			out = append(out, "x")
+		}
+		return out
+	case "SSCAN":
+		return append([]string{g.cursor()}, g.scanOptions()...)
+	}
+	return g.listArguments(name)
+}
+
+// number is a member that is an integer, as Redis writes it, or almost.
+func (g *generator) number() string {
+	if g.chance(2) {
+		return g.integer()
+	}
+	return strconv.Itoa(g.intn(pick(g, 10, 200, 70000, 1<<40)) - g.intn(100))
 }
 
 func (g *generator) field() string {

@@ -31,7 +31,7 @@ var hashVerbs = verbs{
 	assemble: func(root record.Place, from record.Source) (record.Object, error) {
 		return parts.AssembleMap(root, from)
 	},
-	longest: longestHash,
+	longest: longestCollection,
 	delta:   deltaFields, apply: applyFields,
 }
 
@@ -131,6 +131,21 @@ func (h hash) all() iter.Seq2[[]byte, []byte] {
 		}
 	}
 }
+
+// at returns the field with a rank.
+func (h hash) at(rank int) (field, value []byte) {
+	if h.parts != nil {
+		return h.parts.At(rank)
+	}
+	f := fieldsOf(h.packed)
+	for range rank + 1 {
+		f.next()
+	}
+	return f.field, f.value
+}
+
+// byPosition implements elements.
+func (h hash) byPosition() *parts.Map { return h.parts }
 
 // fields goes through a packed hash. What is damaged ends it.
 type fields struct {

@@ -169,8 +169,15 @@ func (c *fieldChange) append(dst []byte) []byte {
 	return parts.AppendItem(dst, c.field, c.value)
 }
 
-// effect is the effect of the changes, after which a key has the hash next. fits is false if that is longer than longest.
-func (e edit) effect(old record.State, next hash, longest int, s *space) (eff record.Effect, fits bool) {
+// contents are what a key has of fields, or of members.
+type contents interface {
+	count() int
+	size() int
+	state(expireAt int64) record.State
+}
+
+// effectOf is the effect of the changes, after which a key has the contents next. fits is false if these are longer than longest.
+func effectOf[C contents](e edit, old record.State, next C, longest int, s *space) (eff record.Effect, fits bool) {
 	size := next.size()
 	if next.count() == 0 {
 		if !old.Live() {
@@ -193,7 +200,7 @@ func (e edit) deltaSize() int {
 	size := 1
 	for i := range e.list {
 		c := &e.list[i]
-		size += parts.UvarintSize(len(c.field)<<1|1) + len(c.field)
+		size += namedSize(c.field)
 		if !c.remove {
 			size += parts.LengthenedSize(len(c.value))
 		}
@@ -207,11 +214,7 @@ func (e edit) appendDelta(delta []byte) []byte {
 	delta = append(delta, deltaFields)
 	for i := range e.list {
 		c := &e.list[i]
-		head := uint64(len(c.field)) << 1
-		if c.remove {
-			head |= 1
-		}
-		delta = buffer.Append(binary.AppendUvarint(delta, head), c.field)
+		delta = appendNamed(delta, c.field, c.remove)
 		if !c.remove {
 			delta = parts.AppendLengthened(delta, c.value)
 		}
@@ -222,12 +225,11 @@ func (e edit) appendDelta(delta []byte) []byte {
 // decodeEdit reads what appendDelta wrote, without its tag, into an edit that is empty. The edit borrows it.
 func decodeEdit(e edit, body []byte) (_ edit, ok bool) {
 	for len(body) > 0 {
-		head, size := binary.Uvarint(body)
-		if size <= 0 || head>>1 > uint64(len(body)-size) {
+		name, remove, end, ok := named(body)
+		if !ok {
 			return e, false
 		}
-		end := size + int(head>>1)
-		c := fieldChange{field: body[size:end], remove: head&1 != 0}
+		c := fieldChange{field: name, remove: remove}
 		if !c.remove {
 			if c.value, end, ok = parts.Lengthened(body, end); !ok {
 				return e, false
@@ -247,7 +249,7 @@ func applyFields(st record.State, body []byte, s *space) (record.State, error) {
 		return record.State{}, fmt.Errorf("%w: bad fields", ErrDelta)
 	}
 	next, _ := e.apply(hashIn(st), s)
-	if next.count() == 0 || next.size() > MaxHashLen {
+	if next.count() == 0 || next.size() > MaxCollectionLen {
 		return record.State{}, fmt.Errorf("%w: fields that leave a hash of %d bytes", ErrDelta, next.size())
 	}
 	return next.state(st.ExpireAt), nil

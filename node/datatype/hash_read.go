@@ -6,10 +6,6 @@ import (
 	"github.com/quolldb/quoll/internal/resp"
 )
 
-// maxReply bounds the replies that a few bytes may ask for: a reply travels in one frame of the peer protocol, in which there is room for
-// this and what stands around it.
-const maxReply = 120 << 20
-
 // hGet serves HGET.
 func hGet(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
 	if holdsOther(st, record.Hash) {
@@ -111,6 +107,9 @@ func hVals(dst []byte, st record.State, _ *command.Request, _ int64) ([]byte, re
 
 // appendAll appends the fields of a hash, their values, or both to a reply that begins at start in dst, or makes an error of it if it becomes too long.
 func appendAll(dst []byte, start int, h hash, fields, values bool) ([]byte, record.Effect) {
+	if fields && values {
+		dst = roomFor(dst, 2*h.count(), 2*h.count(), h.size())
+	}
 	for field, value := range h.all() {
 		if fields {
 			dst = resp.AppendBulk(dst, field)

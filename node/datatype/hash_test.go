@@ -73,7 +73,7 @@ func TestHashesAreLimited(t *testing.T) {
 	req = request("HSET", "k", "g", "1234567890")
 	req.MaxValue = 1000
 	reply, after, _ := execute(t, st, req, testNow)
-	require.Equal(t, "-"+errHashTooLong+"\r\n", reply)
+	require.Equal(t, "-"+errTooLong(record.Hash)+"\r\n", reply)
 	require.Equal(t, st, after)
 	req = request("HRANDFIELD", "k", "-2", "WITHVALUES")
 	req.MaxValue = 1000

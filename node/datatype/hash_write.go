@@ -42,14 +42,14 @@ func setFields(dst []byte, st record.State, req *command.Request, reply func(dst
 	}
 	dst, s := e.space(dst, hashIn(st))
 	next, found := e.apply(hashIn(st), &s)
-	return e.run(reply(dst, len(e.list)-found), len(dst), st, next, req, &s)
+	return run(e, reply(dst, len(e.list)-found), len(dst), st, next, req, &s)
 }
 
-// run returns a reply, which begins at start in dst, and the effect of the changes, which make the hash next; or an error.
-func (e edit) run(dst []byte, start int, st record.State, next hash, req *command.Request, s *space) ([]byte, record.Effect) {
-	eff, fits := e.effect(st, next, longestHash(req), s)
+// run returns a reply, which begins at start in dst, and the effect of the changes, which make the contents next; or an error.
+func run[C contents](e edit, dst []byte, start int, st record.State, next C, req *command.Request, s *space) ([]byte, record.Effect) {
+	eff, fits := effectOf(e, st, next, longestCollection(req), s)
 	if !fits {
-		return refuse(dst[:start], errHashTooLong)
+		return refuse(dst[:start], errTooLong(next.state(0).Type))
 	}
 	return dst, eff
 }
@@ -78,14 +78,14 @@ func setField(dst []byte, start int, st record.State, req *command.Request, old 
 	dst, s := e.space(dst, h)
 	if h.parts != nil {
 		next, _ := e.apply(h, &s)
-		return e.run(dst, start, st, next, req, &s)
+		return run(e, dst, start, st, next, req, &s)
 	}
 	hits := [1]hit{{start: old.start, end: old.end}}
 	n := 0
 	if old.found {
 		n = 1
 	}
-	return e.run(dst, start, st, e.applyPacked(h.packed, hits[:n], &s).settled(), req, &s)
+	return run(e, dst, start, st, e.applyPacked(h.packed, hits[:n], &s).settled(), req, &s)
 }
 
 // hDel serves HDEL: how many of the fields were there.
@@ -104,7 +104,7 @@ func hDel(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, r
 	if found == 0 {
 		return reply, noEffect
 	}
-	return e.run(reply, len(dst), st, next, req, &s)
+	return run(e, reply, len(dst), st, next, req, &s)
 }
 
 // hIncrBy serves HINCRBY, for which an absent field is 0.

@@ -20,24 +20,17 @@ const testNow = 1_700_000_000_400
 // otherType stands for a type that is not a string.
 const otherType = record.Type(77)
 
-var ops = map[string]command.Op{
-	"GET": command.OpGet, "SET": command.OpSet, "SETNX": command.OpSetNX, "SETEX": command.OpSetEX,
-	"PSETEX": command.OpPSetEX, "GETSET": command.OpGetSet, "GETDEL": command.OpGetDel, "GETEX": command.OpGetEX,
-	"APPEND": command.OpAppend, "STRLEN": command.OpStrlen, "GETRANGE": command.OpGetRange,
-	"SUBSTR": command.OpSubstr, "SETRANGE": command.OpSetRange, "INCR": command.OpIncr, "DECR": command.OpDecr,
-	"INCRBY": command.OpIncrBy, "DECRBY": command.OpDecrBy, "INCRBYFLOAT": command.OpIncrByFloat,
-	"MGET": command.OpMGet, "MSET": command.OpMSet, "SETBIT": command.OpSetBit, "GETBIT": command.OpGetBit,
-	"BITCOUNT": command.OpBitCount, "BITPOS": command.OpBitPos, "BITFIELD": command.OpBitField,
-	"BITFIELD_RO": command.OpBitFieldRO, "DEL": command.OpDel, "UNLINK": command.OpUnlink,
-	"EXISTS": command.OpExists, "TOUCH": command.OpTouch, "TYPE": command.OpType, "EXPIRE": command.OpExpire,
-	"PEXPIRE": command.OpPExpire, "EXPIREAT": command.OpExpireAt, "PEXPIREAT": command.OpPExpireAt,
-	"TTL": command.OpTTL, "PTTL": command.OpPTTL, "EXPIRETIME": command.OpExpireTime,
-	"PEXPIRETIME": command.OpPExpireTime, "PERSIST": command.OpPersist, "DUMPSTATE": command.OpDumpState, "SIZESTATE": command.OpSizeState,
-	"RESTORESTATE": command.OpRestoreState,
-	"HSET":         command.OpHSet, "HMSET": command.OpHMSet, "HSETNX": command.OpHSetNX, "HGET": command.OpHGet, "HMGET": command.OpHMGet,
-	"HGETALL": command.OpHGetAll, "HKEYS": command.OpHKeys, "HVALS": command.OpHVals, "HDEL": command.OpHDel,
-	"HEXISTS": command.OpHExists, "HLEN": command.OpHLen, "HSTRLEN": command.OpHStrlen, "HINCRBY": command.OpHIncrBy,
-	"HINCRBYFLOAT": command.OpHIncrByFloat, "HRANDFIELD": command.OpHRandField, "HSCAN": command.OpHScan,
+// ops are the commands by name.
+var ops = opsByName()
+
+func opsByName() map[string]command.Op {
+	byName := map[string]command.Op{}
+	for op := range command.Op(len(operations)) {
+		if c := command.ByOp(op); c != nil {
+			byName[strings.ToUpper(c.Name)] = op
+		}
+	}
+	return byName
 }
 
 func request(args ...string) *command.Request {

@@ -13,7 +13,7 @@ import (
 // that nothing borrowed or old is changed or kept.
 func TestAnyCommandKeepsTheRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := &generator{intn: func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") }}
+		g := newGenerator(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") })
 		st, now := record.State{}, int64(testNow)
 		for range rapid.IntRange(1, 30).Draw(t, "commands") {
 			now += int64(rapid.SampledFrom([]int{0, 1, 1_000_000_000}).Draw(t, "time"))

@@ -49,9 +49,8 @@ func setRange(dst []byte, st record.State, req *command.Request, _ int64) ([]byt
 
 // getRange serves GETRANGE and SUBSTR.
 func getRange(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
-	start, ok := parseInt(req.Args[2])
-	end, endOK := parseInt(req.Args[3])
-	if !ok || !endOK {
+	start, end, ok := parseInts(req.Args[2], req.Args[3])
+	if !ok {
 		return refuse(dst, errNotInteger)
 	}
 	if holdsOther(st, record.String) {

@@ -9,7 +9,7 @@ import (
 // The size, the bytes and the parts of a value that is an object are asked of the object itself (record.Object). So whoever replicates, stores, repairs
 // and copies values knows no type.
 //
-// A new type is a file here, or some, with its verbs and its commands: a list would be list.go, with listVerbs, and the rows of LPUSH and the others in
+// A new type is a file here, or some, with its verbs and its commands, as list.go with listVerbs, and the rows of LPUSH and the others in
 // dispatch.go. How it looks at a value (textIn, hashIn) is its own affair.
 type verbs struct {
 	// valid reports whether bytes from elsewhere are a value.
@@ -29,8 +29,11 @@ type verbs struct {
 
 // types has the verbs of each type.
 var types = [...]*verbs{
-	record.String: &textVerbs,
-	record.Hash:   &hashVerbs,
+	record.String:    &textVerbs,
+	record.Hash:      &hashVerbs,
+	record.List:      &listVerbs,
+	record.Set:       &setVerbs,
+	record.SortedSet: &zsetVerbs,
 }
 
 // verbsOf returns the verbs of a type, nil if there is no such type here.

@@ -21,6 +21,7 @@ type Leader struct {
 	Logger *slog.Logger
 
 	pace pace
+	full full
 	// idle is the version, the pace and who was alive, when nothing could begin: it takes milliseconds to find that out for a large plan.
 	idle []uint64
 }
@@ -50,9 +51,10 @@ func (l *Leader) begin(ctx context.Context) bool {
 	if d == nil || d.Plan == nil || ctx.Err() != nil {
 		return false
 	}
-	limits := l.pace.limits(d, time.Now(), l.Alive)
+	now := time.Now()
+	limits := l.pace.limits(d, now, l.Alive)
 	situation := l.situation(d)
-	if slices.Equal(situation, l.idle) {
+	if l.full.holds(d, limits.PerTarget, now) || slices.Equal(situation, l.idle) {
 		return false
 	}
 	slots := change.NextWave(*d, limits)
@@ -63,8 +65,10 @@ func (l *Leader) begin(ctx context.Context) bool {
 	err := l.Propose(ctx, change.Entry{By: l.By, Begin: &change.Begin{Plan: d.Plan.ID, Slots: slots}})
 	if err != nil { // the plan has changed meanwhile, or there is no majority
 		l.Logger.Debug("a wave of slots did not begin", "plan", d.Plan.ID, "slots", len(slots), "err", err)
+		return false
 	}
-	return err == nil
+	l.full = full{plan: d.Plan.ID, each: limits.PerTarget, joint: len(d.Joint) + len(slots), at: now}
+	return true
 }
 
 // situation is what it depends on which slots can begin: the version of the document, the pace, and who is alive.

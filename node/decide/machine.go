@@ -14,6 +14,8 @@ import (
 // What it has may be older than what the node knows of the ring by other ways: after a restart it comes up to date entry by entry. It is
 // never newer than what it has published.
 type Machine struct {
+	// Refused, if not nil, is told of each entry that the document refuses, also when it is applied again after a restart. It must not block.
+	Refused  func(change.Entry, error)
 	publish  func(change.Document)
 	document atomic.Pointer[change.Document]
 	changed  chan struct{}
@@ -41,6 +43,9 @@ func (m *Machine) Apply(_ uint64, entry []byte) ([]byte, error) {
 	}
 	next, err := change.Apply(*d, e, at)
 	if err != nil {
+		if m.Refused != nil {
+			m.Refused(e, err)
+		}
 		return encodeOutcome(0, err), nil
 	}
 	m.become(next)

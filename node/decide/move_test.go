@@ -21,6 +21,8 @@ type movers struct {
 	wait   sync.WaitGroup
 	mu     sync.Mutex
 	dead   map[uint16]bool
+	each   time.Duration // what a slot takes, 0 if nothing
+	busy   map[uint16]time.Time
 	joint  int                // at most, at a time
 	seen   map[[2]uint64]bool // what was collected, by member and slot and epoch
 	report map[uint16]*Reporter
@@ -28,7 +30,7 @@ type movers struct {
 
 // newMovers has members collect what they are asked to, each slot in some milliseconds.
 func newMovers(t *testing.T, members int) *movers {
-	m := &movers{dead: map[uint16]bool{}, seen: map[[2]uint64]bool{}, report: map[uint16]*Reporter{}}
+	m := &movers{dead: map[uint16]bool{}, busy: map[uint16]time.Time{}, seen: map[[2]uint64]bool{}, report: map[uint16]*Reporter{}}
 	docs := make(chan change.Document, 10_000)
 	m.group = newGroup(t, formed(t, members), func(d change.Document) { docs <- d })
 	m.delay = 3 * time.Millisecond
@@ -66,7 +68,7 @@ func (m *movers) setDead(id uint16, dead bool) {
 	m.dead[id] = dead
 }
 
-// collect has all members collect what is joint, in no time.
+// collect has all members collect what is joint, one slot after the other, in no time if a slot takes none.
 func (m *movers) collect(d change.Document) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,10 +78,19 @@ func (m *movers) collect(d change.Document) {
 			what := [2]uint64{uint64(id)<<16 | uint64(p.Slot), d.Slots[p.Slot].Epoch}
 			if !m.dead[id] && !m.seen[what] {
 				m.seen[what] = true
-				m.report[id].Done([]change.SlotEpoch{{Slot: p.Slot, Epoch: d.Slots[p.Slot].Epoch}})
+				done := []change.SlotEpoch{{Slot: p.Slot, Epoch: d.Slots[p.Slot].Epoch}}
+				m.busy[id] = later(m.busy[id], time.Now()).Add(m.each)
+				time.AfterFunc(time.Until(m.busy[id]), func() { m.report[id].Done(done) })
 			}
 		}
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func (m *movers) close() {
@@ -122,6 +133,26 @@ func TestAPlanIsCarriedOut(t *testing.T) {
 		}
 		require.Equal(t, []uint16{6}, slices.Collect(maps.Keys(last)))
 		require.Less(t, len(m.proposals(isBegin)), moves/50)
+	})
+}
+
+// TestAMoveTakesFewVersions: slots that take time are begun, and reported, many at once.
+func TestAMoveTakesFewVersions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMovers(t, 3)
+		defer m.close()
+		m.mu.Lock()
+		m.each = time.Millisecond
+		m.mu.Unlock()
+		m.planJoin(t, 4)
+		moves := len(m.machine.Document().Plan.Moves)
+		require.Greater(t, moves, 10_000)
+		began := time.Now()
+		m.await(t, time.Minute, func(d *change.Document) bool { return d.Plan == nil })
+		took := time.Since(began)
+		require.Less(t, took.Seconds(), 1.2*m.each.Seconds()*float64(moves)+1, "and who collects always has something to do")
+		versions := len(m.proposals(isBegin)) + len(m.proposals(isComplete))
+		require.Less(t, float64(versions), 6*took.Seconds(), "%d versions in %v", versions, took)
 	})
 }
 

@@ -44,3 +44,23 @@ func (p *pace) limits(d *change.Document, now time.Time, alive func(uint16) bool
 	}
 	return change.Limits{Joint: mostJoint, PerSource: p.each, PerTarget: p.each, Alive: alive}
 }
+
+// full is what was joint when a wave had begun. The next one waits until there is room for some slots: every wave is a version of the ring, which all nodes and proxies
+// take up, and that costs as much for one slot as for a thousand.
+type full struct {
+	plan  string
+	each  int
+	joint int
+	at    time.Time
+}
+
+const (
+	// A wave begins when a roomFor-th part of the slots has arrived that were joint, or holdWave after the last one: those that are joint last for seconds.
+	roomFor  = 4
+	holdWave = 500 * time.Millisecond
+)
+
+// holds reports whether the next wave is to wait. More than before may move at once if the pace allows it.
+func (f *full) holds(d *change.Document, each int, now time.Time) bool {
+	return f.plan == d.Plan.ID && each <= f.each && now.Sub(f.at) < holdWave && len(d.Joint) > f.joint-f.joint/roomFor
+}

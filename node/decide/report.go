@@ -25,11 +25,15 @@ type Reporter struct {
 
 	mu      sync.Mutex
 	pending map[uint16]uint64 // epochs by slot
+	last    time.Time         // when it reported last
 }
 
 const (
 	// reportEvery is how often a node makes a report, at most.
 	reportEvery = 100 * time.Millisecond
+	// gatherLeast is how long a node gathers what it reports as long as it has more to collect, for gatherEach for each member that collects, and gatherMost at most. Every report is
+	// a version of the ring, which all nodes and proxies take up.
+	gatherLeast, gatherEach, gatherMost = 500 * time.Millisecond, 100 * time.Millisecond, 2 * time.Second
 	// maxReported is how many slots are reported at once.
 	maxReported = 1024
 	// retryReport is how long a reporter waits when nobody could decide.
@@ -70,6 +74,7 @@ func (r *Reporter) report(ctx context.Context) bool {
 	if len(slots) == 0 {
 		return true
 	}
+	r.last = time.Now()
 	err := r.Propose(ctx, change.Entry{By: r.By, Complete: &change.Complete{Member: self, Slots: slots}})
 	if err != nil && !errors.Is(err, change.ErrStale) { // ErrStale: none of it was so any more
 		r.Logger.Debug("what was collected could not be reported yet", "slots", len(slots), "err", err)
@@ -101,8 +106,28 @@ func (r *Reporter) next(self uint16) []change.SlotEpoch {
 		}
 		slots = append(slots, change.SlotEpoch{Slot: slot, Epoch: epoch})
 	}
+	if len(slots) < maxReported && time.Since(r.last) < gatherFor(d, self, len(slots)) {
+		return nil
+	}
 	slices.SortFunc(slots, func(a, b change.SlotEpoch) int { return cmp.Compare(a.Slot, b.Slot) })
 	return slots[:min(len(slots), maxReported)]
+}
+
+// gatherFor returns how long a member gathers what it reports: not at all if it has collected all that it is to collect.
+func gatherFor(d *change.Document, self uint16, done int) time.Duration {
+	collectors, waits := map[uint16]bool{}, 0
+	for _, p := range d.Joint {
+		for _, id := range p.Waiting {
+			collectors[id] = true
+			if id == self {
+				waits++
+			}
+		}
+	}
+	if done >= waits {
+		return 0
+	}
+	return min(max(gatherLeast, time.Duration(len(collectors))*gatherEach), gatherMost)
 }
 
 // waitsFor reports whether a joint slot waits for a member.

@@ -27,7 +27,9 @@ func (s *SlotStats) Add(key []byte, rec record.Record) {
 		s.TombstoneDigest += Mix(rec.Version)
 		return
 	}
-	s.Live++
+	if !record.Reserved(key) { // no client has it
+		s.Live++
+	}
 	s.Bytes += uint64(len(key) + rec.State.Size())
 	s.Digest += Mix(rec.Version)
 }
@@ -39,7 +41,9 @@ func (s *SlotStats) Remove(key []byte, rec record.Record) {
 		s.TombstoneDigest -= Mix(rec.Version)
 		return
 	}
-	s.Live--
+	if !record.Reserved(key) { // no client has it
+		s.Live--
+	}
 	s.Bytes -= uint64(len(key) + rec.State.Size())
 	s.Digest -= Mix(rec.Version)
 }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/quolldb/quoll/internal/metrics"
@@ -21,6 +22,8 @@ type Options struct {
 	// ManyRequests is how many bytes may wait for peers: 32 MiB. Connections take what is under way on top of it.
 	ManyRequests int
 	Metrics      *metrics.Node
+	// Logger gets what scripts log. It may be nil.
+	Logger *slog.Logger
 }
 
 // manyRequests is the default of Options.ManyRequests. What is under way comes on top, up to MaxQueued.
@@ -37,6 +40,8 @@ type Executor struct {
 	opt   Options
 	host  *replica.Host
 	peers *peer.Set
+
+	scripts scripts
 }
 
 // New returns an Executor of a node's replicas.

@@ -66,7 +66,7 @@ func (e *Executor) answer(s *Session, st *record.State, op *protocol.Op, now int
 }
 
 // readRecord returns what this replica holds of the key, or why it does not say so. The proxy knows who holds the slot in v. What is not sure
-// counts for no agreement (R18): only the home may find out.
+// counts for no agreement (R18), and neither does what a batch may have changed (B6): only the home may find out.
 func (e *Executor) readRecord(op *protocol.Op, v *replica.View) (rec record.Record, sure bool, reason register.Reason) {
 	st := e.host.Stripe(op.Slot)
 	sl, err := st.Slot(op.Slot)
@@ -83,7 +83,10 @@ func (e *Executor) readRecord(op *protocol.Op, v *replica.View) (rec record.Reco
 	if err == nil && !current {
 		return rec, false, register.EpochChanged
 	}
-	present := false
+	present, batched := false, false
+	if err == nil { // before the record, which is borrowed
+		batched, err = sl.Batched(op.Key())
+	}
 	if err == nil {
 		rec, present, err = sl.Read(op.Key())
 	}
@@ -94,5 +97,5 @@ func (e *Executor) readRecord(op *protocol.Op, v *replica.View) (rec record.Reco
 		st.Fail(op.Slot, sl, err)
 		return record.Record{}, false, register.StorageFailed
 	}
-	return rec, present || !sl.Meta().Unsure, register.ReasonNone
+	return rec, !batched && (present || !sl.Meta().Unsure), register.ReasonNone
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/replica"
 )
@@ -29,9 +31,17 @@ func (e *Executor) execute(c *replica.Conn, s *Session, i int) {
 		refuse(c, op, register.StorageFailed)
 		return
 	}
-	known := command.ByOp(op.Req.Op)
-	reads := known != nil && known.Route == command.RouteRead
-	grows := known != nil && known.Flags&command.FlagDenyOOM != 0
+	var r *register.Request // a batch is copied first, for what it needs are parts of it
+	var reads, grows bool
+	if op.Req.Op == command.OpBatch {
+		r = s.take(i, c)
+		if reads, grows, err = e.prepareBatch(r); err != nil {
+			c.Round().Result(c, &protocol.Result{ID: op.ID, Status: protocol.StatusDone, Reply: resp.AppendError(nil, err.Error())})
+			return
+		}
+	} else if known := command.ByOp(op.Req.Op); known != nil {
+		reads, grows = known.Route == command.RouteRead, known.Flags&command.FlagDenyOOM != 0
+	}
 	if reason := e.host.Refusal(sl, reads, grows); reason != register.ReasonNone {
 		refuse(c, op, reason)
 		return
@@ -41,7 +51,15 @@ func (e *Executor) execute(c *replica.Conn, s *Session, i int) {
 	} else {
 		e.opt.Metrics.Writes.Inc()
 	}
-	r := s.requests[i].Set(&op.Req, c, op.ID, c.Round().Mono())
-	s.requests[i] = nil
+	if r == nil {
+		r = s.take(i, c)
+	}
 	st.Give(op.Slot, sl, r, op.Except)
+}
+
+// take returns the request that is reserved for an operation of the group, with a copy of its command.
+func (s *Session) take(i int, c *replica.Conn) *register.Request {
+	r := s.requests[i].Set(&s.ops[i].Req, c, s.ops[i].ID, c.Round().Mono())
+	s.requests[i] = nil
+	return r
 }

@@ -23,7 +23,7 @@ type known struct {
 	deltas map[uint64][]byte // by the version that they are since
 }
 
-// maxDeltas is how many deltas are kept: many nodes ask for the same at once, and each delta ends with the digest of the whole document.
+// maxDeltas is how many deltas are kept: many nodes ask for the same at once.
 const maxDeltas = 8
 
 // since returns what has changed since a version.
@@ -32,7 +32,7 @@ func (k *known) since(version uint64) []byte {
 	defer k.mu.Unlock()
 	delta, made := k.deltas[version]
 	if !made {
-		if delta = k.document.Since(version); len(k.deltas) < maxDeltas {
+		if delta = k.document.SinceWith(version, k.news.Digest); len(k.deltas) < maxDeltas {
 			k.deltas[version] = delta
 		}
 	}

@@ -63,6 +63,20 @@ func TestALaterVersionReachesWhoHearsOfIt(t *testing.T) {
 	require.EqualValues(t, 3, b.News().Version)
 }
 
+// TestALateRumourIsNone: of what a node is said to know the latest version counts, in whatever order it is heard.
+func TestALateRumourIsNone(t *testing.T) {
+	n := newMembers(t, 2, nil)[0]
+	formation := n.News().Formation
+	for _, version := range []uint64{5, 7, 6} {
+		n.Hear("b", protocol.RingNews{Formation: formation, Version: version})
+	}
+	r := n.heard.of("b")
+	require.EqualValues(t, 7, r.news.Version)
+	r.tries = 3
+	n.Hear("b", protocol.RingNews{Formation: formation, Version: 7})
+	require.Zero(t, n.heard.of("b").tries, "it says so again: it is asked again")
+}
+
 // TestAVersionIsNamedWhenItIsDurable: who named it and has forgotten it would let others count on what it does not know.
 func TestAVersionIsNamedWhenItIsDurable(t *testing.T) {
 	id := &fakeIdentity{generation: 9}

@@ -40,9 +40,7 @@ func (m *Membership) Hear(from string, news protocol.RingNews) {
 	if !m.isNews(news) {
 		return
 	}
-	m.heard.mu.Lock()
-	m.heard.from[from] = &rumour{news: news}
-	m.heard.mu.Unlock()
+	m.heard.note(from, news)
 	select {
 	case m.heard.wake <- struct{}{}:
 	default:
@@ -137,6 +135,15 @@ func (m *Membership) AnswerRing(payload []byte) ([]byte, error) {
 		since = 0
 	}
 	return protocol.RingReply{Moved: k.moved, Delta: k.since(since)}.Append(nil), nil
+}
+
+// note notes what a node knows. What comes late, on another way, says nothing new: the node knew more already.
+func (h *heard) note(from string, news protocol.RingNews) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r := h.from[from]; r == nil || news.Supersedes(r.news) {
+		h.from[from] = &rumour{news: news}
+	}
 }
 
 // names are the nodes that were heard of.

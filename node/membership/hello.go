@@ -14,7 +14,7 @@ func (m *Membership) Hello() wire.Hello {
 	state, reason := m.node.State()
 	p := protocol.Properties{Initial: m.opt.Initial.String(), Member: m.self.Load(), Replicas: m.opt.Replicas, Ring: m.News(),
 		Voting: state == admin.Voting, Failed: state == admin.Failed, State: reason, Version: m.opt.Version, Restored: m.restored(),
-		Proxies: m.node.Proxies(), After: m.opt.Forgotten.Epoch}
+		Proxies: m.node.Proxies(), After: m.opt.Forgotten.Epoch, Settings: &m.opt.Settings, Process: m.start}
 	if m.changed() {
 		p.Initial, p.Replicas = "", 0 // it is not what formed any more
 	}
@@ -48,6 +48,10 @@ func (m *Membership) acquaint(h wire.Hello, props protocol.Properties) error {
 	if props.Member.Name != h.Name {
 		return fmt.Errorf("node %s says that it is node %s", h.Name, props.Member.Name)
 	}
+	if err := m.compareSettings(props); err != nil {
+		return err
+	}
+	m.warnOfFormer(props)
 	known, ok := m.initial().ByName(h.Name)
 	if len(m.opt.Initial) == 0 || m.changed() || m.isNews(props.Ring) { // it may be a member that is not in the initial cluster, or is one by another number
 		m.Hear(h.Name, props.Ring)

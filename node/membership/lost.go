@@ -15,7 +15,7 @@ func (m *Membership) loseState(reason string) {
 
 // stayOut notes that the ring does not know this node.
 func (m *Membership) stayOut() {
-	out := &superseded{fmt.Sprintf("the ring has no node %s: it has left, or has never been a member", m.opt.Name), "it votes when it has joined"}
+	out := &superseded{fmt.Sprintf("the ring has no node %s: it has left, or has never been a member", m.opt.Name), "it votes when it has joined: start it with --join, or stop it"}
 	if m.lost.CompareAndSwap(nil, out) {
 		m.log.Warn("this node is no member of the ring", "what to do", out.advice)
 	}

@@ -26,6 +26,8 @@ type Options struct {
 	Rack     string
 	Weight   int
 	Version  string
+	// Settings are compared with those of nodes that join.
+	Settings protocol.Settings
 	// Identity is what the node keeps over restarts, nil if nothing. Data is the directory that it keeps, for messages.
 	Identity Identity
 	Data     string
@@ -43,6 +45,7 @@ type Membership struct {
 	node   Node
 	opt    Options
 	log    *slog.Logger
+	start  uint64 // tells this process from every other one of its identity
 	self   atomic.Pointer[ring.Member]
 	known  atomic.Pointer[known]      // what the node knows of the ring, nil before there is one
 	lost   atomic.Pointer[superseded] // it does not vote in that ring, for this reason
@@ -51,6 +54,7 @@ type Membership struct {
 	offered chan struct{}         // a document waits to be taken up:
 	offer   atomic.Pointer[offer] // the latest one
 	heard   heard                 // of later versions than known
+	former  atomic.Uint64         // the generation of whom it was warned of last that is no member any more
 
 	mu        sync.Mutex
 	moved     []relocation // where the machines of the initial cluster are now
@@ -72,7 +76,7 @@ var (
 
 // New returns the Membership of a node that is in no ring yet. Resume lets it take up the one that it knows, Run forms one.
 func New(node Node, opt Options) (*Membership, error) {
-	m := &Membership{node: node, opt: opt, log: opt.Logger, formed: make(chan struct{}), offered: make(chan struct{}, 1), heard: newHeard()}
+	m := &Membership{node: node, opt: opt, log: opt.Logger, start: rand.Uint64() | 1, formed: make(chan struct{}), offered: make(chan struct{}, 1), heard: newHeard()}
 	self, ok := m.initial().ByName(opt.Name)
 	if !ok && (len(opt.Initial) > 0 || opt.Peer == "") {
 		return nil, fmt.Errorf("node %s is not in the initial cluster %s", opt.Name, opt.Initial)
@@ -119,7 +123,7 @@ func (m *Membership) State() (admin.State, string) {
 	}
 	if k != nil {
 		if _, member := protocol.Life(k.document, m.self.Load()); !member {
-			return admin.Left, "it has left the ring, and holds nothing any more: stop it"
+			return admin.Left, "it has left the ring, and holds nothing any more: stop it, or start it with --join and without its data"
 		}
 		return admin.Voting, ""
 	}

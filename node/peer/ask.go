@@ -11,8 +11,9 @@ import (
 const (
 	// answerTime bounds the time that a peer has for an answer to something rare: one that has just been started may have to count first.
 	answerTime = time.Minute
-	// objectsTime is the same for an answer with large objects. A connection that is lost ends it at once.
+	// objectsTime is the same for an answer with large objects. A connection that is lost ends it at once, and one on which none of it comes for silence.
 	objectsTime = 10 * time.Minute
+	silence     = 15 * time.Second
 )
 
 // Ask asks the peer for something rare.
@@ -31,7 +32,7 @@ func (p *Peer) AskJSON(ctx context.Context, method protocol.Method, payload []by
 func (p *Peer) AskObjects(ctx context.Context, method protocol.Method, payload []byte) ([]byte, protocol.Objects, error) {
 	ctx, cancel := context.WithTimeout(ctx, objectsTime)
 	defer cancel()
-	return p.caller.CallObjects(ctx, method, payload)
+	return p.caller.CallObjects(ctx, method, payload, silence)
 }
 
 // Answered gets the answer to AskObjects from the link's reader, which has the objects that have come on the connection.

@@ -179,6 +179,8 @@ func (p *Peer) frame(typ wire.FrameType, body []byte, age time.Duration) {
 	switch typ {
 	case protocol.FrameCallReply:
 		p.caller.HandleReply(body, nil)
+	case protocol.FramePiece:
+		p.caller.HandlePiece()
 	case protocol.FrameLeaving:
 		p.said.leaving.Store(true)
 	case protocol.FrameClock:

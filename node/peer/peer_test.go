@@ -1,10 +1,12 @@
 package peer
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"io"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -282,7 +284,34 @@ func TestAQuestionIsNotAskedForEver(t *testing.T) {
 		require.Equal(t, answerTime, time.Since(began))
 		began = time.Now()
 		_, _, err = p.AskObjects(ctx, 1, nil)
-		require.Error(t, err)
+		require.ErrorIs(t, err, protocol.ErrSilent)
+		require.Equal(t, silence, time.Since(began))
+	})
+}
+
+// TestLargeAnswersMayTakeLong: while pieces of an answer come it is waited for, but not for ever.
+func TestLargeAnswersMayTakeLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := serve(t)
+		p, _, _ := newPeer(func(cfg *Config) { cfg.Dial = r.Dial })
+		p.Start(t.Context())
+		defer p.Close()
+		conn := <-r.opened
+		synctest.Wait()
+		piece := wire.EndFrame(append(wire.BeginFrame(nil, protocol.FramePiece), "piece"...), 0)
+		ctx, cancel := context.WithCancel(t.Context())
+		var sending sync.WaitGroup
+		sending.Go(func() {
+			for ctx.Err() == nil {
+				time.Sleep(silence - time.Second)
+				_ = conn.SendFrames(bytes.Clone(piece))
+			}
+		})
+		began := time.Now()
+		_, _, err := p.AskObjects(t.Context(), 1, nil)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, objectsTime, time.Since(began))
+		cancel()
+		sending.Wait()
 	})
 }

@@ -78,6 +78,11 @@ func (p *Peer) HeardClock(body []byte, age time.Duration) {
 
 // Clock returns the time by the peer's system, if that is known.
 func (p *Peer) Clock(now int64) (system int64, known bool) {
-	at := p.said.clockAt.Load()
-	return p.said.clock.Load() + now, at != 0 && now-at < clockFor.Milliseconds()
+	system, known = p.ClockOnce(now)
+	return system, known && now-p.said.clockAt.Load() < clockFor.Milliseconds()
+}
+
+// ClockOnce is Clock as the peer said it last, however long ago that is: members do not tell the time again to who is none.
+func (p *Peer) ClockOnce(now int64) (system int64, known bool) {
+	return p.said.clock.Load() + now, p.said.clockAt.Load() != 0
 }

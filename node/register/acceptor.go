@@ -19,6 +19,9 @@ type Acceptor struct {
 	slot  uint16
 	apply ApplyDelta
 	heard record.Ballot // the highest of messages that there was no room for
+
+	open       *batchRecord // the batch that is open here, if that is known: see batch
+	knowsBatch bool
 }
 
 // Prefetch brings near what Step and Read touch of the acceptor.
@@ -80,6 +83,7 @@ func (a *Acceptor) Persisted(w *Write, err error) error {
 	if err == nil && w.SetsMeta {
 		a.meta = w.Meta
 	}
+	a.noteBatch(w)
 	w.forget()
 	switch {
 	case err == nil:
@@ -147,7 +151,7 @@ func (a *Acceptor) step(m *Message, reply *Message, w *Write) (err error) {
 	}
 	switch m.Kind {
 	case Prepare:
-		a.prepare(m, reply, w)
+		err = a.prepare(m, reply, w)
 	case SyncRead:
 		err = a.syncRead(m, reply, w)
 	case Accept:
@@ -171,12 +175,16 @@ func (a *Acceptor) step(m *Message, reply *Message, w *Write) (err error) {
 
 // prepare promises a ballot, strictly higher than any promised before: a ballot
 // is promised once, to one request (R3).
-func (a *Acceptor) prepare(m *Message, reply *Message, w *Write) {
+// It says of an open batch that there is one (B6).
+func (a *Acceptor) prepare(m *Message, reply *Message, w *Write) error {
 	if !a.meta.Promised.Less(m.Ballot) {
 		reply.Result = StaleBallot
-		return
+		return nil
 	}
+	open, err := a.batch()
+	reply.Present = open != nil
 	a.promise(m.Ballot, w)
+	return err
 }
 
 func (a *Acceptor) promise(b record.Ballot, w *Write) {

@@ -55,7 +55,7 @@ func (c *clearState) heldBy(config *Config, seq uint64) (s set) {
 // advanceClear proposes the clears that wait. Requests in doubt come first: their
 // fate could not be told afterwards.
 func (h *Home) advanceClear() {
-	for h.phase == leading && len(h.clear.queue) > 0 && h.doubt == 0 {
+	for h.phase == leading && len(h.clear.queue) > 0 && h.doubt == 0 && !h.batching() {
 		r := h.clear.queue[0]
 		h.clear.queue = h.clear.queue[1:]
 		if h.in.Full {

@@ -1,6 +1,7 @@
 package register
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,8 +22,10 @@ func inDoubt(t *testing.T, reached []uint16, words ...string) (*cluster, []*aske
 	}
 	c.propose()
 	for _, id := range reached {
-		for range words {
-			c.one(Accept, id) // its reply is lost
+		for _, w := range words {
+			if !strings.HasPrefix(w, "get ") {
+				c.one(Accept, id) // its reply is lost
+			}
 		}
 	}
 	c.lose()
@@ -126,6 +129,31 @@ func TestR11ReadsAndBlindWritesBehindADoubt(t *testing.T) {
 	c.done(asked[0], "+OK\r\n")
 	c.done(set, "+OK\r\n")
 	c.done(get, "$5\r\nlater\r\n")
+}
+
+// TestR11ReadsBeforeADoubt are in doubt with the write that their client sent behind them: what they found is the answer if that is included, and they are executed
+// again before it if not.
+func TestR11ReadsBeforeADoubt(t *testing.T) {
+	c, asked := inDoubt(t, []uint16{2}, "append k 1", "get k", "append k 2")
+	c.process(1).slow = false
+	c.advance(testTiming.Backoff + 1)
+	c.run()
+	require.Equal(t, 3, c.events[ResolvedIncluded])
+	c.done(asked[1], "$1\r\n1\r\n")
+	c.done(asked[2], ":2\r\n")
+
+	c, asked = inDoubt(t, nil, "append k 1", "get k", "append k 2")
+	c.put(1, "k", text("base-"), 2, 3)
+	c.advance(testTiming.Backoff + 1)
+	c.run()
+	require.Equal(t, 3, c.events[ResolvedRedo])
+	c.done(asked[1], "$6\r\nbase-1\r\n")
+	c.done(asked[2], ":7\r\n")
+
+	c, asked = inDoubt(t, nil, "append k 1", "get k", "append k 2")
+	c.process(1).learn(NewConfig(2, []uint16{2, 3}, nil))
+	c.failed(asked[1], NotDone, EpochChanged, 0)
+	c.failed(asked[2], Unknown, EpochChanged, 0)
 }
 
 func TestR11Foreign(t *testing.T) {

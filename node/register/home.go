@@ -76,6 +76,7 @@ type Home struct {
 	doubt    int         // requests in doubt, over all keys
 	reads    int         // waiters that need a round, over all keys
 	clear    *clearState // &noClear while there is none
+	batches  *batches    // nil while there are none
 	handing  int64       // since when the slot is being handed back, 0 if it is not
 	env      Env
 	in       *Moment // of the step that is being made,
@@ -92,6 +93,8 @@ type Home struct {
 	handedUntil int64      // requests are sent to handedTo until then
 	keepUntil   int64      // do not try to hand back again before
 	parked      []*Request // arrived while handing back: none while handing is 0
+	batchOpen   bool       // somebody who promised this term knows of an open batch
+	interrupted int        // so many terms in a row have ended before anything was answered
 	oldest      int64      // when the oldest request arrived that was there at the last Tick, 0 if there was none
 	reached     int64      // the last Tick at which a quorum was thought to answer
 }
@@ -283,16 +286,12 @@ func (h *Home) turnAway(r *Request, hint uint16) {
 // which is full. Another member may take the term and execute it.
 func (h *Home) noRoom(r *Request) {
 	h.count(NoRoom)
-	outcome := NotDone
-	if len(r.attempts) > 0 {
-		outcome = Unknown
-	}
-	h.answer(r, Answer{Outcome: outcome, Reason: StorageFull})
+	h.answer(r, Answer{Outcome: r.undecided(), Reason: StorageFull})
 }
 
 // drained reports whether nothing is in flight.
 func (h *Home) drained() bool {
-	if h.clear.active() {
+	if h.clear.active() || h.batching() {
 		return false
 	}
 	for _, ks := range h.keys.all() {
@@ -310,7 +309,7 @@ func (h *Home) finishHandBack() {
 	h.handing, h.handedUntil = 0, h.in.Mono+h.timing.Request
 	h.phase = idle
 	h.keys.reset()
-	h.clear, h.reads = &noClear, 0
+	h.clear, h.batches, h.reads = &noClear, nil, 0
 	parked := h.parked
 	h.parked = nil
 	for _, r := range parked {
@@ -344,6 +343,10 @@ func (h *Home) enqueue(r *Request) {
 		if h.phase == leading {
 			h.advanceClear()
 		}
+		return
+	}
+	if r.run != nil {
+		h.enqueueBatch(r)
 		return
 	}
 	ks := h.key(r)
@@ -399,7 +402,7 @@ func (h *Home) acquire() {
 	h.counter = max(h.counter, h.local.rival().Counter) + 1
 	h.ballot = record.Ballot{Counter: h.counter, Incarnation: h.incarnation}
 	h.phase, h.since, h.seq = acquiring, h.in.Mono, 0
-	h.promises, h.refused, h.answered = 0, 0, nil
+	h.promises, h.refused, h.answered, h.batchOpen = 0, 0, nil, false
 	h.handedUntil = 0
 	h.broadcast(h.out.request(Prepare))
 }

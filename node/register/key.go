@@ -26,6 +26,8 @@ type keyTerm struct {
 	sent    int64 // when something was sent last
 	settled int64 // when a quorum held a tombstone head first, 0 before
 	place   int   // in the keySet
+	pinned  bool  // a batch needs to know of it,
+	barred  bool  // and has yet to write it: nothing else is proposed
 }
 
 // keyRoom is what the slices of a keyState begin with, so that most keys are one piece of memory.
@@ -104,15 +106,20 @@ func (h *Home) recall(ks *keyState) {
 // advance evaluates the queue of one key, in order, on top of its head. Several
 // proposals of one key may be in flight (pipelining).
 func (h *Home) advance(ks *keyState) {
+	if h.heldBack(ks) {
+		return
+	}
 	for h.phase == leading && len(ks.queue)+len(ks.doubt) > 0 && ks.reading == nil {
 		if h.lostTerm() {
 			h.stepDown()
 			return
 		}
 		if !ks.known && (len(ks.doubt) > 0 || !ks.queue[0].blind) {
-			ks.reading, ks.sent = &syncRead{round: h.round + 1}, h.in.Mono // (R4)
-			h.askFor(ks)
+			h.read(ks)
 			return
+		}
+		if ks.queue[0].batch != nil { // it is evaluated when it is the first of all its keys
+			break
 		}
 		var state record.State
 		if !ks.queue[0].blind { // such a one needs none
@@ -212,9 +219,14 @@ func (h *Home) wait(ks *keyState, w waiter) {
 // propose issues the next version of the term for a key (R6, R7). blind: it depends on no state before it.
 func (h *Home) propose(ks *keyState, effect record.Effect, blind bool) {
 	h.seq++
+	h.proposeAs(ks, h.seq, effect, blind)
+}
+
+// proposeAs is propose as a write of the term whose number has been taken.
+func (h *Home) proposeAs(ks *keyState, seq uint64, effect record.Effect, blind bool) {
 	x := h.out.request(Accept)
 	x.Blind = blind
-	x.Key, x.Version, x.Base = ks.key, record.Version{Ballot: h.ballot, Seq: h.seq}, ks.head.Version
+	x.Key, x.Version, x.Base = ks.key, h.versionOf(seq), ks.head.Version
 	switch {
 	case !ks.known:
 		h.count(BlindOnCold)
@@ -236,6 +248,12 @@ func (h *Home) propose(ks *keyState, effect record.Effect, blind bool) {
 	if patches {
 		x.Delta = h.out.keepPatch(effect.Patch())
 	}
+}
+
+// read begins to read a key from all members (R4).
+func (h *Home) read(ks *keyState) {
+	ks.reading, ks.sent = &syncRead{round: h.round + 1}, h.in.Mono
+	h.askFor(ks)
 }
 
 // askFor asks all members what they hold of a key (R4).
@@ -299,7 +317,12 @@ func (h *Home) settle(ks *keyState) {
 // droppable reports whether the home may forget the key: nothing waits, and what
 // its own replica shows under the own ballot is held by a quorum.
 func (h *Home) droppable(ks *keyState) bool {
-	if len(ks.waiting)+len(ks.queue)+len(ks.doubt) > 0 || ks.reading != nil {
+	return len(ks.queue)+len(ks.doubt) == 0 && !ks.pinned && h.answeredAll(ks)
+}
+
+// answeredAll reports whether a quorum has answered whatever was asked about the key.
+func (h *Home) answeredAll(ks *keyState) bool {
+	if len(ks.waiting) > 0 || ks.reading != nil {
 		return false
 	}
 	return !ks.known || ks.agreed || ks.head.Version.Ballot != h.ballot || h.holds(ks, ks.head.Version.Seq)
@@ -309,6 +332,9 @@ func (h *Home) droppable(ks *keyState) bool {
 func (h *Home) finish(w waiter) {
 	if w.needRound != 0 {
 		h.reads--
+	}
+	if !h.batching() { // else the next one has as much to do again
+		h.interrupted = 0
 	}
 	h.answer(w.request, Answer{Outcome: Done, Reply: w.request.replies[w.start:w.end]})
 }

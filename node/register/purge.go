@@ -8,7 +8,7 @@ import "github.com/quolldb/quoll/internal/record"
 // lingers reports whether a tombstone waits for the acknowledgement of all members, so that it can be purged.
 func (h *Home) lingers(ks *keyState) bool {
 	if h.phase != leading || !ks.known || !ks.present || ks.head.State.Live() ||
-		ks.head.Version.Ballot != h.ballot || h.config.Joint() || h.config.all(ks.exact) {
+		ks.head.Version.Ballot != h.ballot || h.config.Joint() || h.config.all(ks.exact) && !h.batching() {
 		return false
 	}
 	now := h.in.Mono
@@ -21,7 +21,7 @@ func (h *Home) lingers(ks *keyState) bool {
 
 // purge tells the members to drop a tombstone that all of them acknowledged, under one final epoch.
 func (h *Home) purge(ks *keyState) {
-	if ks.head.State.Live() || h.config.Joint() || !h.config.all(ks.exact) || h.in.Full {
+	if ks.head.State.Live() || h.config.Joint() || !h.config.all(ks.exact) || h.in.Full || h.batching() {
 		return
 	}
 	h.count(Purged)

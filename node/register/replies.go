@@ -1,6 +1,8 @@
 package register
 
 import (
+	"bytes"
+
 	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/record"
 )
@@ -30,6 +32,7 @@ func (h *Home) handleReply(m *Message) {
 	}
 	if m.Kind == Prepare {
 		h.promises.add(i)
+		h.batchOpen = h.batchOpen || m.Present && h.phase == acquiring
 		if h.phase == acquiring && h.config.quorum(h.promises) {
 			h.lead()
 		}
@@ -112,6 +115,9 @@ func (h *Home) drain() {
 func (h *Home) lead() {
 	h.phase = leading
 	h.count(TermAcquired)
+	if h.batchOpen {
+		h.recoverBatch()
+	}
 	h.drive()
 }
 
@@ -134,7 +140,7 @@ func (h *Home) acceptReply(i int, m *Message) {
 		}
 		h.sendHead(ks, i, false)
 	case BelowFloor: // (R14) same state, new version
-		if ks != nil && ks.known && ks.present && ks.head.Version.Ballot == h.ballot && !m.Floor.Less(ks.head.Version) {
+		if ks != nil && ks.known && ks.present && !ks.barred && ks.head.Version.Ballot == h.ballot && !m.Floor.Less(ks.head.Version) {
 			if state, ok := h.headState(ks); ok {
 				h.count(FloorHit)
 				h.propose(ks, record.Effect{Kind: record.Replaced, State: state}, false)
@@ -209,7 +215,17 @@ func (h *Home) syncReadReply(i int, m *Message) {
 	} else {
 		h.count(SyncReadDiffered)
 	}
-	h.resolve(ks, sr.floor)
+	if h.batches != nil {
+		h.batches.floor = record.Max(h.batches.floor, sr.floor)
+	}
+	if bytes.Equal(ks.key, BatchKey) {
+		h.batchFound(ks, sr.floor)
+		h.drive() // other keys may have waited for that
+		return
+	}
+	if !h.undecided(ks) {
+		h.resolve(ks, sr.floor)
+	}
 	if h.phase == leading {
 		h.advance(ks)
 		h.advanceClear()

@@ -46,13 +46,18 @@ type Request struct {
 
 	cmd      command.Request
 	key      []byte
+	keys     [][]byte // of a batch,
+	run      Run      // which does this on them
+	alone    bool     // it has to know the versions of its keys
+	batch    *batch   // whose marker it is: no request of anybody
 	blind    bool
 	clear    bool
 	size     int       // of all arguments
 	arrived  uint64    // home's round counter at arrival
 	buf      []byte    // backs key and arguments, but for those that are long
 	replies  []byte    // backs the attempts' replies
-	attempts []attempt // every version ever sent that contains this command
+	attempts []attempt // every version ever sent that contains this command, or the write behind it whose fate it shares
+	written  bool      // some of them contain this command
 	spare    *keyState // memory for what the home will keep of the key, if this is the first request of it
 	room     requestRoom
 }
@@ -157,14 +162,28 @@ func (r *Request) free() {
 	if argSize*cap(r.cmd.Args) > maxPooled {
 		r.cmd.Args = r.room.args[:0]
 	}
-	r.Origin, r.key = nil, nil
-	r.cmd.Args, r.replies, r.attempts = r.cmd.Args[:0], r.replies[:0], r.attempts[:0]
+	r.Origin, r.key, r.keys, r.run, r.alone = nil, nil, nil, nil, false
+	r.cmd.Args, r.replies, r.attempts, r.written = r.cmd.Args[:0], r.replies[:0], r.attempts[:0], false
 	requestPool.Put(r)
 }
 
 // attempted records that version contains the command and answers reply.
 func (r *Request) attempted(version record.Version, start, end int) {
+	r.written = true
+	r.shares(version, start, end)
+}
+
+// shares records that reply is the right one if version is included.
+func (r *Request) shares(version record.Version, start, end int) {
 	r.attempts = append(r.attempts, attempt{version, start, end})
+}
+
+// undecided is what a request is answered of which no more can be said.
+func (r *Request) undecided() Outcome {
+	if r.written {
+		return Unknown
+	}
+	return NotDone
 }
 
 // Answer is what a home says of a request.
@@ -178,4 +197,4 @@ type Answer struct {
 }
 
 // Attempted reports whether some replica may have been asked to store an effect of the request. If not, it had none.
-func (r *Request) Attempted() bool { return len(r.attempts) > 0 }
+func (r *Request) Attempted() bool { return r.written }

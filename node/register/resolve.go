@@ -1,42 +1,70 @@
 package register
 
-import "github.com/quolldb/quoll/internal/record"
+import (
+	"slices"
+
+	"github.com/quolldb/quoll/internal/record"
+)
 
 // resolve decides the fate of requests that were sent in an earlier term of this
 // process, given the version that the sync-read found (R11). The identity write makes the
 // decision final: no version of an earlier term can be adopted after it.
-func (h *Home) resolve(ks *keyState, floor record.Version) {
-	doubt := ks.doubt
-	if len(doubt) == 0 {
+func (h *Home) resolve(ks *keyState, floor record.Version, contains ...record.Version) {
+	if len(ks.doubt) == 0 {
 		return
 	}
+	redo := h.decide(ks, h.seq+1, ks.present, floor, append(contains, ks.head.Version)...)
+	if len(redo)+len(ks.waiting) > 0 {
+		h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State}, false)
+	}
+	h.doAgain(ks, redo)
+}
+
+// doAgain lets requests that were in doubt about a key be done again: before those that came later, but for batches, which enter all their queues at once.
+func (h *Home) doAgain(ks *keyState, redo []*Request) {
+	batches := slices.Clone(redo)
+	redo = slices.DeleteFunc(redo, func(r *Request) bool { return r.run != nil })
+	ks.queue = append(redo, ks.queue...)
+	for _, r := range batches {
+		if r.run != nil {
+			h.enqueueBatch(r)
+		}
+	}
+}
+
+// decide decides on the requests in doubt about a key that was found in the last of some versions, which contains the others. What is proposed next, as this write of the term, makes that final. It
+// returns those that are to be done again.
+func (h *Home) decide(ks *keyState, seq uint64, present bool, floor record.Version, versions ...record.Version) (redo []*Request) {
+	found := versions[len(versions)-1]
+	doubt := ks.doubt
 	ks.doubt = nil
 	h.doubt -= len(doubt)
-	found := ks.head.Version
-	next := record.Version{Ballot: h.ballot, Seq: h.seq + 1}
-	var redo []*Request
+	next := h.versionOf(seq)
 	for _, r := range doubt {
 		first := r.attempts[0].version
-		match, sameTerm := matching(r.attempts, found)
+		var match *attempt
+		sameTerm := false
+		for _, v := range slices.Backward(versions) {
+			if m, same := matching(r.attempts, v); same && match == nil {
+				match, sameTerm = m, true
+			}
+		}
 		foreign := !sameTerm && first.Ballot.Less(found.Ballot)
-		purged := !ks.present && found.Less(first) && !floor.Less(first)
+		purged := !present && found.Less(first) && !floor.Less(first)
 		switch {
 		case match != nil:
 			h.count(ResolvedIncluded)
 			ks.waiting = append(ks.waiting, waiter{request: r, start: match.start, end: match.end, needSeq: next.Seq})
-			r.attempted(next, match.start, match.end)
+			r.shares(next, match.start, match.end)
 		case foreign || purged:
 			h.count(ResolvedUnknown)
-			h.answer(r, Answer{Outcome: Unknown, Reason: LostTerm})
+			h.answer(r, Answer{Outcome: r.undecided(), Reason: LostTerm})
 		default:
 			h.count(ResolvedRedo)
 			redo = append(redo, r)
 		}
 	}
-	ks.queue = append(redo, ks.queue...)
-	if len(redo)+len(ks.waiting) > 0 {
-		h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State}, false)
-	}
+	return redo
 }
 
 // matching returns the newest attempt that the found version contains, and whether
@@ -64,23 +92,28 @@ func (h *Home) stepDown() {
 // giveUp is stepDown when it has been told what members missed.
 func (h *Home) giveUp() {
 	h.count(SteppedDown)
+	h.interrupted++
 	old, c := h.keys.snapshot(), h.clear
 	h.phase, h.handing, h.reads = idle, 0, 0
 	h.keys.reset()
 	h.clear = &noClear
+	batches := h.loseBatches()
 	h.notBefore = h.in.Mono + h.backoff()
 	hint := h.local.rival().Member()
 	if hint == h.self || h.config.index(hint) < 0 {
 		hint = 0
 	}
 	for _, ks := range old {
+		ks.shareFate(h.ballot)
 		doubt := ks.doubt
 		h.doubt -= len(ks.doubt)
 		for _, w := range ks.waiting {
 			doubt = append(doubt, w.request)
 		}
 		for _, r := range append(doubt, ks.queue...) {
-			h.release(r, hint)
+			if r.batch == nil {
+				h.release(r, hint)
+			}
 		}
 	}
 	for _, w := range c.waiting { // a clear cannot be looked up by a sync-read of one key
@@ -88,8 +121,23 @@ func (h *Home) giveUp() {
 	}
 	parked := h.parked
 	h.parked = nil
-	for _, r := range append(c.queue, parked...) {
+	for _, r := range slices.Concat(batches, c.queue, parked) {
 		h.release(r, hint)
+	}
+}
+
+// shareFate lets what was evaluated without effect in the term of a ballot be in doubt with the write that was sent behind it (R11): if that is included, the state
+// that it was evaluated on was the newest one until then. Turned away it would come after that write, which its client sent later.
+func (ks *keyState) shareFate(term record.Ballot) {
+	var behind record.Version
+	for i := len(ks.waiting) - 1; i >= 0; i-- {
+		w := &ks.waiting[i]
+		r := w.request
+		if n := len(r.attempts); n > 0 && r.attempts[n-1].version.Ballot == term {
+			behind = r.attempts[n-1].version
+		} else if !behind.IsZero() && r.run == nil { // of several keys others may have been written in a later term
+			r.shares(behind, w.start, w.end)
+		}
 	}
 }
 
@@ -99,7 +147,7 @@ func (h *Home) release(r *Request, hint uint16) {
 	case len(r.attempts) == 0:
 		h.answer(r, Answer{Outcome: NotDone, Reason: LostTerm, Hint: hint})
 	case h.failed != nil || h.config.index(h.self) < 0 || h.expired(r):
-		h.answer(r, Answer{Outcome: Unknown, Reason: LostTerm})
+		h.answer(r, Answer{Outcome: r.undecided(), Reason: LostTerm})
 	default:
 		h.doubt++
 		ks := h.key(r)
@@ -129,8 +177,11 @@ func (h *Home) reachesQuorum() bool {
 	return h.config.quorum(s)
 }
 
-// backoff is short and random, so that rival homes do not meet again and again.
-func (h *Home) backoff() int64 { return 1 + h.env.Rand(h.timing.Backoff) }
+// backoff is short and random, so that rival homes do not meet again and again. Those that interrupt each other before any of them has answered something
+// wait for longer each time.
+func (h *Home) backoff() int64 {
+	return 1 + h.env.Rand(h.timing.Backoff<<min(max(h.interrupted-1, 0), 4))
+}
 
 // abandon answers everything and forgets the term for good.
 func (h *Home) abandon(reason Reason) {
@@ -138,12 +189,11 @@ func (h *Home) abandon(reason Reason) {
 	h.phase, h.handing, h.doubt, h.reads = idle, 0, 0, 0
 	h.keys.reset()
 	h.clear, h.parked = &noClear, nil
+	batches := h.loseBatches()
 	finish := func(r *Request) {
-		outcome := NotDone
-		if len(r.attempts) > 0 {
-			outcome = Unknown
+		if r.batch == nil {
+			h.answer(r, Answer{Outcome: r.undecided(), Reason: reason})
 		}
-		h.answer(r, Answer{Outcome: outcome, Reason: reason})
 	}
 	for _, ks := range old {
 		for _, w := range ks.waiting {
@@ -156,7 +206,7 @@ func (h *Home) abandon(reason Reason) {
 	for _, w := range c.waiting {
 		finish(w.request)
 	}
-	for _, r := range append(c.queue, parked...) {
+	for _, r := range slices.Concat(batches, c.queue, parked) {
 		finish(r)
 	}
 }

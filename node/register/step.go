@@ -66,6 +66,7 @@ func (h *Home) Step(in *Input, out *Ready) {
 	case Persisted:
 		h.persisted(in.Err)
 	}
-	h.serve()
+	for h.serve(); !out.Write.Wanted() && h.advanceBatches(); h.serve() {
+	}
 	h.in, h.out = nil, nil
 }

@@ -53,7 +53,7 @@ func (h *Home) resend(now int64) {
 			h.settle(ks) // a tombstone that waited long enough is forgotten here
 			continue
 		}
-		if now-ks.sent < h.timing.Resend {
+		if now-ks.sent < h.timing.Resend || h.answeredAll(ks) { // a batch waits for another key
 			continue
 		}
 		if h.refused != 0 {
@@ -149,18 +149,22 @@ func (h *Home) dropExpired() {
 		h.clear.queue = h.sweep(h.clear.queue)
 		h.clear.waiting = h.sweepWaiting(h.clear.waiting)
 	}
+	h.sweepBatches()
 	h.parked = h.sweep(h.parked)
 }
 
 func (h *Home) sweep(requests []*Request) []*Request {
 	kept := requests[:0]
 	for _, r := range requests {
-		if !h.expired(r) {
+		switch {
+		case r.batch != nil: // see sweepBatches
+			kept = append(kept, r)
+		case h.expired(r):
+			h.timeOut(r)
+		default:
 			h.waits(r)
 			kept = append(kept, r)
-			continue
 		}
-		h.timeOut(r)
 	}
 	clear(requests[len(kept):])
 	return kept
@@ -191,9 +195,5 @@ func (h *Home) waits(r *Request) {
 }
 
 func (h *Home) timeOut(r *Request) {
-	if len(r.attempts) > 0 {
-		h.answer(r, Answer{Outcome: Unknown, Reason: NoQuorum})
-		return
-	}
-	h.answer(r, Answer{Outcome: NotDone, Reason: NoQuorum})
+	h.answer(r, Answer{Outcome: r.undecided(), Reason: NoQuorum})
 }

@@ -75,8 +75,8 @@ func (s *Stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 
 // Lend gives a request what is this node's: its bound, and what random choices are made of.
 func (h *Host) Lend(req *command.Request) {
-	req.MaxValue, req.MaxHash = h.opt.MaxValue, h.opt.MaxHash
-	if req.Op == command.OpHRandField {
+	req.MaxValue, req.MaxCollection = h.opt.MaxValue, h.opt.MaxCollection
+	if datatype.Chooses(req.Op) {
 		req.Random = h.opt.Random.Uint64()
 	}
 }

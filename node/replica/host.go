@@ -23,8 +23,8 @@ type Options struct {
 	Peers *peer.Set
 	// Timing says how long homes wait.
 	Timing register.Timing
-	// MaxValue and MaxHash are the lengths in bytes that no command makes a value or a hash exceed.
-	MaxValue, MaxHash int
+	// MaxValue and MaxCollection are the lengths in bytes that no command makes a value or a collection exceed.
+	MaxValue, MaxCollection int
 	// Now is the time that decides what has expired, in Unix milliseconds, and Mono a monotonic clock in milliseconds, above zero.
 	Now, Mono func() int64
 	// Random are random numbers, nil for others each time. It must be safe to be used by several goroutines.
@@ -106,7 +106,7 @@ func (h *Host) Enter(v *View) {
 	round := h.Begin()
 	for i := range h.stripes {
 		s := h.Lock(uint16(i), round)
-		s.openJoined(i, v)
+		s.openJoined(i, v, 0)
 		s.Unlock()
 	}
 	round.Flush()

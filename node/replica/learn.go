@@ -14,7 +14,8 @@ import (
 // An operation that was let in under the version before may be executed while the new one is taken up. That does no harm: such a home is one that has not
 // heard yet, and what it asks of replicas is of the old epoch (R1).
 func (h *Host) Learn(v *View) bool {
-	if old := h.view.Load(); old == nil || v.Table.Version() <= old.Table.Version() {
+	old := h.view.Load()
+	if old == nil || v.Table.Version() <= old.Table.Version() {
 		return false
 	}
 	h.view.Store(v)
@@ -28,7 +29,7 @@ func (h *Host) Learn(v *View) bool {
 				s.learn(uint16(k*stripes+i), sl, v)
 			}
 		}
-		s.openJoined(i, v)
+		s.openJoined(i, v, old.Table.Version())
 		s.Unlock()
 	}
 	round.Flush()
@@ -65,13 +66,13 @@ func (s *Stripe) enter(number uint16, sl *Slot, v *View) error {
 }
 
 // openJoined opens the slots of the stripe that this node comes to: what it holds of them from before is shown to nobody. One that it has no room to begin in is
-// opened by whoever uses it next. The stripe is locked.
-func (s *Stripe) openJoined(i int, v *View) {
+// opened by whoever uses it next. Slots that have not changed since a version have been looked at then. The stripe is locked.
+func (s *Stripe) openJoined(i int, v *View, since uint64) {
 	if v.Table.Joint() == 0 {
 		return
 	}
 	for number := i; number < ring.Slots; number += stripes {
-		if v.Joins(uint16(number)) {
+		if v.Table.Epoch(uint16(number)) > since && v.Joins(uint16(number)) {
 			_, _ = s.Slot(uint16(number)) // of an error Fail has told, or the next one finds it again
 		}
 	}

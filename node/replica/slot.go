@@ -180,6 +180,9 @@ func (s *Stripe) Handle(sl *Slot, m, answer *register.Message) error {
 // Read returns what the replica holds of a key.
 func (sl *Slot) Read(key []byte) (record.Record, bool, error) { return sl.acceptor.Read(key) }
 
+// Batched reports whether a key is one of a batch that is open as far as the replica knows (register.Acceptor.Batched).
+func (sl *Slot) Batched(key []byte) (bool, error) { return sl.acceptor.Batched(key) }
+
 // Meta is what the replica holds of the slot itself.
 func (sl *Slot) Meta() record.SlotMeta { return sl.acceptor.Meta() }
 

@@ -10,7 +10,7 @@ import (
 type Config struct {
 	// MaxClients is the most connections at a time (default 10000).
 	MaxClients int
-	// ClientMemory bounds what all clients together make the server hold: of commands that are sent by halves, and of replies
+	// ClientMemory bounds what all clients together make the server hold: of commands that are sent by halves, or queued for later, and of replies
 	// that are not taken (default 1 GiB). Beyond it the client with the most is disconnected, as by Redis' maxmemory-clients.
 	ClientMemory int64
 	// OutputLimit bounds what waits of what is pushed to a client, unless its session says otherwise (default 256 MiB).

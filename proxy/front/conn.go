@@ -93,6 +93,9 @@ func (c *Conn) Peek() [][]byte { return c.input.Command(c.next) }
 // Skip takes the next command: Peek has returned it.
 func (c *Conn) Skip() { c.next++ }
 
+// Keep says how many bytes of what the client has sent its session keeps for later. They count against Config.ClientMemory.
+func (c *Conn) Keep(bytes int) { c.memory.change(c.server, &c.memory.kept, bytes) }
+
 // Quit ends the connection once its replies are flushed.
 func (c *Conn) Quit() { c.quit = true }
 

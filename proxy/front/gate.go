@@ -45,9 +45,11 @@ const loadBytes = 8 << 10
 func load(ops []route.Op) int {
 	n := len(ops)
 	for i := range ops {
+		bytes := 0
 		for _, arg := range ops[i].Req.Args {
-			n += len(arg) / loadBytes
+			bytes += len(arg)
 		}
+		n += bytes / loadBytes
 	}
 	return n
 }

@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// memory is what one client makes the server hold for as long as it likes: a command of which it has sent a part, and replies
+// memory is what one client makes the server hold for as long as it likes: a command of which it has sent a part, commands that it has queued, and replies
 // and pushes that it does not take. Buffers of ordinary size are not counted.
 //
 // All clients together are bounded by Config.ClientMemory. Who goes beyond it does not wait, since it might be for ever: the
 // client that holds the most is disconnected, as by Redis' maxmemory-clients.
 // See https://redis.io/docs/latest/develop/reference/clients/#client-eviction.
 type memory struct {
-	mu              sync.Mutex
-	in, out, pushed int64
-	ended           bool // what it holds does not count any more
+	mu                    sync.Mutex
+	in, kept, out, pushed int64
+	ended                 bool // what it holds does not count any more
 }
 
 // ordinary is the size up to which buffers are not counted.
@@ -51,7 +51,7 @@ func (m *memory) sum() int64 {
 	if m.ended {
 		return 0
 	}
-	return m.in + m.out + m.pushed
+	return m.in + m.kept + m.out + m.pushed
 }
 
 // end gives back what was held, and returns how much that was. Only the first call does something.
@@ -62,7 +62,7 @@ func (m *memory) end(server *Server) (bytes int64) {
 		return 0
 	}
 	m.ended = true
-	bytes = m.in + m.out + m.pushed
+	bytes = m.in + m.kept + m.out + m.pushed
 	server.held.Add(-bytes)
 	server.abandon(bytes)
 	return bytes

@@ -25,6 +25,8 @@ type Cluster struct {
 
 	sync.Mutex
 	Data map[string]string
+	// versions count how often each key has changed, as far as commands did it.
+	versions map[string]uint64
 	// Batches counts calls of Execute.
 	Batches int
 	// Err, if set, is what Scan, DBSize, FlushAll and RandomKey answer.
@@ -34,7 +36,9 @@ type Cluster struct {
 }
 
 // NewCluster returns one without keys.
-func NewCluster() *Cluster { return &Cluster{Data: make(map[string]string)} }
+func NewCluster() *Cluster {
+	return &Cluster{Data: make(map[string]string), versions: make(map[string]uint64)}
+}
 
 // Execute implements route.Cluster. It tells of every second part that it is answered.
 func (c *Cluster) Execute(b *route.Batch) {
@@ -65,21 +69,38 @@ func (c *Cluster) run(req command.Request) []byte {
 	key := string(req.Args[1])
 	value, exists := c.Data[key]
 	switch req.Op {
+	case command.OpBatch:
+		return c.runBatch(&req)
 	case command.OpGet, command.OpMGet, command.OpDumpState:
 		if !exists {
 			return resp.AppendNull(nil, req.RESP3)
 		}
 		return resp.AppendBulk(nil, value)
+	case command.OpHKeys: // of scripts, of which there are none
+		return resp.AppendArray(nil, 0)
 	case command.OpSizeState:
 		if !exists {
 			return resp.AppendNull(nil, req.RESP3)
 		}
 		return resp.AppendInt(nil, int64(len(value)))
+	case command.OpObjectState:
+		if !exists {
+			return resp.AppendNull(nil, req.RESP3)
+		}
+		return resp.AppendBulk(nil, req.Args[2])
 	case command.OpSet:
-		c.Data[key] = string(req.Args[2])
+		if len(req.Args) > 3 {
+			return resp.AppendError(nil, "ERR syntax error")
+		}
+		c.set(key, string(req.Args[2]))
 		return []byte(resp.OK)
 	case command.OpDel, command.OpUnlink:
-		delete(c.Data, key)
+		c.remove(key)
+		return boolReply(exists)
+	case command.OpExpire:
+		if exists {
+			c.versions[key]++
+		}
 		return boolReply(exists)
 	case command.OpExists, command.OpTouch:
 		return boolReply(exists)
@@ -87,7 +108,7 @@ func (c *Cluster) run(req command.Request) []byte {
 		if exists && len(req.Args) < 4 {
 			return boolReply(false)
 		}
-		c.Data[key] = string(req.Args[2])
+		c.set(key, string(req.Args[2]))
 		return boolReply(true)
 	case command.OpStrlen:
 		return resp.AppendInt(nil, int64(len(value)))
@@ -96,7 +117,7 @@ func (c *Cluster) run(req command.Request) []byte {
 		if exists && err != nil {
 			return resp.AppendError(nil, "ERR value is not an integer or out of range")
 		}
-		c.Data[key] = strconv.FormatInt(n+1, 10)
+		c.set(key, strconv.FormatInt(n+1, 10))
 		return resp.AppendInt(nil, n+1)
 	}
 	return resp.AppendError(nil, "ERR the fake cluster does not have this command")
@@ -142,7 +163,9 @@ func (c *Cluster) FlushAll(context.Context) error {
 	c.Lock()
 	defer c.Unlock()
 	if c.Err == nil {
-		clear(c.Data)
+		for key := range c.Data {
+			c.remove(key)
+		}
 	}
 	return c.Err
 }

@@ -71,7 +71,7 @@ func (s *script) step() {
 	}
 	kinds := 4
 	if s.local {
-		kinds = 9
+		kinds = 11
 	}
 	switch s.rand.IntN(kinds) {
 	case 0:
@@ -94,7 +94,34 @@ func (s *script) step() {
 		s.add(Bulk("", false), "CLIENT", "GETNAME")
 	case 8:
 		s.add("+OK\r\n", "CLIENT", "SETINFO", "LIB-NAME", "x")
+	case 9, 10:
+		s.transaction(a, value)
 	}
+}
+
+// transaction adds one that sets a key, and now and then one that fails, is discarded, or has a command of the proxy in it.
+func (s *script) transaction(key, value string) {
+	have, exists := s.values[key]
+	s.add("+OK\r\n", "MULTI")
+	s.add("+QUEUED\r\n", "GET", key)
+	s.add("+QUEUED\r\n", "SET", key, value)
+	s.add("+QUEUED\r\n", "MGET", key)
+	replies := Bulk(have, exists) + "+OK\r\n*1\r\n" + Bulk(value, true)
+	switch s.rand.IntN(6) {
+	case 0:
+		s.add("-ERR wrong number of arguments for 'get' command\r\n", "GET")
+		s.add("-EXECABORT Transaction discarded because of previous errors.\r\n", "EXEC")
+		return
+	case 1:
+		s.add("+OK\r\n", "DISCARD")
+		return
+	case 2:
+		s.add("+QUEUED\r\n", "PING")
+		s.add("*4\r\n"+replies+"+PONG\r\n", "EXEC")
+	default:
+		s.add("*3\r\n"+replies, "EXEC")
+	}
+	s.values[key] = value
 }
 
 // play sends the commands, cut into random pieces, and compares what comes back.

@@ -3,9 +3,11 @@ package route
 import (
 	"bytes"
 	"hash/maphash"
+
+	"github.com/quolldb/quoll/internal/command"
 )
 
-// chainTable finds the operations of a part that name the same key. Where one of
+// chainTable finds the operations of a part that name the same key, or the same slot if one of the part is of several keys of a slot. Where one of
 // them is a write, they go through the home in their order: within one part,
 // commands on a key take effect as the client sent them.
 type chainTable struct {
@@ -72,19 +74,40 @@ func (c *chainTable) find(ops []Op, states []opState, first int) {
 	}
 	c.heads = c.heads[:size]
 	clear(c.heads)
+	same, place := sameKey, c.placeOfKey
+	if hasBatch(ops[first:]) {
+		same, place = sameSlot, placeOfSlot
+	}
 	for i := first; i < len(ops); i++ {
 		if ops[i].keyless {
 			continue
 		}
-		key := ops[i].key()
-		at := int(maphash.Bytes(c.seed, key)) & (size - 1)
-		for c.heads[at] != 0 && !bytes.Equal(ops[c.heads[at]-1].key(), key) {
+		at := place(&ops[i]) & (size - 1)
+		for c.heads[at] != 0 && !same(&ops[c.heads[at]-1], &ops[i]) {
 			at = (at + 1) & (size - 1)
 		}
 		states[i].before = c.heads[at] - 1
 		c.heads[at] = int32(i) + 1
 	}
 }
+
+// hasBatch reports whether an operation is of several keys of its slot.
+func hasBatch(ops []Op) bool {
+	for i := range ops {
+		if ops[i].Req.Op == command.OpBatch {
+			return true
+		}
+	}
+	return false
+}
+
+func sameKey(a, b *Op) bool { return bytes.Equal(a.key(), b.key()) }
+
+func sameSlot(a, b *Op) bool { return a.slotOf() == b.slotOf() }
+
+func (c *chainTable) placeOfKey(o *Op) int { return int(maphash.Bytes(c.seed, o.key())) }
+
+func placeOfSlot(o *Op) int { return int(o.slotOf()) }
 
 // chainOf returns the chain of an operation, nil if it is part of none.
 func (s *batchState) chainOf(st *opState) *chain {

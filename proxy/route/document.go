@@ -43,12 +43,19 @@ func (c *Coordinator) hear(l *nodeLink, news protocol.RingNews) {
 	if !c.isNews(news) {
 		return
 	}
-	c.heard.mu.Lock()
-	c.heard.from[l] = &rumour{news: news}
-	c.heard.mu.Unlock()
+	c.heard.note(l, news)
 	select {
 	case c.heard.wake <- struct{}{}:
 	default:
+	}
+}
+
+// note notes what a node knows. That it knows an earlier version is no news of it: it may be a guess (refusedEpoch).
+func (h *heard) note(l *nodeLink, news protocol.RingNews) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r := h.from[l]; r == nil || news.Supersedes(r.news) {
+		h.from[l] = &rumour{news: news}
 	}
 }
 

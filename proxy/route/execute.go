@@ -2,6 +2,8 @@ package route
 
 import (
 	"time"
+
+	"github.com/quolldb/quoll/internal/record"
 )
 
 // Execute implements Cluster. It works in rounds: whatever is ready is sent, one
@@ -17,8 +19,11 @@ func (c *Coordinator) Execute(b *Batch) {
 	view := c.ring.Load()
 	s.view = view
 	ready := view != nil && len(b.Ops) <= maxOpsRun
-	if !ready {
+	switch {
+	case !ready:
 		s.failAll(ErrNotReady)
+	case s.reserved:
+		s.failReserved(b.Ops)
 	}
 	s.mu.Unlock()
 	if !ready {
@@ -40,6 +45,15 @@ func (c *Coordinator) Execute(b *Batch) {
 func (s *batchState) failAll(err *ReplyError) {
 	for i := range s.ops {
 		s.fail(&s.ops[i], err)
+	}
+}
+
+// failReserved refuses operations on keys that no client has.
+func (s *batchState) failReserved(ops []Op) {
+	for i := range s.ops {
+		if !ops[i].Own && record.Reserved(ops[i].key()) {
+			s.fail(&s.ops[i], errReserved)
+		}
 	}
 }
 

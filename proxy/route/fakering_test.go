@@ -194,6 +194,10 @@ func (f *fakeRing) answer(r *request) {
 		r.done(resp.OK)
 		return
 	}
+	if r.Req.Op == command.OpBatch {
+		r.done(f.batch(&r.Req))
+		return
+	}
 	key := r.arg(1)
 	have, exists := f.data[key]
 	if r.Req.Op == command.OpSet {
@@ -215,6 +219,31 @@ func (f *fakeRing) answer(r *request) {
 		return
 	}
 	r.vote(have.seq, string(reply))
+}
+
+// batch executes an MGET, or an MSET, of keys of one slot.
+func (f *fakeRing) batch(req *command.Request) string {
+	b, err := command.ParseBatch(req)
+	if err != nil {
+		return string(resp.AppendError(nil, err.Error()))
+	}
+	args := b.Commands[0].Args[1:]
+	if b.Commands[0].Op == command.OpMSet {
+		for i := 0; i < len(args); i += 2 {
+			key := string(args[i])
+			f.data[key] = held{f.data[key].seq + 1, string(args[i+1])}
+		}
+		return resp.OK
+	}
+	reply := resp.AppendArray(nil, len(args))
+	for _, key := range args {
+		if have, exists := f.data[string(key)]; exists {
+			reply = resp.AppendBulk(reply, have.value)
+			continue
+		}
+		reply = resp.AppendNull(reply, req.RESP3)
+	}
+	return string(reply)
 }
 
 // keys returns n keys whose replicas begin with these members, the first being the

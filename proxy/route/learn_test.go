@@ -272,3 +272,12 @@ func TestANodeThatKnowsMoreIsAskedAgain(t *testing.T) {
 	know(c, 2, 1, 2, 3)
 	require.Equal(t, []string{"+OK\r\n"}, texts(<-result))
 }
+
+// TestAGuessHidesNothing: that a node has refused an epoch says less than that it knows a later version.
+func TestAGuessHidesNothing(t *testing.T) {
+	h, l := newHeard(), new(nodeLink)
+	for _, version := range []uint64{5, 7, 6} {
+		h.note(l, protocol.RingNews{Formation: 1, Version: version})
+	}
+	require.EqualValues(t, 7, h.from[l].news.Version)
+}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/command"
-	"github.com/quolldb/quoll/internal/lcs"
+	"github.com/quolldb/quoll/internal/hyperloglog"
 	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/route"
@@ -24,10 +24,25 @@ func (s *Session) finish() {
 // executed writes the replies of what was planned, in the order of the commands.
 func (s *Session) executed(took time.Duration) {
 	p := &s.plan
-	each := took / time.Duration(len(p.commands))
+	executed := 0
 	for i := range p.commands {
-		s.service.stats.count(p.commands[i].cmd.Op, each)
-		s.assemble(&p.commands[i])
+		executed += min(p.commands[i].count, 1)
+	}
+	each := took / time.Duration(max(executed, 1))
+	for i := range p.commands {
+		c := &p.commands[i]
+		if c.count == 1 {
+			s.again(&p.batch.Ops[c.first])
+		}
+		switch {
+		case c.count == 0:
+			s.reply(c.op, c.reply)
+			continue
+		case c.queue != nil:
+			s.countQueued(c.queue, p.batch.Ops[c.first].Reply, each)
+		}
+		s.service.stats.count(c.cmd.Op, each)
+		s.assemble(c)
 	}
 	s.adaptBatches()
 	p.reset()
@@ -56,7 +71,7 @@ func nextBatch(maxOps, ops, bytes, budget int) int {
 // assemble writes the reply of one command.
 func (s *Session) assemble(c *planned) {
 	ops := s.plan.batch.Ops[c.first : c.first+c.count]
-	if c.cmd.Route != command.RouteSplit && c.cmd.Route != command.RouteGather {
+	if c.whole || c.cmd.Route != command.RouteSplit && c.cmd.Route != command.RouteGather {
 		s.reply(c.cmd.Op, ops[0].Reply)
 		return
 	}
@@ -67,14 +82,18 @@ func (s *Session) assemble(c *planned) {
 		s.reply(c.cmd.Op, failure)
 		return
 	}
+	if c.cmd.Route == command.RouteGather {
+		s.reply(c.cmd.Op, s.gathered(c, ops))
+		return
+	}
 	switch c.cmd.Op {
 	case command.OpMGet:
 		s.assembleArray(ops)
 		return
 	case command.OpMSet:
 		s.scratch = append(s.scratch[:0], resp.OK...)
-	case command.OpLCS:
-		s.scratch = lcs.LCS(s.scratch[:0], bulkValue(ops[0].Reply), bulkValue(ops[1].Reply), c.args[3:], ops[0].Req.RESP3)
+	case command.OpPFCount:
+		s.scratch = appendEstimate(s.scratch[:0], ops)
 	default:
 		s.scratch = resp.AppendInt(s.scratch[:0], sum(ops))
 	}
@@ -91,6 +110,24 @@ func (s *Session) assembleArray(ops []route.Op) {
 		}
 	}
 	s.replied()
+}
+
+// appendEstimate appends the reply of PFCOUNT.
+func appendEstimate(dst []byte, ops []route.Op) []byte {
+	if len(ops) == 1 {
+		return append(dst, ops[0].Reply...)
+	}
+	all := new(hyperloglog.Registers)
+	for i := range ops {
+		value := bulkValue(ops[i].Reply)
+		if value == nil {
+			continue
+		}
+		if hyperloglog.Check(value) != nil || all.Merge(value) != nil { // a node that says it is one is of another version
+			return route.AppendReply(dst, errNoSketch)
+		}
+	}
+	return resp.AppendInt(dst, int64(all.Estimate()))
 }
 
 // sum adds up integer replies.

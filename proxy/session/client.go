@@ -13,6 +13,8 @@ import (
 // clientInfo is what other clients may see of a session, in CLIENT LIST.
 type clientInfo struct {
 	command atomic.Pointer[command.Command]
+	// queued is how many commands wait for EXEC, and 1 more; 0 if there is no transaction. watching is how many keys are watched.
+	queued, watching atomic.Int64
 
 	mu                          sync.Mutex
 	name, libName, libVersion   string
@@ -55,8 +57,12 @@ func (s *Session) describe(dst []byte, now time.Time) []byte {
 	if info.resp3 {
 		protocol = 3
 	}
+	queued := info.queued.Load() - 1
+	if queued >= 0 {
+		flags = "x"
+	}
 	if info.tracking.on {
-		flags = "t"
+		flags += "t"
 	}
 	if info.noEvict {
 		flags += "e"
@@ -69,10 +75,10 @@ func (s *Session) describe(dst []byte, now time.Time) []byte {
 	}
 	messages, waiting := s.conn.Waiting()
 	idle := max(0, now.UnixMilli()-s.conn.Active()) / 1000
-	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=0 psub=0 ssub=0 multi=-1 "+
+	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=0 psub=0 ssub=0 multi=%d watch=%d "+
 		"qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=%d omem=%d tot-mem=0 events=r cmd=%s user=%s redir=%d resp=%d "+
 		"lib-name=%s lib-ver=%s\n",
-		s.conn.ID(), s.conn.RemoteAddr(), s.conn.LocalAddr(), info.name, int(now.Sub(s.conn.Created()).Seconds()), idle, flags,
+		s.conn.ID(), s.conn.RemoteAddr(), s.conn.LocalAddr(), info.name, int(now.Sub(s.conn.Created()).Seconds()), idle, flags, queued, info.watching.Load(),
 		messages, waiting, name, defaultUser, info.tracking.redirect(), protocol, info.libName, info.libVersion)
 }
 

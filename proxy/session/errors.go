@@ -5,19 +5,19 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/proxy/route"
 )
 
 // What the proxy itself refuses.
 var (
-	errCrossSlot  = route.Refuse("CROSSSLOT Keys in request don't hash to the same slot")
+	errCrossSlot  = route.Refuse(command.ErrCrossSlot)
 	errSyntax     = route.Refuse("ERR syntax error")
 	errNotInteger = route.Refuse("ERR value is not an integer or out of range")
-	errNotInt32   = route.Refuse("ERR value is out of range, value must between -2147483648 and 2147483647")
 	errNotStrings = route.Refuse("ERR The specified keys must contain string values")
-	errDBIndex    = route.Refuse("ERR DB index is out of range")
-	errSameObject = route.Refuse("ERR source and destination objects are the same")
+	errNoSketch   = route.Refuse("INVALIDOBJ Corrupted HLL object detected")
+	errDBIndex    = route.Refuse(command.ErrDatabase)
 	errNoAuth     = route.Refuse("NOAUTH Authentication required.")
 	errWrongPass  = route.Refuse("WRONGPASS invalid username-password pair or user is disabled.")
 	// errTooManyPasswords says nothing of the password that was given.

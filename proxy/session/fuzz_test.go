@@ -43,6 +43,8 @@ func FuzzSession(f *testing.F) {
 		"MSET a 1 b\r\nMSET a 1 b 2\r\nMGET a b\r\nDEL a b\r\n", "SCAN 0 MATCH [a-\\ COUNT 5 TYPE string\r\nKEYS *\r\nSCAN 18446744073709551615\r\n",
 		"CLIENT REPLY OFF\r\nPING\r\nCLIENT REPLY ON\r\nRESET\r\n", "COPY a a REPLACE\r\nLCS a b IDX\r\n", "INFO all\r\nCONFIG GET *\r\nCOMMAND DOCS\r\nCOMMAND\r\n",
 		"COMMAND GETKEYS MSET a b c d\r\nCOMMAND LIST FILTERBY PATTERN *\r\nMEMORY USAGE a\r\nSLOWLOG GET -1\r\nCLUSTER KEYSLOT {}\r\n",
+		"MULTI\r\nSET a 1\r\nMSET a 1 b\r\nPING\r\nOBJECT ENCODING a\r\nEXEC\r\nWATCH a {a}b b\r\nMULTI\r\nEXEC\r\n", "WATCH a\r\nSET a 1\r\nMULTI\r\nSINTERCARD 9 a\r\nGET a\r\nEXEC\r\nEXEC x\r\n",
+		"MULTI\r\nHELLO 3\r\nCLIENT INFO\r\nMEMORY USAGE a\r\nCOMMAND INFO get\r\nINFO\r\nEXEC\r\nMULTI\r\nFLUSHALL\r\nKEYS *\r\nRESET\r\nMULTI\r\nCLIENT REPLY OFF\r\nEXEC\r\n",
 		"CLIENT KILL ID 1 SKIPME no\r\nPING\r\n", "\"\" \"\"\r\n", "\"a\\r\\nb\" \"c\\r\\n+OK\\r\\n\"\r\n", "AUTH pw\r\nPING\r\nQUIT\r\nPING\r\n",
 		"CLIENT SETNAME \"a\\nb\"\r\nCLIENT \"\\r\\n+OK\\r\\n\"\r\nHELLO 3 \"\\r\\n\"\r\nLATENCY GRAPH \"\\r\\n\"\r\nECHO \"\\r\\n\"\r\n",
 	} {

@@ -3,7 +3,7 @@ package session
 import "github.com/quolldb/quoll/internal/command"
 
 // handlers are the commands that are not made of operations on keys. Each is a
-// barrier: the commands before it have been executed and answered when it runs.
+// barrier: the commands before it have been executed and answered when it runs. Those that make transactions (Session.transactional) are not among them.
 var handlers = [maxOps]handler{
 	command.OpAuth:      runAuth,
 	command.OpPing:      runPing,
@@ -19,12 +19,15 @@ var handlers = [maxOps]handler{
 	command.OpTime:      runTime,
 	command.OpLatency:   latencyCommand.run,
 	command.OpMemory:    memoryCommand.run,
+	command.OpObject:    objectCommand.run,
+	command.OpScript:    scriptCommand.run,
 	command.OpSlowlog:   slowlogCommand.run,
 	command.OpCluster:   clusterCommand.run,
 	command.OpReadOnly:  never(errNoCluster),
 	command.OpReadWrite: never(errNoCluster),
+	command.OpWatch:     runWatch,
+	command.OpUnwatch:   runUnwatch,
 
-	command.OpCopy:      runCopy,
 	command.OpScan:      runScan,
 	command.OpKeys:      runKeys,
 	command.OpDBSize:    runDBSize,

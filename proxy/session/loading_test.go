@@ -20,7 +20,7 @@ func testNothingButTheConnectionsOwnCommandsWhileLoading(t *testing.T, w proxyte
 	cluster.NotReady = fmt.Errorf("%w (node b: connection refused)", route.ErrNotReady)
 	_, addr := serve(t, w, Config{}, cluster)
 	c := proxytest.Dial(t, addr)
-	for _, command := range []string{"PING", "GET k", "SET k v", "MSET a 1 b 2", "DBSIZE", "SCAN 0", "FLUSHALL", "CLIENT KILL 1.2.3.4:5", "MULTI", "TIME"} {
+	for _, command := range []string{"PING", "GET k", "SET k v", "MSET a 1 b 2", "DBSIZE", "SCAN 0", "FLUSHALL", "CLIENT KILL 1.2.3.4:5", "TIME"} {
 		if command == "TIME" || command == "CLIENT KILL 1.2.3.4:5" { // as in Redis
 			require.NotContains(t, c.Do(command), "LOADING", command)
 			continue
@@ -31,6 +31,10 @@ func testNothingButTheConnectionsOwnCommandsWhileLoading(t *testing.T, w proxyte
 	require.Contains(t, c.Do("HELLO 2"), "$6\r\nserver")
 	require.Equal(t, "+OK\r\n", c.Do("SELECT 0"))
 	require.Contains(t, c.Do("INFO persistence"), "loading:1\r\n")
+
+	require.Equal(t, "+OK\r\n", c.Do("MULTI"))
+	require.Equal(t, errorReply(cluster.NotReady), c.Do("GET k"))
+	require.Equal(t, errorReply(errExecAbort), c.Do("EXEC"))
 
 	cluster.Lock()
 	cluster.NotReady = nil

@@ -29,13 +29,13 @@ var clientCommand = container{"CLIENT", []subcommand{
 	{"SETNAME", 3, clientSetName, []string{"SETNAME <name>", "Assign the name <name> to the current connection."}},
 	{"UNPAUSE", 2, always(resp.OK), []string{"UNPAUSE", "Accepted; clients are never paused."}},
 	{"PAUSE", -3, never(route.Refuse("ERR CLIENT PAUSE is not supported: it could pause the clients of one proxy only")), nil},
-	{"GETREDIR", 2, clientGetRedir, nil},
+	{"GETREDIR", 2, clientGetRedir, []string{"GETREDIR", "Return the client ID that tracking messages go to: there is none."}},
 	{"TRACKING", -3, clientTracking, []string{
 		"TRACKING (ON OPTIN|OFF) [NOLOOP]", "Accepted; Quoll tracks no keys. Other modes, and CLIENT CACHING YES, are refused.",
 	}},
 	{"TRACKINGINFO", 2, clientTrackingInfo, []string{"TRACKINGINFO", "Report tracking status for the current connection."}},
-	{"CACHING", 3, clientCaching, nil},
-	{"UNBLOCK", -3, clientUnblock, nil},
+	{"CACHING", 3, clientCaching, []string{"CACHING NO", "Accepted; Quoll tracks no keys."}},
+	{"UNBLOCK", -3, clientUnblock, []string{"UNBLOCK <clientid> [TIMEOUT|ERROR]", "Accepted; no client is ever blocked."}},
 }}
 
 func clientGetName(s *Session, dst []byte, _ [][]byte) []byte {

@@ -95,13 +95,16 @@ func commandGetKeys(s *Session, dst []byte, args [][]byte) []byte {
 		return route.AppendReply(dst, unsupported(cmd.Name))
 	case len(cmd.KeySpecs) == 0:
 		return route.AppendReply(dst, route.Refuse("ERR The command has no key arguments"))
-	case cmd.Arity > 0 && len(args) != cmd.Arity, len(args) < -cmd.Arity: // MSET's pairs need not be complete
+	case !cmd.Enough(len(args)): // MSET's pairs need not be complete
 		return route.AppendReply(dst, route.Refuse("ERR Invalid number of arguments specified for command"))
 	}
-	first, last, step := cmd.Keys(len(args))
-	dst = resp.AppendArray(dst, (last-first)/step+1)
-	for i := first; i <= last; i += step {
-		dst = resp.AppendBulk(dst, args[i])
+	keys, ok := cmd.AllKeys(args)
+	if !ok {
+		return route.AppendReply(dst, route.Refuse("ERR Invalid arguments specified for command"))
+	}
+	dst = resp.AppendArray(dst, len(keys))
+	for _, key := range keys {
+		dst = resp.AppendBulk(dst, key)
 	}
 	return dst
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/route"
 )
@@ -31,9 +32,10 @@ func runQuit(s *Session, dst []byte, _ [][]byte) []byte {
 	return append(dst, resp.OK...)
 }
 
-// runReset is RESET: the connection is as new.
+// runReset is RESET: the connection is as new, and in no transaction.
 func runReset(s *Session, dst []byte, _ [][]byte) []byte {
 	s.replies, s.refused = replyOn, 0
+	s.endTransaction()
 	s.setRESP3(false)
 	s.info.set(func(c *clientInfo) {
 		c.name, c.noEvict, c.noTouchMode, c.tracking = "", false, false, tracking{}
@@ -53,16 +55,14 @@ func runSelect(s *Session, dst []byte, args [][]byte) []byte {
 
 // checkDB reads the number of a database, which must be 0.
 func checkDB(arg []byte) error {
-	n, ok := resp.ParseInt(arg)
-	switch {
-	case !ok:
-		return errNotInteger
-	case int64(int32(n)) != n:
-		return errNotInt32
-	case n != 0:
+	switch problem := command.DatabaseProblem(arg); problem {
+	case "":
+		return nil
+	case command.ErrDatabase:
 		return errDBIndex
+	default:
+		return route.Refuse(problem)
 	}
-	return nil
 }
 
 func (s *Session) setRESP3(on bool) {

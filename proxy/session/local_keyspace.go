@@ -32,7 +32,7 @@ func runFlushAll(s *Session, dst []byte, args [][]byte) []byte {
 	if len(args) > 2 || len(args) == 2 && !is(args[1], "ASYNC") && !is(args[1], "SYNC") {
 		return route.AppendReply(dst, errSyntax)
 	}
-	if err := s.service.cluster.FlushAll(s.conn.Server().Context()); err != nil {
+	if err := s.keepingScripts(func() error { return s.service.cluster.FlushAll(s.conn.Server().Context()) }); err != nil {
 		return route.AppendReply(dst, err)
 	}
 	return append(dst, resp.OK...)

@@ -83,26 +83,41 @@ const recordOverhead = 96
 
 // memoryUsage is MEMORY USAGE key [SAMPLES count]: an estimate.
 func memoryUsage(s *Session, dst []byte, args [][]byte) []byte {
-	for rest := args[3:]; len(rest) > 0; rest = rest[2:] {
-		if len(rest) == 1 || !is(rest[0], "SAMPLES") {
-			return route.AppendReply(dst, errSyntax)
-		}
-		switch n, ok := resp.ParseInt(rest[1]); {
-		case !ok:
-			return route.AppendReply(dst, errNotInteger)
-		case n < 0:
-			return route.AppendReply(dst, errSyntax)
-		}
+	if err := checkUsage(args); err != nil {
+		return route.AppendReply(dst, err)
 	}
-	key := args[2]
-	size := s.execute(command.Request{Op: command.OpSizeState, Args: [][]byte{[]byte("SIZESTATE"), key}}, false)
+	size := s.execute(command.Request{Op: command.OpSizeState, Args: sizeOf(args[2])}, false)
 	if failure := failureOf([]route.Op{size}, false); failure != nil {
 		return append(dst, failure...)
 	}
-	if !bytes.HasPrefix(size.Reply, []byte(":")) { // there is no such key
-		return resp.AppendNull(dst, s.resp3)
+	return appendUsage(dst, size.Reply, args[2], s.resp3)
+}
+
+// checkUsage returns what is wrong with the options of MEMORY USAGE.
+func checkUsage(args [][]byte) error {
+	for rest := args[3:]; len(rest) > 0; rest = rest[2:] {
+		if len(rest) == 1 || !is(rest[0], "SAMPLES") {
+			return errSyntax
+		}
+		switch n, ok := resp.ParseInt(rest[1]); {
+		case !ok:
+			return errNotInteger
+		case n < 0:
+			return errSyntax
+		}
 	}
-	return resp.AppendInt(dst, sum([]route.Op{size})+int64(len(key))+recordOverhead)
+	return nil
+}
+
+// sizeOf returns the arguments of the operation for MEMORY USAGE.
+func sizeOf(key []byte) [][]byte { return [][]byte{[]byte("SIZESTATE"), key} }
+
+// appendUsage appends the reply of MEMORY USAGE, made of that of the operation.
+func appendUsage(dst, size, key []byte, resp3 bool) []byte {
+	if !bytes.HasPrefix(size, []byte(":")) { // there is no such key
+		return resp.AppendNull(dst, resp3)
+	}
+	return resp.AppendInt(dst, sum([]route.Op{{Reply: size}})+int64(len(key))+recordOverhead)
 }
 
 func slowlogGet(s *Session, dst []byte, args [][]byte) []byte {

@@ -33,38 +33,44 @@ type planned struct {
 	cmd          *command.Command
 	args         [][]byte
 	first, count int
+	// queue is what EXEC executes in its one operation.
+	queue []queued
+	// reply is that of a command without operations, which only waits for its turn, and op the command's number. It never is the first one.
+	reply []byte
+	op    command.Op
+	whole bool // the reply of its one operation is the reply, though its route is to split or to gather
 }
 
 func newPlan() plan { return plan{batch: new(route.Batch), maxOps: firstBatchOps} }
 
-// one plans a command on one key.
+// one plans a command on one key. What could store something, and does not, is a read.
 func (p *plan) one(cmd *command.Command, args [][]byte, write, resp3 bool) {
-	first := p.batch.Add(command.Request{Op: cmd.Op, RESP3: resp3, Args: args}, write)
+	op := cmd.Op
+	if reading, ok := cmd.ReadingOp(args); ok {
+		op, write = reading, false
+	}
+	first := p.batch.Add(command.Request{Op: op, RESP3: resp3, Args: args}, write)
 	p.commands = append(p.commands, planned{cmd: cmd, args: args, first: first, count: 1})
 }
 
-// split plans a command on many keys as one operation per key: MSET as SETs, the
-// others as themselves.
+// split plans a command on many keys as one operation per key: MSET as SETs, PFCOUNT
+// of several as what reads a HyperLogLog, the others as themselves.
 func (p *plan) split(cmd *command.Command, args [][]byte, resp3 bool) {
 	op, name, step := cmd.Op, args[0], 1
-	if op == command.OpMSet {
-		op, name, step = command.OpSet, setName, 2
-	}
 	write := cmd.Flags&command.FlagWrite != 0
+	switch {
+	case op == command.OpMSet:
+		op, name, step = command.OpSet, setName, 2
+	case op == command.OpPFCount && len(args) == 2: // the value keeps the estimate
+		write = true
+	case op == command.OpPFCount:
+		op, name = command.OpPFRead, pfReadName
+	}
 	first := len(p.batch.Ops)
 	for i := 1; i < len(args); i += step {
 		p.part(op, name, args[i:i+step], write, resp3)
 	}
 	p.commands = append(p.commands, planned{cmd: cmd, args: args, first: first, count: len(p.batch.Ops) - first})
-}
-
-// gather plans a command that computes its reply from the values of two keys: LCS.
-func (p *plan) gather(cmd *command.Command, args [][]byte, resp3 bool) {
-	first := len(p.batch.Ops)
-	for i := 1; i <= 2; i++ {
-		p.part(command.OpGet, getName, args[i:i+1], false, resp3)
-	}
-	p.commands = append(p.commands, planned{cmd: cmd, args: args, first: first, count: 2})
 }
 
 // part adds one operation of a command: the name and rest, which begins with the key.
@@ -76,8 +82,8 @@ func (p *plan) part(op command.Op, name []byte, rest [][]byte, write, resp3 bool
 }
 
 var (
-	getName = []byte("GET")
-	setName = []byte("SET")
+	setName    = []byte("SET")
+	pfReadName = []byte("PFREAD")
 )
 
 // full reports whether it is time to execute.

@@ -11,40 +11,6 @@ import (
 	"github.com/quolldb/quoll/proxy/route"
 )
 
-// TestNothingOfARefusedTransactionIsExecuted: client libraries send MULTI, the commands and EXEC in one write, and tell the
-// application that nothing was done when EXEC fails.
-func TestNothingOfARefusedTransactionIsExecuted(t *testing.T) {
-	proxytest.EachWay(t, testNothingOfARefusedTransactionIsExecuted)
-}
-
-func testNothingOfARefusedTransactionIsExecuted(t *testing.T, w proxytest.Way) {
-	cluster := proxytest.NewCluster()
-	_, addr := serve(t, w, Config{}, cluster)
-	c := proxytest.Dial(t, addr)
-	in := errorReply(errInMulti)
-	for _, round := range []struct{ commands, replies string }{
-		{"SET before 1|MULTI|INCR n|SET k v|MULTI|WATCH k|EXEC|INCR n",
-			"+OK\r\n|" + errorReply(errNoMulti) + "|" + in + "|" + in + "|" + errorReply(errNestedMulti) + "|" + in + "|" + errorReply(errExecAbort) + "|:1\r\n"},
-		{"MULTI|FLUSHALL|PING|SELECT 0|GET|NOSUCH|DISCARD|GET n",
-			errorReply(errNoMulti) + "|" + in + "|" + in + "|" + in + "|-ERR wrong number of arguments for 'get' command\r\n|" +
-				"-ERR unknown command 'NOSUCH', with args beginning with: \r\n|+OK\r\n|$1\r\n1\r\n"},
-		{"MULTI x|GET n|EXEC|DISCARD", "-ERR wrong number of arguments for 'multi' command\r\n|$1\r\n1\r\n|" + errorReply(errNoExec) + "|" + errorReply(errNoDiscard)},
-		{"MULTI|INCR n|RESET|GET n", errorReply(errNoMulti) + "|" + in + "|+RESET\r\n|$1\r\n1\r\n"},
-	} {
-		commands, replies := strings.Split(round.commands, "|"), strings.Split(round.replies, "|")
-		c.Send(commands...)
-		for i := range replies {
-			require.Equal(t, replies[i], c.Reply(), "%s of %s", commands[i], round.commands)
-		}
-		for i, cmd := range strings.Split("MULTI|SET slowly 1|EXEC", "|") { // the same one by one
-			require.Equal(t, []string{errorReply(errNoMulti), in, errorReply(errExecAbort)}[i], c.Do(cmd))
-		}
-	}
-	require.Equal(t, "$-1\r\n", c.Do("GET slowly"))
-	c.Send("MULTI", "SET k v", "QUIT", "SET k v")
-	require.Equal(t, errorReply(errNoMulti)+in+"+OK\r\n", c.Rest())
-}
-
 // TestNothingIsDoneInADatabaseThatThereIsNot: a client that asked for another one would read and write this one.
 func TestNothingIsDoneInADatabaseThatThereIsNot(t *testing.T) {
 	proxytest.EachWay(t, testNothingIsDoneInADatabaseThatThereIsNot)
@@ -55,16 +21,19 @@ func testNothingIsDoneInADatabaseThatThereIsNot(t *testing.T, w proxytest.Way) {
 	_, addr := serve(t, w, Config{}, cluster)
 	c := proxytest.Dial(t, addr)
 	refused := errorReply(errInNoDB)
-	c.Send("SET k v", "SELECT 1", "GET k", "SET k w", "MGET k", "FLUSHALL", "DBSIZE", "SCAN 0", "COPY k l", "PING", "SELECT 2", "SELECT x", "GET k", "SELECT 0", "GET k")
+	c.Send("SET k v", "SELECT 1", "GET k", "SET k w", "MGET k", "FLUSHALL", "DBSIZE", "SCAN 0", "COPY k l", "OBJECT ENCODING k", "MEMORY USAGE k", "PING", "SELECT 2", "SELECT x", "GET k", "MULTI", "GET k", "EXEC", "SELECT 0", "GET k")
 	require.Equal(t, "+OK\r\n", c.Reply())
 	require.Equal(t, errorReply(errDBIndex), c.Reply())
-	for range 7 {
+	for range 9 {
 		require.Equal(t, refused, c.Reply())
 	}
 	require.Equal(t, "+PONG\r\n", c.Reply())
 	require.Equal(t, errorReply(errDBIndex), c.Reply())
 	require.Equal(t, errorReply(errNotInteger), c.Reply())
 	require.Equal(t, refused, c.Reply())
+	require.Equal(t, "+OK\r\n", c.Reply())
+	require.Equal(t, refused, c.Reply())
+	require.Equal(t, errorReply(errExecAbort), c.Reply())
 	require.Equal(t, "+OK\r\n", c.Reply())
 	require.Equal(t, "$1\r\nv\r\n", c.Reply())
 
@@ -106,7 +75,7 @@ func testWebPagesExecuteNothing(t *testing.T, w proxytest.Way) {
 func TestCommandListNamesNothingThatIsRefused(t *testing.T) {
 	for name, c := range map[string]*container{
 		"client": &clientCommand, "command": &commandCommand, "config": &configCommand, "latency": &latencyCommand,
-		"memory": &memoryCommand, "slowlog": &slowlogCommand, "cluster": &clusterCommand,
+		"memory": &memoryCommand, "object": &objectCommand, "slowlog": &slowlogCommand, "cluster": &clusterCommand,
 	} {
 		for _, listed := range command.Lookup([]byte(name)).Subcommands {
 			_, sub, _ := strings.Cut(listed.Name, "|")

@@ -12,6 +12,8 @@ const (
 	// command that is executed together with those of other clients.
 	maxRoundArgs  = 32
 	maxRoundBytes = 16 << 10
+	// maxRoundQueue is the same for the commands of a transaction.
+	maxRoundQueue = 32
 )
 
 // Plan implements front.Session.
@@ -50,8 +52,19 @@ func (s *Session) fitsRound(cmd *command.Command, args [][]byte) bool {
 	if size > maxRoundBytes {
 		return false
 	}
+	switch t := &s.multi; {
+	case cmd.Op == command.OpMulti, cmd.Op == command.OpDiscard:
+		return true
+	case cmd.Op == command.OpExec:
+		return !t.pieces && !t.scripts && len(t.queue) <= maxRoundQueue && t.bytes <= maxRoundBytes
+	case t.open:
+		return cmd.Op != command.OpQuit && cmd.Op != command.OpReset // it is queued, or refused
+	}
+	if isScript(cmd.Op) {
+		return s.evalFits(cmd, args)
+	}
 	switch cmd.Route {
-	case command.RouteRead, command.RouteWrite, command.RouteSplit:
+	case command.RouteRead, command.RouteWrite, command.RouteSplit, command.RouteSlot:
 		return true
 	}
 	switch cmd.Op {

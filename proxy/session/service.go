@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +39,9 @@ type Service struct {
 	runID   string
 	loaded  atomic.Bool // the cluster is there, or was once
 	attacks attacks
+	scripts scripts
+	// large is held by whoever puts large collections together: their memory is needed once only.
+	large sync.Mutex
 }
 
 // NewService returns a service whose sessions execute commands on the cluster.

@@ -21,6 +21,9 @@ type Session struct {
 	resp3         bool
 	refused       refusals
 	replies       replyMode
+	multi         transaction
+	watches       watches
+	keeps         int // bytes of these, as the front knows them
 
 	plan    plan
 	scratch []byte // where a reply that is not from a node is built
@@ -84,16 +87,16 @@ func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
 		return
 	}
 	switch {
-	case !cmd.ArityOK(len(args)):
+	case !cmd.ArityOK(len(args)) && (!s.multi.open || !cmd.Enough(len(args))):
 		s.refuse(cmd.Op, wrongArity(cmd.Name))
 	case !s.authenticated && cmd.Flags&command.FlagNoAuth == 0:
 		s.refuse(cmd.Op, errNoAuth)
 	case !s.service.loaded.Load() && s.loading(cmd, args):
-	case (s.refused != 0 || cmd.Route == command.RouteUnsupported) && s.transactional(cmd):
-	case s.inNoDatabase(cmd):
+	case s.inNoDatabase(cmd, args):
 		s.refuse(cmd.Op, errInNoDB)
 	case s.refused != 0 && s.toBeCached(cmd):
 		s.refuse(cmd.Op, errToBeCached)
+	case s.transactional(cmd, args):
 	default:
 		s.route(cmd, args)
 	}
@@ -105,10 +108,20 @@ func (s *Session) route(cmd *command.Command, args [][]byte) {
 		s.plan.one(cmd, args, false, s.resp3)
 	case command.RouteWrite:
 		s.plan.one(cmd, args, true, s.resp3)
+	case command.RouteSlot:
+		if isScript(cmd.Op) {
+			s.eval(cmd, args)
+			return
+		}
+		s.together(cmd, args)
 	case command.RouteSplit:
+		if key := oneSlot(cmd, args); key != nil {
+			s.plan.together(cmd, args, key, s.resp3)
+			return
+		}
 		s.plan.split(cmd, args, s.resp3)
 	case command.RouteGather:
-		s.plan.gather(cmd, args, s.resp3)
+		s.gather(cmd, args)
 	default:
 		s.answer(cmd, args)
 	}
@@ -138,9 +151,22 @@ func (s *Session) answer(cmd *command.Command, args [][]byte) {
 // maxScratch is the largest scratch buffer that is kept for the next command.
 const maxScratch = 64 << 10
 
-// refuse answers with an error, in its turn.
+// refuse answers with an error, in its turn. A transaction that the command would have been part of is not executed.
 func (s *Session) refuse(op command.Op, err error) {
-	s.finish()
 	s.service.stats.count(op, 0)
-	s.reply(op, route.AppendReply(s.scratch[:0], err))
+	switch {
+	case op == command.OpExec:
+		err = s.abortExec(err)
+	case s.multi.open:
+		s.failTransaction()
+	}
+	s.answerInTurn(op, route.AppendReply(nil, err))
+}
+
+// execute executes one operation by itself.
+func (s *Session) execute(req command.Request, write bool) route.Op {
+	var batch route.Batch
+	batch.Add(req, write)
+	s.service.cluster.Execute(&batch)
+	return batch.Ops[0]
 }

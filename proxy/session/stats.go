@@ -14,7 +14,7 @@ import (
 const maxErrorWords = 64
 
 // maxOps is above every command.Op; a test holds it against the table.
-const maxOps = 256
+const maxOps = 336
 
 // CommandStats counts one command. Failed replies are errors of any kind, refused
 // commands included.

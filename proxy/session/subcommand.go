@@ -30,11 +30,23 @@ type subcommand struct {
 
 // run finds the subcommand and executes it.
 func (c *container) run(s *Session, dst []byte, args [][]byte) []byte {
+	sub, err := c.find(args)
+	switch {
+	case err != nil:
+		return route.AppendReply(dst, err)
+	case sub == nil:
+		return c.appendHelp(dst)
+	}
+	return sub.run(s, dst, args)
+}
+
+// find returns the subcommand that args call, nil for HELP, or what is wrong with them.
+func (c *container) find(args [][]byte) (*subcommand, error) {
 	if is(args[1], "HELP") {
 		if len(args) != 2 {
-			return route.AppendReply(dst, wrongArity(strings.ToLower(c.name+"|help")))
+			return nil, wrongArity(strings.ToLower(c.name + "|help"))
 		}
-		return c.appendHelp(dst)
+		return nil, nil
 	}
 	for i := range c.subcommands {
 		sub := &c.subcommands[i]
@@ -42,11 +54,11 @@ func (c *container) run(s *Session, dst []byte, args [][]byte) []byte {
 			continue
 		}
 		if len(args) != sub.arity && (sub.arity > 0 || len(args) < -sub.arity) {
-			return route.AppendReply(dst, wrongArity(strings.ToLower(c.name+"|"+sub.name)))
+			return nil, wrongArity(strings.ToLower(c.name + "|" + sub.name))
 		}
-		return sub.run(s, dst, args)
+		return sub, nil
 	}
-	return route.AppendReply(dst, route.Refuse(fmt.Sprintf("ERR unknown subcommand '%s'. Try %s HELP.", beginning(args[1], 128), c.name)))
+	return nil, route.Refuse(fmt.Sprintf("ERR unknown subcommand '%s'. Try %s HELP.", beginning(args[1], 128), c.name))
 }
 
 // misused is the error for a subcommand that finds its arguments to be too many.

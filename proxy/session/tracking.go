@@ -88,13 +88,18 @@ func clientCaching(s *Session, dst []byte, args [][]byte) []byte {
 	return route.AppendReply(dst, errNoCaching)
 }
 
-// toBeCached reports whether the client would cache the reply to a command. It may then ask for the next one.
+// toBeCached reports whether the client would cache the reply to a command: that of the next one, or those of the transaction that begins with it. It may then ask for the
+// one behind.
 func (s *Session) toBeCached(cmd *command.Command) bool {
-	switch cmd.Op {
-	case command.OpClient, command.OpQuit, command.OpReset:
-		return false
-	}
 	pending := s.refused&refusedCaching != 0
-	s.refused &^= refusedCaching
+	switch cmd.Op {
+	case command.OpClient, command.OpQuit, command.OpReset, command.OpMulti:
+		return false
+	case command.OpExec, command.OpDiscard:
+		pending = false
+	}
+	if !s.multi.open || !pending {
+		s.refused &^= refusedCaching
+	}
 	return pending
 }

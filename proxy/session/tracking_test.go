@@ -23,8 +23,8 @@ func testNothingIsCachedByAClient(t *testing.T, w proxytest.Way) {
 		{"CLIENT CACHING YES|GET k|GET k", errorReply(errNoCaching) + "|" + cached + "|$1\r\nv\r\n"},
 		{"client caching yes|CLIENT ID|PING|PING", errorReply(errNoCaching) + "|:1\r\n|" + cached + "|+PONG\r\n"},
 		{"CLIENT CACHING YES|MULTI|PTTL k|GET k|EXEC|GET k",
-			errorReply(errNoCaching) + "|" + errorReply(errNoMulti) + "|" + cached + "|" + cached + "|" + errorReply(errExecAbort) + "|$1\r\nv\r\n"},
-		{"CLIENT CACHING YES|MULTI|GET k|DISCARD|GET k", errorReply(errNoCaching) + "|" + errorReply(errNoMulti) + "|" + cached + "|+OK\r\n|$1\r\nv\r\n"},
+			errorReply(errNoCaching) + "|" + "+OK\r\n" + "|" + cached + "|" + cached + "|" + errorReply(errExecAbort) + "|$1\r\nv\r\n"},
+		{"CLIENT CACHING YES|MULTI|GET k|DISCARD|GET k", errorReply(errNoCaching) + "|" + "+OK\r\n" + "|" + cached + "|+OK\r\n|$1\r\nv\r\n"},
 		{"CLIENT CACHING YES|RESET|GET k|CLIENT CACHING YES|GET k",
 			errorReply(errNoCaching) + "|+RESET\r\n|$1\r\nv\r\n|" + errorReply(errCachingWithout) + "|$1\r\nv\r\n"},
 	} {

@@ -161,6 +161,26 @@ func TestTwoOfThreeAreGoneForGood(t *testing.T) {
 	require.Equal(t, ring.Slots, holds(d, "n4"))
 }
 
+// TestMembersChangePlaces: each says where it is now, one after the other; in between an address is of one only.
+func TestMembersChangePlaces(t *testing.T) {
+	at := func(n, place int) Entry {
+		m := member(n)
+		m.Peer = member(place).Peer
+		return Entry{Join: &Join{m}}
+	}
+	d := do(t, first(t, 4, 3), at(1, 2))
+	_, err := Apply(d, at(2, 1), 0)
+	require.ErrorIs(t, err, ErrNothing, "what else could have become of it")
+
+	d = do(t, first(t, 4, 3), at(1, 2), at(2, 3))
+	_, err = Apply(d, at(3, 1), 0)
+	require.ErrorIs(t, err, ErrNothing)
+	for n, place := range map[uint16]int{1: 2, 2: 3, 3: 1, 4: 4} {
+		l, _ := d.Member(n)
+		require.Equal(t, member(place).Peer, l.Peer)
+	}
+}
+
 func TestWhatIsRefused(t *testing.T) {
 	d := do(t, first(t, 3, 3), join(4), join(5))
 	other := member(2)

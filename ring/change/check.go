@@ -18,8 +18,19 @@ func Check(d Document, moves []Move, alive func(id uint16) bool) error {
 	}
 	var groups []*group
 	byHolders := make(map[string]*group)
+	living := func(ids []uint16) (n int) {
+		for _, id := range ids {
+			if d.isAlive(id, alive) {
+				n++
+			}
+		}
+		return n
+	}
 	for _, m := range moves {
 		from := d.Slots[m.Slot].Replicas
+		if living(from) >= majority(from) {
+			continue
+		}
 		g := &group{}
 		for _, id := range slices.Sorted(slices.Values(from)) {
 			if d.isAlive(id, alive) {
@@ -27,9 +38,6 @@ func Check(d Document, moves []Move, alive func(id uint16) bool) error {
 			} else {
 				g.dead = append(g.dead, id)
 			}
-		}
-		if len(g.live) >= majority(from) {
-			continue
 		}
 		key := fmt.Sprint(g.live, g.dead)
 		if len(g.live) == 1 {

@@ -74,14 +74,14 @@ type Commit struct {
 // planID is a digest of what is staged, since when, and what it means. So no two plans
 // have the same.
 func (d Document) planID(moves []byte) string {
-	w := &writer{}
+	w := newWriter()
 	w.numbers(d.StagedAt)
 	w.staged(d.Staged)
 	return fmt.Sprintf("%08x", uint32(hash(append(w.b, moves...))))
 }
 
 func encodeMoves(moves []Move) []byte {
-	w := &writer{lists: make(map[[ring.MaxReplicas]uint16]uint64)}
+	w := newWriter()
 	w.moves(moves)
 	return w.b
 }

@@ -76,6 +76,10 @@ func (d Document) decode(body []byte) (Document, error) {
 	r.joint(&next)
 	next.Plan = r.plan(d.Plan)
 	next.History = r.history(d.History, d.Version)
+	if next.Refounded = 0; len(r.b) > 0 {
+		next.Refounded = r.number()
+		r.bad = r.bad || next.Refounded == 0
+	}
 	if r.bad || len(r.b) > 0 {
 		return d, ErrEncoding
 	}

@@ -15,6 +15,8 @@ type Document struct {
 	// Formation tells the ring from every other one of that name, before and after it: it is the digest of the cluster as it
 	// formed, with its members' random generations. It never changes, and is not 0.
 	Formation uint64
+	// Refounded is the version with which those who decide began anew, because a majority of them was gone for good; 0 as the ring formed.
+	Refounded uint64
 	// Replicas is how many members hold a slot when no plan is under way.
 	Replicas int
 	// Members are ordered by ID. Every ID that a slot or the plan names is here.

@@ -11,7 +11,10 @@ import (
 const format = 1
 
 // Encode returns the whole document in bytes: it is the delta since version 0.
-func (d Document) Encode() []byte { return d.Since(0) }
+func (d Document) Encode() []byte {
+	body := d.body(0)
+	return binary.BigEndian.AppendUint64(body, hash(body))
+}
 
 // Digest returns a number that is the same for equal documents, on every machine,
 // and most probably different for others.
@@ -20,13 +23,11 @@ func (d Document) Digest() uint64 { return hash(d.body(0)) }
 // Since encodes what has changed since a version, for Update: the slots of later
 // epochs, and members, staged changes, the plan's moves and events if they are later.
 // A list of replicas is written once, and referred to where it comes again.
-func (d Document) Since(version uint64) []byte {
-	body := d.body(version)
-	whole := body
-	if version > 0 {
-		whole = d.body(0)
-	}
-	return binary.BigEndian.AppendUint64(body, hash(whole))
+func (d Document) Since(version uint64) []byte { return d.SinceWith(version, d.Digest()) }
+
+// SinceWith is Since for who knows the document's digest: to find it out costs more than all the rest.
+func (d Document) SinceWith(version, digest uint64) []byte {
+	return binary.BigEndian.AppendUint64(d.body(version), digest)
 }
 
 func hash(b []byte) uint64 {
@@ -36,7 +37,7 @@ func hash(b []byte) uint64 {
 }
 
 func (d Document) body(since uint64) []byte {
-	w := &writer{lists: make(map[[ring.MaxReplicas]uint16]uint64)}
+	w := newWriter()
 	w.b = append(w.b, format)
 	w.numbers(since, d.Version)
 	w.text(d.Cluster)
@@ -55,16 +56,30 @@ func (d Document) body(since uint64) []byte {
 		w.plan(d.Plan, since)
 	}
 	w.history(d.History, since)
+	if d.Refounded > 0 { // a document without it is as it was before there was such a thing
+		w.numbers(d.Refounded)
+	}
 	return w.b
 }
 
 // writer appends to b. Numbers are varints.
 type writer struct {
 	b []byte
-	// lists has the number of each list of replicas that was written. Shorter ones end
-	// in zeros.
-	lists map[[ring.MaxReplicas]uint16]uint64
+	// lists has the number of each list of replicas that was written, and recent those of some of them, at a place that follows from
+	// the list: thousands of slots have the same few, and to look a list up in a map is most of what it costs to encode it.
+	lists  map[members]uint64
+	recent [256]struct {
+		members
+		number uint64
+	}
 }
+
+// members is a list of replicas. Shorter ones end in zeros.
+type members [ring.MaxReplicas]uint16
+
+func newWriter() *writer { return &writer{lists: make(map[members]uint64)} }
+
+func (w *writer) number(n uint64) { w.b = binary.AppendUvarint(w.b, n) }
 
 func (w *writer) numbers(all ...uint64) {
 	for _, n := range all {
@@ -117,13 +132,24 @@ func (w *writer) ids(ids []uint16) {
 // list writes a list of replicas: its number if it was written before, else 0 and
 // the list.
 func (w *writer) list(ids []uint16) {
-	var key [ring.MaxReplicas]uint16
-	copy(key[:], ids)
-	if n := w.lists[key]; n > 0 {
-		w.numbers(n)
+	var key members
+	at := uint32(0)
+	for i, id := range ids[:min(len(ids), len(key))] {
+		key[i] = id
+		at = (at + uint32(id)) * 0x9e3779b1
+	}
+	recent := &w.recent[at>>24]
+	if recent.number > 0 && recent.members == key {
+		w.number(recent.number)
 		return
 	}
-	w.lists[key] = uint64(len(w.lists) + 1)
+	recent.members, recent.number = key, w.lists[key]
+	if recent.number > 0 {
+		w.number(recent.number)
+		return
+	}
+	recent.number = uint64(len(w.lists) + 1)
+	w.lists[key] = recent.number
 	w.numbers(0)
 	w.ids(ids)
 }
@@ -193,7 +219,7 @@ func (w *writer) plan(p *Plan, since uint64) {
 func (w *writer) moves(moves []Move) {
 	w.numbers(uint64(len(moves)))
 	for _, m := range moves {
-		w.numbers(uint64(m.Slot))
+		w.number(uint64(m.Slot))
 		w.list(m.From)
 		w.list(m.To)
 	}

@@ -19,7 +19,7 @@ var (
 	ErrStagedAlready = errors.New("another change of it is staged: clear that one first")
 	// ErrNameTaken: a node asks to join by the name of a member with another state.
 	ErrNameTaken = errors.New("a member of that name exists: choose another name, or have it replaced")
-	// ErrAddressTaken: a node asks to join from a member's address.
+	// ErrAddressTaken: a node asks to join from a member's address, or a member is said to be where another one is reached.
 	ErrAddressTaken = errors.New("another member has that address: give each node its own")
 	// ErrOtherLife: a member that has lost its state asks for the place of a life that is not the member's present one.
 	ErrOtherLife = errors.New("it has come back as yet another process meanwhile: look whether two nodes have the same name, and start the right one again")

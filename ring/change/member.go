@@ -46,12 +46,24 @@ func (e *edit) checkRoom() error {
 	return nil
 }
 
+// readdress notes where a member is. If another one was there they have changed places, as far as is known: that one says itself where it is.
 func (e *edit) readdress(known Life, m ring.Member) error {
 	if known.Peer == m.Peer && known.Gossip == m.Gossip {
 		return fmt.Errorf("%s: %w", m.Name, ErrNothing)
 	}
+	for i, l := range e.members() {
+		if l.ID == known.ID || l.State == Lost {
+			continue
+		}
+		if l.Peer == m.Peer {
+			e.Members[i].Peer = known.Peer
+		}
+		if l.Gossip != "" && l.Gossip == m.Gossip {
+			e.Members[i].Gossip = known.Gossip
+		}
+	}
 	i, _ := e.at(known.ID)
-	e.members()[i].Peer, e.Members[i].Gossip = m.Peer, m.Gossip
+	e.Members[i].Peer, e.Members[i].Gossip = m.Peer, m.Gossip
 	e.note("%s is at %s", m.Name, m.Peer)
 	return e.checkEntered(m)
 }

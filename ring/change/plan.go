@@ -64,8 +64,8 @@ func (d Document) Left() []Move {
 	}
 	var left []Move
 	for _, m := range d.Plan.Moves {
-		if d.isMoving(m.Slot) {
-			left = append(left, Move{m.Slot, d.Slots[m.Slot].Replicas, d.Plan.goal(m)})
+		if a, to := d.Slots[m.Slot], d.Plan.goal(m); a.Next != nil || !slices.Equal(a.Replicas, to) {
+			left = append(left, Move{m.Slot, a.Replicas, to})
 		}
 	}
 	return left

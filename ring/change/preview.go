@@ -76,11 +76,9 @@ func NewPreview(d Document, moves []Move, size func(slot uint16) int64, rate int
 		}
 	}
 	p.transfers(d, moves, size, shares)
+	p.Seconds = seconds(shares, rate)
 	for _, id := range slices.Sorted(maps.Keys(shares)) {
 		s := shares[id]
-		if rate > 0 {
-			p.Seconds = max(p.Seconds, (max(s.BytesReceived, s.BytesSent)+rate-1)/rate)
-		}
 		if s.Before+s.After > 0 || s.BytesReceived > 0 {
 			p.Shares = append(p.Shares, *s)
 		}
@@ -88,6 +86,25 @@ func NewPreview(d Document, moves []Move, size func(slot uint16) int64, rate int
 	slices.SortStableFunc(p.Shares, func(a, b Share) int { return cmp.Compare(a.Name, b.Name) })
 	p.Before, p.After = survival(d.Slots, racks), survival(after, racks)
 	return p
+}
+
+// Seconds is how long moves take at a rate, as NewPreview says, and nothing else of it: for who asks again and again.
+func Seconds(d Document, moves []Move, size func(slot uint16) int64, rate int64) int64 {
+	shares := make(map[uint16]*Share, len(d.Members))
+	for _, l := range d.Members {
+		shares[l.ID] = new(Share)
+	}
+	new(Preview).transfers(d, moves, size, shares)
+	return seconds(shares, rate)
+}
+
+func seconds(shares map[uint16]*Share, rate int64) (most int64) {
+	for _, s := range shares {
+		if rate > 0 {
+			most = max(most, (max(s.BytesReceived, s.BytesSent)+rate-1)/rate)
+		}
+	}
+	return most
 }
 
 func home(place int) int {
@@ -99,6 +116,7 @@ func home(place int) int {
 
 func (p *Preview) transfers(d Document, moves []Move, size func(slot uint16) int64, shares map[uint16]*Share) {
 	between := make(map[Copy]*Transfer)
+	sources := SourcesOf(func(id uint16) bool { return d.isAlive(id, Alive) })
 	for _, m := range moves {
 		from := d.Slots[m.Slot].Replicas
 		if slices.Equal(from, m.To) {
@@ -108,7 +126,7 @@ func (p *Preview) transfers(d Document, moves []Move, size func(slot uint16) int
 		if from[0] != m.To[0] {
 			p.Homes++
 		}
-		for _, c := range Sources(from, m.To, func(id uint16) bool { return d.isAlive(id, Alive) }) {
+		for _, c := range sources(from, m.To) {
 			bytes := size(m.Slot)
 			t := between[c]
 			if t == nil {

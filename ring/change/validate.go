@@ -41,7 +41,35 @@ func (d Document) checkMembers() error {
 	return cluster.Validate()
 }
 
+// lives is a set of members. Lists of members are checked for every slot and every move of each version: a search for each member of each list would
+// cost more than all else that is done with a version.
+type lives [65536 / 64]uint64
+
+func (d Document) lives() *lives {
+	var l lives
+	for _, m := range d.Members {
+		l[m.ID/64] |= 1 << (m.ID % 64)
+	}
+	return &l
+}
+
+func (l *lives) has(id uint16) bool { return l[id/64]&(1<<(id%64)) != 0 }
+
+// check says why a list of members makes no sense.
+func (l *lives) check(ids []uint16) error {
+	if len(ids) < 1 || len(ids) > ring.MaxReplicas {
+		return fmt.Errorf("has %d replicas", len(ids))
+	}
+	for i, id := range ids {
+		if !l.has(id) || slices.Contains(ids[:i], id) {
+			return fmt.Errorf("has member %d of %v", id, ids)
+		}
+	}
+	return nil
+}
+
 func (d Document) checkSlots() error {
+	members, joint := d.lives(), d.Joint
 	if len(d.Slots) != ring.Slots {
 		return fmt.Errorf("%d slots", len(d.Slots))
 	}
@@ -49,15 +77,18 @@ func (d Document) checkSlots() error {
 		if a.Epoch == 0 || a.Epoch > d.Version {
 			return fmt.Errorf("slot %d has epoch %d", slot, a.Epoch)
 		}
-		if err := d.checkIDs(a.Replicas); err != nil {
+		if err := members.check(a.Replicas); err != nil {
 			return fmt.Errorf("slot %d %w", slot, err)
 		}
-		_, joint := d.progress(uint16(slot))
-		if joint != (a.Next != nil) {
-			return fmt.Errorf("slot %d is joint: %t, and in the list of those: %t", slot, a.Next != nil, joint)
+		listed := len(joint) > 0 && int(joint[0].Slot) == slot
+		if listed {
+			joint = joint[1:] // they are in order, or checkJoint says so
+		}
+		if listed != (a.Next != nil) {
+			return fmt.Errorf("slot %d is joint: %t, and in the list of those: %t", slot, a.Next != nil, listed)
 		}
 		if a.Next != nil {
-			if err := d.checkIDs(a.Next); err != nil {
+			if err := members.check(a.Next); err != nil {
 				return fmt.Errorf("slot %d, next, %w", slot, err)
 			}
 		}
@@ -65,27 +96,17 @@ func (d Document) checkSlots() error {
 	return nil
 }
 
-func (d Document) checkIDs(ids []uint16) error {
-	if len(ids) < 1 || len(ids) > ring.MaxReplicas {
-		return fmt.Errorf("has %d replicas", len(ids))
-	}
-	for i, id := range ids {
-		if _, found := d.at(id); !found || slices.Contains(ids[:i], id) {
-			return fmt.Errorf("has member %d of %v", id, ids)
-		}
-	}
-	return nil
-}
-
 func (d Document) checkJoint() error {
+	members := d.lives()
 	for i, p := range d.Joint {
 		if int(p.Slot) >= ring.Slots || i > 0 && p.Slot <= d.Joint[i-1].Slot || len(p.Waiting) == 0 || d.Plan == nil {
 			return fmt.Errorf("joint slot %d", p.Slot)
 		}
-		if err := d.checkIDs(slices.Concat(p.Waiting, p.Done)); err != nil {
+		collectors := slices.Concat(p.Waiting, p.Done)
+		if err := members.check(collectors); err != nil {
 			return fmt.Errorf("the collectors of slot %d: it %w", p.Slot, err)
 		}
-		for _, id := range slices.Concat(p.Waiting, p.Done) {
+		for _, id := range collectors {
 			if !slices.Contains(d.Slots[p.Slot].Next, id) {
 				return fmt.Errorf("member %d collects slot %d, and does not get it", id, p.Slot)
 			}
@@ -102,12 +123,13 @@ func (d Document) checkPlan() error {
 	if p.ID == "" || len(p.ID) > maxID || len(p.By) > maxText || p.Since > d.Version || p.MovesAt > d.Version || p.MovesAt < p.Since {
 		return fmt.Errorf("plan %q", p.ID)
 	}
+	members := d.lives()
 	for i, m := range p.Moves {
 		if int(m.Slot) >= ring.Slots || i > 0 && m.Slot <= p.Moves[i-1].Slot {
 			return fmt.Errorf("move of slot %d", m.Slot)
 		}
-		for _, ids := range [][]uint16{m.From, m.To} {
-			if err := d.checkIDs(ids); err != nil {
+		for _, ids := range [...][]uint16{m.From, m.To} {
+			if err := members.check(ids); err != nil {
 				return fmt.Errorf("the move of slot %d %w", m.Slot, err)
 			}
 		}
@@ -138,6 +160,9 @@ func (d Document) checkRest() error {
 	}
 	if d.Formation == 0 {
 		return errors.New("no formation")
+	}
+	if d.Refounded > d.Version {
+		return fmt.Errorf("founded again in version %d", d.Refounded)
 	}
 	if len(d.Staged) > MaxStaged || len(d.History) > MaxHistory || d.StagedAt > d.Version || d.Rate < 0 {
 		return fmt.Errorf("%d changes staged in version %d, %d events, rate %d", len(d.Staged), d.StagedAt, len(d.History), d.Rate)

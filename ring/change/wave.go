@@ -25,10 +25,10 @@ func NextWave(d Document, l Limits) []uint16 {
 	if d.Plan == nil || d.Paused {
 		return nil
 	}
-	w := &wave{d: d, limits: l, gives: make(map[uint16]int), takes: make(map[uint16]int)}
+	w := &wave{d: d, limits: l, gives: make(map[uint16]int), takes: make(map[uint16]int), ways: make(map[between]*way)}
 	for _, p := range d.Joint {
-		if a := d.Slots[p.Slot]; w.readiness(a.Replicas, a.Next) != stuck {
-			w.count(a.Replicas, a.Next)
+		if a := d.Slots[p.Slot]; w.way(a.Replicas, a.Next).readiness != stuck {
+			w.count(w.way(a.Replicas, a.Next))
 		}
 	}
 	for _, want := range []readiness{ready, possible} {
@@ -36,10 +36,13 @@ func NextWave(d Document, l Limits) []uint16 {
 			if l.Joint > 0 && w.joint >= l.Joint {
 				break
 			}
-			from, to := d.Slots[m.Slot].Replicas, d.Plan.goal(m)
-			if d.canBegin(m.Slot) && w.readiness(from, to) == want && w.hasRoom(from, to) {
+			a, to := d.Slots[m.Slot], d.Plan.goal(m)
+			if a.Next != nil || slices.Equal(a.Replicas, to) {
+				continue
+			}
+			if way := w.way(a.Replicas, to); way.readiness == want && w.hasRoom(way) {
 				w.slots = append(w.slots, m.Slot)
-				w.count(from, to)
+				w.count(way)
 			}
 		}
 	}
@@ -53,6 +56,34 @@ type wave struct {
 	joint        int
 	gives, takes map[uint16]int
 	slots        []uint16
+	ways         map[between]*way
+}
+
+// between is from whom to whom slots move: lists of members that end in zeros.
+type between [2 * ring.MaxReplicas]uint16
+
+func betweenOf(from, to []uint16) (b between) {
+	copy(b[:ring.MaxReplicas], from)
+	copy(b[ring.MaxReplicas:], to)
+	return b
+}
+
+// way is what slots have in common that move so: thousands of slots of a plan do.
+type way struct {
+	readiness
+	collectors []uint16
+	copies     []Copy
+}
+
+// way returns what is known of slots that move from some members to others.
+func (w *wave) way(from, to []uint16) *way {
+	b := betweenOf(from, to)
+	known := w.ways[b]
+	if known == nil {
+		known = &way{w.readiness(from, to), Collectors(from, to), Sources(from, to, w.alive)}
+		w.ways[b] = known
+	}
+	return known
 }
 
 // readiness is whether a slot can move.
@@ -93,19 +124,23 @@ func (w *wave) living(ids []uint16) int {
 	return n
 }
 
-func (w *wave) hasRoom(from, to []uint16) bool {
-	return !slices.ContainsFunc(Collectors(from, to), func(id uint16) bool { return full(w.takes[id], w.limits.PerTarget) }) &&
-		!slices.ContainsFunc(Sources(from, to, w.alive), func(c Copy) bool { return full(w.gives[c.From], w.limits.PerSource) })
+func (w *wave) hasRoom(way *way) bool {
+	for _, id := range way.collectors {
+		if full(w.takes[id], w.limits.PerTarget) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(way.copies, func(c Copy) bool { return full(w.gives[c.From], w.limits.PerSource) })
 }
 
 func full(n, limit int) bool { return limit > 0 && n >= limit }
 
-func (w *wave) count(from, to []uint16) {
+func (w *wave) count(way *way) {
 	w.joint++
-	for _, id := range Collectors(from, to) {
+	for _, id := range way.collectors {
 		w.takes[id]++
 	}
-	for _, c := range Sources(from, to, w.alive) {
+	for _, c := range way.copies {
 		w.gives[c.From]++
 	}
 }
@@ -139,6 +174,20 @@ func Sources(from, to []uint16, alive func(id uint16) bool) []Copy {
 		}
 	}
 	return copies
+}
+
+// SourcesOf returns Sources for slots of which many move alike, as those of a plan do: it remembers.
+func SourcesOf(alive func(id uint16) bool) func(from, to []uint16) []Copy {
+	known := make(map[between][]Copy)
+	return func(from, to []uint16) []Copy {
+		b := betweenOf(from, to)
+		copies, found := known[b]
+		if !found {
+			copies = Sources(from, to, alive)
+			known[b] = copies
+		}
+		return copies
+	}
 }
 
 // Alive is a liveness in which everybody is.

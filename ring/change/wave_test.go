@@ -122,6 +122,8 @@ func TestPreview(t *testing.T) {
 	require.Zero(t, n5.Before)
 	require.Equal(t, p.Copies, n5.After)
 	require.Equal(t, (n5.BytesReceived+99)/100, p.Seconds)
+	require.Equal(t, p.Seconds, Seconds(d, moves, func(uint16) int64 { return 10 }, 100))
+	require.Zero(t, Seconds(d, moves, func(uint16) int64 { return 10 }, 0))
 	require.Equal(t, Survival{Members: 1, Racks: 0}, p.Before)
 	d = carryOut(t, do(t, d, Entry{Commit: c}))
 	require.Equal(t, n5.After, holds(d, "n5"))

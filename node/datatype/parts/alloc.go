@@ -70,11 +70,17 @@ func leafOf(size int) *node {
 // newInner returns a node above these, of whose list it has a copy.
 func newInner(kids []child) *node {
 	n := innerOf(kids)
-	for _, k := range kids {
+	n.weigh()
+	return n
+}
+
+// weigh counts what is below the node.
+func (n *node) weigh() {
+	n.count, n.size = 0, 0
+	for _, k := range n.kids {
 		n.count += k.node.count
 		n.size += k.node.size
 	}
-	return n
 }
 
 // innerOf is newInner for whoever knows how much is below the node.

@@ -8,8 +8,8 @@ import (
 	"github.com/quolldb/quoll/internal/buffer"
 )
 
-// ErrPacked is returned (wrapped) by a Builder for what is not the packed form of a Map.
-var ErrPacked = errors.New("parts: not the packed form of a map")
+// ErrPacked is returned (wrapped) by a Builder for what is not the packed form of a Map, or of a Sequence.
+var ErrPacked = errors.New("parts: not the packed form of a collection")
 
 // Builder makes a Map of its packed form, as Map.Reader reads it, which is written to it in pieces of any lengths. It takes the memory
 // of the Map, and of one piece. Nothing that it is given is kept, or trusted: a length is compared with what is still to come before
@@ -27,6 +27,7 @@ type Builder struct {
 	last        []byte // the key of the item before done
 	lastPos     uint64
 	levels      [][]child // nodes that have none above them yet, parts first
+	elements    bool      // items are elements, in whatever order: it makes a Sequence
 	err         error
 }
 
@@ -79,7 +80,7 @@ func (b *Builder) write(p []byte) error {
 
 // next returns the key of the item that begins at done, and where the item ends: 0 if it has not come whole.
 func (b *Builder) next() (key []byte, end int, err error) {
-	if key, end, err = b.lengthened(b.done); end > 0 {
+	if key, end, err = b.lengthened(b.done); end > 0 && !b.elements {
 		_, end, err = b.lengthened(end)
 	}
 	return key, end, err
@@ -101,10 +102,18 @@ func (b *Builder) lengthened(at int) (part []byte, end int, err error) {
 
 // item takes the item that ends at end.
 func (b *Builder) item(key []byte, end int) error {
+	if b.have == b.count {
+		return fmt.Errorf("%w: it has more items than it says", ErrPacked)
+	}
+	if b.elements {
+		if b.items > 0 && end-b.start > fullPart {
+			b.cut()
+		}
+		b.have, b.items, b.done = b.have+1, b.items+1, end
+		return nil
+	}
 	pos := Position(key)
 	switch {
-	case b.have == b.count:
-		return fmt.Errorf("%w: it has more items than it says", ErrPacked)
 	case b.have > 0 && (pos < b.lastPos || pos == b.lastPos && string(key) <= string(b.last)):
 		return fmt.Errorf("%w: an item is not in its place", ErrPacked)
 	case b.items > 0 && pos != b.lastPos && end-b.start > fullPart:
@@ -118,8 +127,16 @@ func (b *Builder) item(key []byte, end int) error {
 // cut makes a part of what is before done.
 func (b *Builder) cut() {
 	leaf := newLeaf(b.buf[b.start:b.done], b.items)
-	b.push(0, child{leaf.low(), leaf})
+	b.push(0, b.child(leaf))
 	b.start, b.items = b.done, 0
+}
+
+// child returns a node as it is below another one.
+func (b *Builder) child(n *node) child {
+	if b.elements {
+		return counted(n)
+	}
+	return child{n.low(), n}
 }
 
 // push adds a node of a level, 0 for parts, and the node above it if that is full.
@@ -137,11 +154,20 @@ func (b *Builder) push(level int, c child) {
 func (b *Builder) lift(level int) {
 	kids := b.levels[level]
 	b.levels[level] = kids[:0]
-	b.push(level+1, child{kids[0].low, newInner(kids)})
+	b.push(level+1, b.child(newInner(kids)))
 }
 
 // Map returns the map when all of it has been written, or ErrPacked. The builder is not to be used any more.
 func (b *Builder) Map() (*Map, error) {
+	root, err := b.root()
+	if err != nil {
+		return nil, err
+	}
+	return newMap(root), nil
+}
+
+// root returns the root when all has been written.
+func (b *Builder) root() (*node, error) {
 	switch {
 	case b.err != nil:
 		return nil, b.err
@@ -150,10 +176,10 @@ func (b *Builder) Map() (*Map, error) {
 		return nil, b.err
 	}
 	b.cut()
-	for level := 0; level < len(b.levels)-1; level++ {
+	for level := 0; len(b.levels[level]) > 1 || level < len(b.levels)-1; level++ {
 		if len(b.levels[level]) > 0 {
 			b.lift(level)
 		}
 	}
-	return newMap(above(b.levels[len(b.levels)-1])), nil
+	return b.levels[len(b.levels)-1][0].node, nil
 }

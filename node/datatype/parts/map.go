@@ -33,10 +33,11 @@ func (m *Map) Size() int { return UvarintSize(m.count) + m.size }
 
 // Memory returns about how many bytes of memory the map takes: its parts, what the allocator rounds up, and the nodes above them. What its Source has
 // been told of is not among them: what there is more than that came from.
-func (m *Map) Memory() int {
-	size := m.Size()
-	if m.origin != nil {
-		size = max(size-m.origin.size, 0)
+func (m *Map) Memory() int { return memoryOf(m.Size(), m.origin) }
+
+func memoryOf(size int, from *origin) int {
+	if from != nil {
+		size = max(size-from.size, 0)
 	}
 	return size + size/4
 }

@@ -32,7 +32,8 @@ type node struct {
 	stored      record.Place
 }
 
-// child is a node, and a position that none of its items is below, unless it is the first one of its parent.
+// child is a node, and a position that none of its items is below, unless it is the first one of its parent. In a Sequence low is how many
+// elements it has.
 type child struct {
 	low  uint64
 	node *node
@@ -290,22 +291,30 @@ func (c *change) joined(kids []child, i int) []child {
 	if i < 0 {
 		return kids
 	}
-	a, b := kids[i].node.ifHere(), kids[i+1].node.ifHere()
-	var both *node
-	switch {
-	case a == nil || b == nil:
-		return kids
-	case a.kids == nil && a.size+b.size <= partSize:
-		both = c.leaf(slices.Concat(a.packed, b.packed), a.count+b.count)
-	case a.kids != nil && len(a.kids)+len(b.kids) <= most(a.kids):
-		all := slices.Concat(a.kids, b.kids)
-		all[len(a.kids)].low = kids[i+1].low // it is not the first one any more
-		both = c.inner(all)
-	default:
+	both := together(kids[i].node, kids[i+1].node)
+	if both == nil {
 		return kids
 	}
+	if both.kids != nil {
+		first := len(kids[i].node.here().kids)
+		both.kids[first].low = kids[i+1].low // it is not the first one any more
+	}
+	both.run = c.run
 	kids[i].node = both
 	return slices.Delete(kids, i+1, i+2)
+}
+
+// together returns one node of two neighbours, nil if they do not fit into one, or are not in memory.
+func together(a, b *node) (both *node) {
+	a, b = a.ifHere(), b.ifHere()
+	switch {
+	case a == nil || b == nil:
+	case a.kids == nil && a.size+b.size <= partSize:
+		return newLeaf(slices.Concat(a.packed, b.packed), a.count+b.count)
+	case a.kids != nil && len(a.kids)+len(b.kids) <= most(a.kids):
+		return newInner(slices.Concat(a.kids, b.kids))
+	}
+	return nil
 }
 
 // ascend visits the items from a position on, and reports whether visit did not stop it.

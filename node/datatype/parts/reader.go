@@ -8,15 +8,17 @@ import (
 )
 
 // Reader reads the packed form, from its beginning to io.EOF: what AppendTo appends. It takes no memory that depends on the map.
-func (m *Map) Reader() io.Reader {
-	r := &reader{rest: binary.AppendUvarint(nil, uint64(m.Len()))}
-	if root := m.frozenRoot(); root != nil {
+func (m *Map) Reader() io.Reader { return newReader(m.Len(), m.frozenRoot()) }
+
+func newReader(count int, root *node) *reader {
+	r := &reader{rest: binary.AppendUvarint(nil, uint64(count))}
+	if root != nil {
 		r.path = append(r.path, step{node: &node{kids: []child{{0, root}}}}) // which is read when it is its turn
 	}
 	return r
 }
 
-// reader goes through the parts of a map.
+// reader goes through the parts of a map or a sequence.
 type reader struct {
 	rest []byte // of the part that is being read
 	path []step // from the root to where it goes on

@@ -9,14 +9,14 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 )
 
-// What a store keeps of a map in one piece is a node. A leaf is too small for that: it is kept with the node above it, a page, about as long as
+// What a store keeps of a map, or a sequence, in one piece is a node. A leaf is too small for that: it is kept with the node above it, a page, about as long as
 // a block of a disk. So the parts of a map (record.Parted) are the nodes above the leaves, or its one leaf:
 //
 //	leaf:  0, how many items there are, and the items
 //	page:  1, and of each leaf: its position, how many items it has, and the items with their length
 //	above: 2, and of each node below: its position, how many items it has, and their length
 //
-// All numbers are uvarints.
+// All numbers are uvarints. In a sequence the position is how many elements there are, again.
 const (
 	kindLeaf  = 0
 	kindPage  = 1
@@ -24,7 +24,7 @@ const (
 )
 
 // errPart says that a part is not what AppendPart makes of one.
-var errPart = errors.New("parts: not a part of a map")
+var errPart = errors.New("parts: not a part of a collection")
 
 // Root implements record.Parted. An empty map, which is no object of a key, has none.
 func (m *Map) Root() record.Part {
@@ -76,21 +76,29 @@ func (n *node) AppendPart(dst []byte) []byte {
 // AssembleMap makes the map whose root a store keeps at a place, and notes in its parts where they are. What is below the root is read when it is needed, unless
 // the map is to be in memory as a whole. An error is one of the source.
 func AssembleMap(root record.Place, from record.Source) (*Map, error) {
-	first := &unread{from: from, at: root, levels: deepest}
-	n, err := first.load(nil)
+	n, origin, err := assemble(&unread{from: from, at: root, levels: deepest})
 	if err != nil {
 		return nil, err
 	}
 	m := newMap(n)
+	m.origin = origin
+	return m, nil
+}
+
+// assemble returns a root that nobody has yet, and where the rest of it is, if it is not in memory.
+func assemble(root *unread) (n *node, rest *origin, err error) {
+	if n, err = root.load(nil); err != nil {
+		return nil, nil, err
+	}
 	switch {
 	case n.isLeaf() || n.page(): // nothing is below it
-	case from.Whole(n.size):
+	case root.from.Whole(n.size):
 		err = n.loadBelow()
 	default:
-		m.origin = &origin{from: from, size: n.size}
-		from.Kept(n.memory())
+		rest = &origin{from: root.from, size: n.size}
+		root.from.Kept(n.memory())
 	}
-	return m, err
+	return n, rest, err
 }
 
 // deepest is more levels than a map can have.
@@ -113,7 +121,7 @@ func (u *unread) load(want *node) (n *node, err error) {
 			n = d.above(below, u)
 		}
 		switch {
-		case n == nil:
+		case n == nil || u.ranked && !n.counts():
 			return errPart
 		case want != nil && (n.count != want.count || n.size != want.size):
 			return fmt.Errorf("%w: what is below is something else", errPart)
@@ -178,7 +186,7 @@ func (d *decoder) above(below []record.Place, u *unread) *node {
 	kids := make([]child, len(below))
 	for i, at := range below {
 		low, count, size := d.uvarint(), d.uvarint(), d.uvarint()
-		s := &stub{node{count: int(count), size: int(size), stored: at}, unread{from: u.from, at: at, levels: u.levels - 1}}
+		s := &stub{node{count: int(count), size: int(size), stored: at}, unread{from: u.from, at: at, levels: u.levels - 1, ranked: u.ranked}}
 		s.node.unread = &s.unread
 		kids[i] = child{low, &s.node}
 	}

@@ -12,12 +12,13 @@ import (
 //
 // Structure never depends on what is read: a page is joined with its neighbour only if that is there.
 
-// unread is what a node has that is not read yet, or was not when the map came from the store.
+// unread is what a node has that is not read yet, or was not when the map came from the store. ranked: it is one of a Sequence.
 type unread struct {
 	read   atomic.Pointer[node] // once it is there
 	from   record.Source
 	at     record.Place
 	levels int // more nodes than that are not below each other
+	ranked bool
 }
 
 // stub is a node with what it has that is not read, near together: both are looked at on every way through it.
@@ -115,9 +116,11 @@ func (m *Map) prepare(root *node, c *change) *origin {
 }
 
 // Source implements record.Parted.
-func (m *Map) Source() record.Source {
-	if m.origin == nil {
+func (m *Map) Source() record.Source { return m.origin.source() }
+
+func (o *origin) source() record.Source {
+	if o == nil {
 		return nil
 	}
-	return m.origin.from
+	return o.from
 }

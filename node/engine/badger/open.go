@@ -23,7 +23,9 @@ func Open(opt Options) (*disk.Engine, error) {
 	valueFile, mapped := cmp.Or(opt.ValueFile, 128*mib), cmp.Or(opt.Mapped, opt.Cache, 256*mib)
 	return disk.Open(opt.Options, disk.Kind{
 		Name: "badger", ApartFrom: apartFrom, Least: least, Floor: floor,
-		Open: func(opt disk.Options, _ func(error)) (disk.Store, error) { return openStore(opt, valueFile, mapped) },
+		Open: func(opt disk.Options, fail func(error)) (disk.Store, error) {
+			return openStore(opt, valueFile, mapped, fail)
+		},
 	})
 }
 
@@ -35,7 +37,7 @@ func least(opt *disk.Options) int64 { return opt.SegmentSize + 3*opt.MemTable }
 func floor(opt *disk.Options) int64 { return opt.Reserve / 2 }
 
 // openStore opens Badger, after every table was verified.
-func openStore(opt disk.Options, valueFile, mapped int64) (_ disk.Store, err error) {
+func openStore(opt disk.Options, valueFile, mapped int64, fail func(error)) (_ disk.Store, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: badger: %v", engine.ErrCorrupt, p)
@@ -79,7 +81,7 @@ func openStore(opt disk.Options, valueFile, mapped int64) (_ disk.Store, err err
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", engine.ErrCorrupt, err)
 	}
-	return &store{db: db, dir: opt.Dir, resident: newResident(opt.Dir, mapped)}, nil
+	return &store{db: db, dir: opt.Dir, resident: newResident(opt.Dir, mapped), fail: fail, abandoned: make(chan struct{})}, nil
 }
 
 // logger passes on what Badger says, most of which is of no interest.

@@ -8,6 +8,7 @@ import (
 	badger "github.com/dgraph-io/badger/v4"
 
 	"github.com/quolldb/quoll/internal/durable"
+	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/disk"
 )
 
@@ -20,6 +21,38 @@ type store struct {
 	// writing: Badger is never written to while a file of the value log is being collected, which looks at what is being
 	// written without a lock (v4.9.6, MaxVersion).
 	writing sync.Mutex
+	fail    func(error)
+	// abandoned is closed by Abandon: nobody waits for Badger any more.
+	abandoned chan struct{}
+	abandon   sync.Once
+}
+
+// errAbandoned is why a store that was abandoned is not written to.
+var errAbandoned = errors.New("badger: the store was abandoned")
+
+// run calls work and waits for it until the store is abandoned. Badger tries for ever to write its tables in memory to files, and whoever writes to it
+// waits for that, also when there is no directory any more. Work goes on beside the caller then. If files are gone it was in vain, and what came
+// next could end the process: Badger asserts that it could make a file.
+func (s *store) run(work func() error) error {
+	select {
+	case <-s.abandoned:
+		return errAbandoned
+	default:
+	}
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			if name := s.Missing(); name != "" {
+				err = fmt.Errorf("%w: %s: %w", engine.ErrGone, name, err)
+				s.fail(err)
+			}
+		}
+		return err
+	case <-s.abandoned:
+		return errAbandoned
+	}
 }
 
 // View implements disk.Store. Badger asserts where it could return an error: a
@@ -37,14 +70,37 @@ func (s *store) View(read func(disk.Reader) error) (err error) {
 
 // Write implements disk.Store.
 func (s *store) Write(fill func(disk.Writer) error) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	batch := s.db.NewWriteBatch()
-	defer batch.Cancel()
-	if err := fill(batch); err != nil {
+	var w writer // what fill does cannot go on beside the caller
+	if err := fill(&w); err != nil {
 		return err
 	}
-	return batch.Flush()
+	return s.run(func() error {
+		s.writing.Lock()
+		defer s.writing.Unlock()
+		batch := s.db.NewWriteBatch()
+		defer batch.Cancel()
+		for _, o := range w {
+			if err := o(batch); err != nil {
+				return err
+			}
+		}
+		return batch.Flush()
+	})
+}
+
+// writer is a disk.Writer: what is to be done to a batch.
+type writer []func(*badger.WriteBatch) error
+
+// Set implements disk.Writer.
+func (w *writer) Set(key, value []byte) error {
+	*w = append(*w, func(b *badger.WriteBatch) error { return b.Set(key, value) })
+	return nil
+}
+
+// Delete implements disk.Writer.
+func (w *writer) Delete(key []byte) error {
+	*w = append(*w, func(b *badger.WriteBatch) error { return b.Delete(key) })
+	return nil
 }
 
 // dropStep is how many keys are removed with one batch.
@@ -76,28 +132,33 @@ func (s *store) Drop(from, to []byte) (all bool, err error) {
 
 // Sync implements disk.Store. Badger has synced the contents of its files already; that the files exist it has not.
 func (s *store) Sync() error {
-	if err := s.db.Sync(); err != nil {
-		return err
-	}
-	return durable.Sync(s.dir)
+	return s.run(func() error {
+		if err := s.db.Sync(); err != nil {
+			return err
+		}
+		return durable.Sync(s.dir)
+	})
 }
 
 // Reclaim implements disk.Store: it rewrites one file of the value log, if one is worth it.
 func (s *store) Reclaim(short bool) (much bool, err error) {
-	if short {
-		if err := s.db.Flatten(1); err != nil {
-			return false, err
+	var rewritten bool // of the work's own: it may go on beside whoever is told that the store was abandoned
+	err = s.run(func() error {
+		if short {
+			if err := s.db.Flatten(1); err != nil {
+				return err
+			}
 		}
-	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	switch err := s.db.RunValueLogGC(deadShare); {
-	case errors.Is(err, badger.ErrNoRewrite), errors.Is(err, badger.ErrRejected):
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	return true, nil
+		s.writing.Lock()
+		defer s.writing.Unlock()
+		err := s.db.RunValueLogGC(deadShare)
+		rewritten = err == nil
+		if errors.Is(err, badger.ErrNoRewrite) || errors.Is(err, badger.ErrRejected) {
+			return nil
+		}
+		return err
+	})
+	return err == nil && rewritten, err
 }
 
 // Compact implements disk.Store.
@@ -116,7 +177,10 @@ func (s *store) Close() error {
 }
 
 // Abandon implements disk.Store. Badger would write, and try for ever: it keeps its directory locked until the process ends.
-func (s *store) Abandon() { s.resident.close() }
+func (s *store) Abandon() {
+	s.abandon.Do(func() { close(s.abandoned) })
+	s.resident.close()
+}
 
 // reader is a disk.Reader.
 type reader struct{ txn *badger.Txn }

@@ -28,7 +28,7 @@ func (e *Engine) collector(ctx context.Context) {
 // collect gives back some space.
 func (e *Engine) collect() (much bool, err error) {
 	free := e.freeSpace()
-	if free < e.floor() { // it takes space before it gives any back
+	if e.failed.Load() != nil || free < e.floor() { // it takes space before it gives any back, and writes
 		return false, nil
 	}
 	// What is obsolete is known from compactions only: where space is short, now.

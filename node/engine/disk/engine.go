@@ -328,6 +328,9 @@ func (e *Engine) Close() error {
 	}
 	e.cancel()
 	e.store.End()
+	if errors.Is(e.broken(), engine.ErrGone) {
+		e.store.Abandon() // what is under way there may wait for files that nobody can make
+	}
 	e.wait.Wait()
 	err := e.broken()
 	if err == nil {

@@ -61,9 +61,13 @@ func TestConformance(t *testing.T) {
 			if testing.Short() && i > 0 {
 				break
 			}
+			place := (*testing.T).TempDir
+			if i == 0 {
+				place = onDisk
+			}
 			t.Run(v.name, func(t *testing.T) {
 				enginetest.Run(t, func(t *testing.T) engine.Engine {
-					e, err := open(k, t.TempDir(), v.vary)
+					e, err := open(k, place(t), v.vary)
 					require.NoError(t, err)
 					return e
 				})

@@ -20,8 +20,12 @@ import (
 )
 
 // cold returns an engine that has a hash "a" of so many fields in the store only.
-func cold(t *testing.T, fields int) *hashes {
+func cold(t *testing.T, fields int) *hashes { return coldOf(t, fields, false) }
+
+// coldOf is cold for hashes or for lists.
+func coldOf(t *testing.T, fields int, lists bool) *hashes {
 	h := newHashes(t, t.TempDir(), 1)
+	h.lists = lists
 	h.fill("a", fields)
 	require.NoError(t, h.engine.Flush())
 	h.evict()
@@ -103,6 +107,11 @@ func TestAWalkTakesLittleMemory(t *testing.T) {
 func TestAFormerVersionIsThere(t *testing.T) {
 	for what, end := range map[string]func(h *hashes){
 		"changed": func(h *hashes) { h.change("a", 3) },
+		"cut": func(h *hashes) {
+			if h.lists {
+				h.run(command.OpLTrim, "a", "1200", "1300")
+			}
+		},
 		"changed after it was read again": func(h *hashes) {
 			h.evict()
 			h.change("a", 300)
@@ -130,8 +139,8 @@ func TestAFormerVersionIsThere(t *testing.T) {
 			h.sweepStrays()
 		},
 	} {
-		t.Run(what, func(t *testing.T) {
-			h := cold(t, 3000)
+		check := func(t *testing.T, lists bool) {
+			h := coldOf(t, 3000, lists)
 			h.keepFormer("a")
 			end(h)
 			sweep := func() {
@@ -149,7 +158,9 @@ func TestAFormerVersionIsThere(t *testing.T) {
 			h.unmodelGone()
 			h.requireNamed()
 			h.close()
-		})
+		}
+		t.Run(what, func(t *testing.T) { check(t, false) })
+		t.Run("a list, "+what, func(t *testing.T) { check(t, true) })
 	}
 }
 

@@ -38,6 +38,8 @@ type hashes struct {
 	// flushed is what the model was at the last flush, former are states of before.
 	flushed map[string]record.Record
 	former  []former
+	// lists: what the keys have are lists.
+	lists bool
 	// crowded: there is no room in memory, so that nothing stays there which the store has, and no part that was only come by.
 	crowded bool
 }
@@ -68,7 +70,7 @@ func (h *hashes) run(op command.Op, args ...string) {
 	if eff.Kind == record.Unchanged {
 		return
 	}
-	rec := h.next(eff.State)
+	rec := h.next(eff.Whole())
 	if eff.Kind == record.Changed {
 		err = h.engine.Change(partsSlot, key, rec, old.Version, eff.Delta)
 	} else {
@@ -94,6 +96,10 @@ func (h *hashes) next(st record.State) record.Record {
 
 // fill sets many fields.
 func (h *hashes) fill(key string, fields int) {
+	if h.lists {
+		h.fillList(key, fields)
+		return
+	}
 	args := []string{key}
 	for i := range fields {
 		args = append(args, fmt.Sprint("field", i), h.value())
@@ -106,6 +112,10 @@ func (h *hashes) value() string { return strings.Repeat("v", h.random.IntN(200))
 // change makes a few changes of a hash.
 func (h *hashes) change(key string, most int) {
 	for range 1 + h.random.IntN(most) {
+		if h.lists {
+			h.changeList(key)
+			continue
+		}
 		field := fmt.Sprint("field", h.random.IntN(1500))
 		if h.random.IntN(3) == 0 {
 			h.run(command.OpHDel, key, field)
@@ -158,6 +168,9 @@ func (h *hashes) look(key string) {
 	require.NoError(h.t, err)
 	for range 5 {
 		req := &command.Request{Op: command.OpHGet, Args: [][]byte{nil, []byte(key), fmt.Append(nil, "field", h.random.IntN(1500))}}
+		if h.lists {
+			req = &command.Request{Op: command.OpLIndex, Args: [][]byte{nil, []byte(key), fmt.Append(nil, h.random.IntN(1500))}}
+		}
 		got, _ := datatype.Execute(nil, rec.State, req, 1)
 		want, _ := datatype.Execute(nil, h.model[key].State, req, 1)
 		require.Equal(h.t, string(want), string(got))
@@ -329,7 +342,7 @@ func (h *hashes) notePlaces(named map[string]bool, at []byte, p record.Place) {
 	}
 }
 
-// TestACrashAtEveryWrite: whatever is done to hashes, after each write of each flush the store has every record at one version, whole; and
+// TestACrashAtEveryWrite: whatever is done to hashes, or to lists, after each write of each flush the store has every record at one version, whole; and
 // an engine that is opened on that has all that was committed.
 func TestACrashAtEveryWrite(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -337,6 +350,7 @@ func TestACrashAtEveryWrite(t *testing.T) {
 		require.NoError(t, err)
 		defer os.RemoveAll(dir)
 		h := newHashes(t, dir, rapid.Uint64().Draw(t, "seed"))
+		h.lists = rapid.Bool().Draw(t, "lists")
 		h.crowd(rapid.Bool().Draw(t, "crowded"))
 		keys := rapid.SampledFrom([]string{"a", "b", "c"})
 		t.Repeat(map[string]func(*rapid.T){

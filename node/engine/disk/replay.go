@@ -9,7 +9,7 @@ import (
 )
 
 // Changes are repeated on what the store holds, which may be ahead of the journal's beginning, since the flusher writes to the store before
-// it lets the journal forget. A version names one state of a key, and changes are made of the version before them. So of a row of
+// it lets the journal forget. A version names one state of a key, and a change is in the journal as such only if its version is above the one that it is made of. So of a row of
 // changes those are left out that the store has already. What makes no sense in between does not matter if something follows that
 // does not depend on it: a whole record, a deletion, or what ends all records of the slot.
 

@@ -151,11 +151,15 @@ func (e *Engine) put(s *slot, key []byte, rec record.Record) error {
 	return nil
 }
 
-// putChange is put of what a delta makes of the record of version base.
+// putChange is put of what a delta makes of the record of version base. If the version is not above that, the journal gets the whole record:
+// repeating leaves changes out by their versions, see replayChange.
 func (e *Engine) putChange(s *slot, key []byte, rec record.Record, base record.Version, delta []byte) error {
 	ref, err := e.entry(s, engine.PositionOf(key), key)
 	if err != nil {
 		return err
+	}
+	if !base.Less(rec.Version) {
+		return e.put(s, key, rec)
 	}
 	if q := sourceOf(rec.State); q != nil && q != sourceIn(ref) { // the home has a version from before the record left memory
 		held, err := e.opt.Apply(ref.Record().State, delta)
@@ -187,7 +191,7 @@ func (e *Engine) patch(s *slot, key []byte, version, base record.Version, delta 
 	if !ok {
 		return fmt.Errorf("%w: in slot %d", engine.ErrPatch, s.number)
 	}
-	if e.opt.Apply == nil { // nobody could repeat the change
+	if e.opt.Apply == nil || !base.Less(version) { // nobody could repeat the change
 		return e.put(s, key, record.Record{Version: version, State: p.Of(old.State, nil)})
 	}
 	next := record.Record{Version: version, State: old.State}

@@ -32,7 +32,8 @@ type Store interface {
 	// End says that the store is about to be closed: from now on nothing waits for space.
 	End()
 
-	// Close closes the store. Abandon leaves it as a crash would, and writes nothing any more.
+	// Close closes the store. Abandon leaves it as a crash would: it writes nothing any more, and calls that wait for something return. It may be called
+	// beside them, and again.
 	Close() error
 	Abandon()
 }

@@ -14,6 +14,36 @@ import (
 	"github.com/quolldb/quoll/node/engine"
 )
 
+// testCrashAfterChangesToLowerVersions changes what the store of an engine has to versions that are not above it, which no home does. An
+// engine that tells by versions what of its log it has to repeat must not take them for older.
+func testCrashAfterChangesToLowerVersions(t *testing.T, s *store) {
+	want := newModel([]uint16{1})
+	stage := func(c change) {
+		c.slot = 1
+		c.apply(want)
+		require.NoError(t, c.stage(s))
+	}
+	long := string(randomBytes(1, record.CopiedValue+1))
+	for i, value := range []string{"a short value", "another short value", long, long + long} {
+		key := keyNumber(i)
+		stage(change{kind: putRecord, key: key, rec: text(500, value)})
+		commit(t, s)
+		s.maintain(t)
+		for _, to := range []uint64{200, 201, 201, 3} { // above the one before, the same, below it
+			held := want[1].contents[string(key)]
+			c := change{kind: changeRecord, key: key, base: held.Version, delta: []byte("+"), rec: record.Record{Version: version(to)}}
+			if len(held.State.Value) <= record.CopiedValue && i%2 == 1 {
+				c.kind, c.delta = patchRecord, record.Patch{At: 2, Bytes: []byte{byte(to)}}.Append(nil)
+			}
+			c.rec.State, _ = Apply(held.State, c.delta)
+			stage(c)
+		}
+	}
+	commit(t, s)
+	s.crash(t)
+	want.requireIn(t, s, 100)
+}
+
 // durableMachine is a machine whose engine is also restarted, and killed. What was staged
 // becomes durable in its order: what is there after a crash is what some prefix of it
 // leaves, and that contains all that was committed.

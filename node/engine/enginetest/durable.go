@@ -40,6 +40,7 @@ func RunDurable(t *testing.T, open Opener) {
 		{"CloseCommits", testCloseCommits},
 		{"ValuesOutliveTheEngine", testValuesOutliveTheEngine},
 		{"UsageAfterRestart", testUsageAfterRestart},
+		{"CrashAfterChangesToLowerVersions", testCrashAfterChangesToLowerVersions},
 		{"Churn", testChurn},
 		{"CrashOfConcurrentWriters", testCrashOfConcurrentWriters},
 		{"CrashWhileClearsAreWrittenBack", testCrashWhileClearsAreWrittenBack},

@@ -130,7 +130,7 @@ func drawRecord(t *rapid.T) record.Record {
 			Value:    rapid.OneOf(rapid.SliceOfN(rapid.Byte(), 0, 40), longValues).Draw(t, "value"),
 		}
 		if rapid.IntRange(0, 3).Draw(t, "object") == 0 {
-			rec.State.Type = objects
+			rec.State.Type = rapid.SampledFrom(objects).Draw(t, "type")
 			rec.State, _ = Live(rec.State)
 		}
 	}

@@ -24,7 +24,7 @@ func Apply(st record.State, delta []byte) (record.State, error) {
 
 // Live makes an object of a long value that is no string. Engines that read values from elsewhere are opened with it.
 func Live(st record.State) (record.State, bool) {
-	if st.Type != objects || len(st.Value) <= record.CopiedValue {
+	if !isObjects(st.Type) || len(st.Value) <= record.CopiedValue {
 		return st, false
 	}
 	return record.State{Type: st.Type, ExpireAt: st.ExpireAt, Object: (&object{}).with(st.Value)}, true
@@ -40,7 +40,7 @@ func Assemble(t record.Type, root record.Place, from record.Source) (record.Obje
 	if err != nil {
 		return nil, err
 	}
-	if t != objects {
+	if !isObjects(t) {
 		return nil, errors.New("enginetest: an object of this type has no parts")
 	}
 	o := &object{stored: root}
@@ -56,8 +56,10 @@ func Assemble(t record.Type, root record.Place, from record.Source) (record.Obje
 	return o, nil
 }
 
-// objects is the type of the suite's records whose long values are objects.
-const objects = record.Hash
+// objects are the types of the suite's records whose long values are objects.
+var objects = []record.Type{record.Hash, record.List, record.Set, record.SortedSet}
+
+func isObjects(t record.Type) bool { return slices.Contains(objects, t) }
 
 // object is a value that is not the bytes that it is stored as: chunks of them, which are its parts below the root.
 type object struct {

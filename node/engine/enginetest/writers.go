@@ -23,7 +23,7 @@ func testCrashOfConcurrentWriters(t *testing.T, s *store) {
 		var work sync.WaitGroup
 		var writers []*writer
 		for _, slot := range slots {
-			w := &writer{slot: slot, random: rand.New(rand.NewPCG(uint64(round), uint64(slot))), model: durable.only(slot).clone(), warm: make(chan struct{})}
+			w := &writer{slot: slot, first: uint64(round) << 32, random: rand.New(rand.NewPCG(uint64(round), uint64(slot))), model: durable.only(slot).clone(), warm: make(chan struct{})}
 			writers = append(writers, w)
 			work.Go(func() { w.run(s.Engine, stop) })
 		}
@@ -47,6 +47,7 @@ func testCrashOfConcurrentWriters(t *testing.T, s *store) {
 // writer changes a slot, and commits now and then.
 type writer struct {
 	slot      uint16
+	first     uint64 // above the versions that were there: one names one state
 	random    *rand.Rand
 	staged    []change
 	committed atomic.Int64
@@ -105,11 +106,12 @@ func (w *writer) change(c *change, seq uint64) {
 
 // draw returns a change of a few keys.
 func (w *writer) draw() change {
-	seq := uint64(len(w.staged)) + 1
+	n := uint64(len(w.staged)) + 1
+	seq := w.first + n
 	c := change{slot: w.slot, key: keyNumber(w.random.IntN(50))}
 	switch w.random.IntN(100) {
 	case 0:
-		c.kind, c.meta = []changeKind{clearSlot, clearSlot, clearSlot, resetSlot}[w.random.IntN(4)], record.SlotMeta{Cleared: version(seq - uint64(w.random.IntN(int(seq)))), Rebuilding: seq%2 == 0}
+		c.kind, c.meta = []changeKind{clearSlot, clearSlot, clearSlot, resetSlot}[w.random.IntN(4)], record.SlotMeta{Cleared: version(seq - w.random.Uint64N(n)), Rebuilding: seq%2 == 0}
 	case 1, 2, 3:
 		c.kind, c.meta = putMeta, record.SlotMeta{Epoch: seq, Promised: version(seq).Ballot}
 	case 4, 5, 6, 7, 8, 9:

@@ -32,10 +32,14 @@ func (s *Sim) Check(timeout time.Duration) Verdict {
 		return Verdict{Problem: "is not live", Detail: strings.Join(s.overdue, "\n") + "\n"}
 	}
 	var v Verdict
-	for i, part := range model.Partition(s.history) {
-		switch decide(part, timeout) {
+	model := model
+	if s.weather.batches {
+		model = slotModel
+	}
+	for _, part := range model.Partition(s.history) {
+		switch decide(model, part, timeout) {
 		case porcupine.Illegal:
-			return Verdict{Problem: "is not linearizable", Detail: "key " + keys[i].name + "\n" + showAll(shortest(part, timeout))}
+			return Verdict{Problem: "is not linearizable", Detail: showAll(shortest(model, part, timeout))}
 		case porcupine.Unknown:
 			v.Undecided = true
 		}
@@ -45,7 +49,7 @@ func (s *Sim) Check(timeout time.Duration) Verdict {
 
 // decide asks Porcupine about the operations of one key. An operation of unknown outcome may come in anywhere, and most did
 // nothing. One that did nothing is no constraint, so a history that is right without those whose values nobody has seen is right.
-func decide(history []porcupine.Operation, timeout time.Duration) porcupine.CheckResult {
+func decide(model porcupine.Model, history []porcupine.Operation, timeout time.Duration) porcupine.CheckResult {
 	seen := slices.DeleteFunc(slices.Clone(history), func(op porcupine.Operation) bool {
 		return op.Output == unknown && !anybodySaw(history, op.Input.(cmd))
 	})
@@ -83,7 +87,7 @@ func byCall(history []porcupine.Operation) []porcupine.Operation {
 
 // shortest returns the shortest part of a history that is wrong in itself: up to the
 // moment of the first wrong answer, and without the reads that do not matter.
-func shortest(history []porcupine.Operation, timeout time.Duration) []porcupine.Operation {
+func shortest(model porcupine.Model, history []porcupine.Operation, timeout time.Duration) []porcupine.Operation {
 	illegal := func(h []porcupine.Operation) bool {
 		return porcupine.CheckOperationsTimeout(model, h, timeout) == porcupine.Illegal
 	}

@@ -35,7 +35,7 @@ func (p *client) next() {
 	ops := make([]*operation, 0, size)
 	for range size {
 		o := &operation{client: p, cmd: s.randomCommand(), start: s.now}
-		if len(ops) > 0 && s.chance(2) && o.cmd.Key != "" && ops[0].cmd.Key != "" { // of one key
+		if len(ops) > 0 && s.chance(2) && o.cmd.single() && ops[0].cmd.single() { // of one key
 			o.cmd.Key, o.cmd.Slot = ops[0].cmd.Key, ops[0].cmd.Slot
 		}
 		ops = append(ops, o)

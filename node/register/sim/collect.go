@@ -31,10 +31,10 @@ type showing struct {
 }
 
 // pages returns how many pages the slot has: one for each key that there may be.
-func (c *collection) pages() int { return len(keysOf(c.epoch.slot)) }
+func (c *collection) pages() int { return len(c.node.sim.keysOf(c.epoch.slot)) }
 
 // keys returns the keys of the page.
-func (c *collection) keys() []string { return keysOf(c.epoch.slot)[c.page : c.page+1] }
+func (c *collection) keys() []string { return c.node.sim.keysOf(c.epoch.slot)[c.page : c.page+1] }
 
 // collect has the node collect, unless it does.
 func (n *node) collect(t *transfer) {

@@ -21,6 +21,7 @@
 //	operation.go  one command: quorum reads, requests to homes, retries
 //	machine.go    the toy commands that clients run, and their Porcupine model
 //	hash.go       the commands on hashes, which are no toys, and their part of the model
+//	batch.go      commands on both keys of a slot, and the model of a slot
 //	check.go      verdicts, and the shortest history that shows a violation
 //	coverage.go   what has to have happened before a run means anything
 //

@@ -46,12 +46,12 @@ func (n *node) Behind(member uint16, _ int64) bool {
 // Leaving: in mode leaving the nodes are about to end in turns, and change their minds.
 func (n *node) Leaving(member uint16) bool {
 	const turn = 300
-	return n.sim.options.Mode == "leaving" && !n.sim.healed && n.sim.now/turn%8 == int(member)
+	return n.sim.base == "leaving" && !n.sim.healed && n.sim.now/turn%8 == int(member)
 }
 
 // StandIn is a rumour as well, in mode leaving.
 func (n *node) StandIn(slot, _ uint16) uint16 {
-	if n.sim.options.Mode != "leaving" || n.sim.healed {
+	if n.sim.base != "leaving" || n.sim.healed {
 		return 0
 	}
 	return uint16(n.sim.now/100%8) * (slot & 1)

@@ -198,6 +198,9 @@ const settling = 1000
 // How these operations are counted.
 const begunWhenWell, unknownWhenWell = "begun-when-well", "unknown-when-well"
 
+// And those of mode batches. What a batch writes takes several rounds, so a home loses its term, to a better one, more often in the middle of it.
+const batchesWhenWell, batchesUnknown = "batches-when-well", "batches-unknown"
+
 // heal makes a majority of each slot's newest members well for good, in a joint epoch of both. Each of the others may be
 // dead, stand still, be cut off or be well. Changes of members go on, and some begin later.
 func (s *Sim) heal() {
@@ -307,8 +310,9 @@ func (s *Sim) requireQuiet() {
 // repair lets a member write a key again, as one does that has found that a replica missed
 // something of it.
 func (s *Sim) repair() {
-	n, key := s.anyMember(), keys[s.rand.IntN(len(keys))]
-	s.repairKey(n, cmd{Name: "repair", Key: key.name, Slot: key.slot})
+	n := s.anyMember()
+	name, slot := s.anyKey()
+	s.repairKey(n, cmd{Name: "repair", Key: name, Slot: slot})
 }
 
 func (s *Sim) repairKey(n *node, c cmd) {

@@ -21,8 +21,7 @@ func (s *Sim) proposed(m *register.Message, blind bool) {
 
 // watch looks for versions that have become readable.
 func (s *Sim) watch(n *node) {
-	for _, key := range keys {
-		at := lineage.Key{Slot: key.slot, Key: key.name}
+	for _, at := range s.watched {
 		v, sure := n.durableVersion(at)
 		if !sure || v.IsZero() || s.lineage.Readable(at, v) {
 			continue

@@ -26,7 +26,7 @@ func (c cmd) String() string {
 		return fmt.Sprint("flush slot ", c.Slot)
 	case "setex":
 		return fmt.Sprint("setex ", c.Key, " ", c.TTL, " ", c.Arg)
-	case "get", "del", "persist":
+	case "get", "del", "persist", "mget", "mdel", "rename":
 		return c.Name + " " + c.Key
 	}
 	return c.Name + " " + c.Key + " " + c.Arg
@@ -52,6 +52,16 @@ var keys = []struct {
 	weight int
 }{{"a", 0, 40}, {"b", 0, 15}, {"c", 1, 30}, {"d", 1, 15}}
 
+// keysIn returns those of a slot.
+func keysIn(slot uint16) (names []string) {
+	for _, key := range keys {
+		if key.slot == slot {
+			names = append(names, key.name)
+		}
+	}
+	return names
+}
+
 func (s *Sim) randomCommand() cmd {
 	s.token++
 	c := cmd{Name: s.weather.mix.pick(s.rand.IntN(100)), Arg: fmt.Sprintf("%d.", s.token)}
@@ -67,6 +77,8 @@ func (s *Sim) randomCommand() cmd {
 		c.TTL = int64(15 + s.rand.IntN(60))
 	case c.Name == "flush":
 		c.Key = ""
+	case c.several():
+		c.Key = s.keysTogether(c.Slot)
 	case c.onHash():
 		c.Arg = s.hashArg(c.Name)
 	}

@@ -224,7 +224,7 @@ func (n *node) execute(ops []*operation, attempts []int, except uint16) {
 				n.sim.sendAnswer(n.id, o, attempts[i], register.Answer{Outcome: register.NotDone, Reason: register.NotVoting})
 				continue
 			}
-			r := register.NewRequest(o.cmd.request(), o, uint64(attempts[i]), int64(n.sim.now))
+			r := o.request(attempts[i])
 			n.step(o.cmd.Slot, register.Input{Happening: register.Asked, Request: r, Except: except})
 		}
 	})
@@ -239,14 +239,22 @@ func (n *node) read(o *operation, attempt int, epoch uint64) {
 			return
 		}
 		current := n.adopt(o.cmd.Slot, epoch)
-		rec, present, err := acceptor.Read([]byte(o.cmd.Key))
+		batched, err := acceptor.Batched([]byte(o.cmd.Key))
+		var rec record.Record
+		var present bool
+		if err == nil {
+			rec, present, err = acceptor.Read([]byte(o.cmd.Key))
+		}
 		n.damage(o.cmd.Slot, err)
 		if n.lost || !current || err != nil {
 			n.sim.sendVote(o, attempt, vote{from: n.id, epoch: acceptor.Meta().Epoch, refused: true})
 			return
 		}
 		rec.State = clone(rec.State)
-		v := vote{from: n.id, epoch: acceptor.Meta().Epoch, record: rec, unsure: !present && acceptor.Meta().Unsure, expired: rec.State.Live() && rec.State.Expired(n.now())}
+		v := vote{from: n.id, epoch: acceptor.Meta().Epoch, record: rec, unsure: !present && acceptor.Meta().Unsure, expired: batched || rec.State.Live() && rec.State.Expired(n.now())}
+		if batched {
+			n.sim.count("batched-read", 1)
+		}
 		n.hold(func() { n.sim.sendVote(o, attempt, v) })
 	})
 }

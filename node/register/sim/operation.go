@@ -47,7 +47,11 @@ func (o *operation) begin() {
 		return
 	}
 	s, attempt := o.client.sim, o.attempt
-	s.after(50+s.rand.IntN(40), func() {
+	soon := 50
+	if s.weather.batches { // a read waits for what a batch writes, in two rounds
+		soon = 150
+	}
+	s.after(soon+s.rand.IntN(40), func() {
 		if !o.done && o.attempt == attempt {
 			o.client.homes[o.cmd.Slot] = 0
 			o.retry(register.AllOthers)
@@ -174,17 +178,21 @@ func (o *operation) finish(outcome register.Outcome, reply string) {
 	s.ghosts++ // the commands of a pipeline run side by side: to Porcupine each is a client of its own
 	op := porcupine.Operation{ClientId: s.ghosts, Input: o.cmd, Call: int64(o.start) * 2, Output: reply, Return: int64(s.now)*2 + 1}
 	read, whenWell := o.cmd.reads(), s.healed && o.start > horizon+settling
+	begun, ofUnknown := begunWhenWell, unknownWhenWell
+	if s.weather.batches {
+		begun, ofUnknown = batchesWhenWell, batchesUnknown
+	}
 	if outcome == register.Unknown {
 		op.Output, op.Return = unknown, math.MaxInt64 // it never ends
 		if !read {
 			s.count("writes-unknown", 1)
 		}
 		if whenWell {
-			s.count(unknownWhenWell, 1)
+			s.count(ofUnknown, 1)
 		}
 	}
 	if whenWell {
-		s.count(begunWhenWell, 1)
+		s.count(begun, 1)
 	}
 	if !read {
 		s.count("writes", 1)

@@ -96,7 +96,7 @@ func (n *node) missed(m register.Missed) {
 	if m.Member == n.id {
 		s.violated("node %d says that it missed what it proposed itself", n.id)
 	}
-	if s.options.Mode != "repair" || m.Key == nil || !s.chance(4) {
+	if s.base != "repair" || m.Key == nil || !s.chance(4) {
 		return
 	}
 	again := cmd{Name: "repair", Key: string(m.Key), Slot: m.Slot}

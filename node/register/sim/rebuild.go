@@ -11,22 +11,22 @@ import (
 // rot makes a record unreadable. Whoever reads it next finds out. Of the other replicas of the slot
 // none is rotten, as a rule: nobody could rebuild either.
 func (s *Sim) rot(n *node) {
-	key := keys[s.rand.IntN(len(keys))]
+	name, slot := s.anyKey()
 	others := slices.ContainsFunc(s.nodes[1:], func(other *node) bool {
-		return other != n && (other.damaged[key.slot] || len(other.store.durable.slots[key.slot].rotten) > 0)
+		return other != n && (other.damaged[slot] || len(other.store.durable.slots[slot].rotten) > 0)
 	})
-	if n.lost || n.damaged[key.slot] || others && !s.chance(20) || !n.store.rot(key.slot, key.name) {
+	if n.lost || n.damaged[slot] || others && !s.chance(20) || !n.store.rot(slot, name) {
 		return
 	}
 	s.count("rot", 1)
-	s.trace("node %d cannot read %s any more", n.id, key.name)
+	s.trace("node %d cannot read %s any more", n.id, name)
 	if s.chance(3) { // the background looks at it soon
 		life := n.life
 		s.after(s.rand.IntN(50), func() {
 			if n.life == life {
 				n.do(func() {
-					_, _, err := n.store.Get(key.slot, []byte(key.name))
-					n.damage(key.slot, err)
+					_, _, err := n.store.Get(slot, []byte(name))
+					n.damage(slot, err)
 				})
 			}
 		})
@@ -66,13 +66,21 @@ type part struct {
 }
 
 // keysOf returns the keys of a slot.
-func keysOf(slot uint16) (names []string) {
-	for _, key := range keys {
-		if key.slot == slot {
-			names = append(names, key.name)
-		}
+func (s *Sim) keysOf(slot uint16) (names []string) {
+	names = keysIn(slot)
+	if s.weather.batches {
+		names = append(names, string(register.BatchKey))
 	}
 	return names
+}
+
+// anyKey returns a key that has a record, and its slot.
+func (s *Sim) anyKey() (name string, slot uint16) {
+	key := keys[s.rand.IntN(len(keys))]
+	if s.weather.batches && s.chance(4) {
+		return string(register.BatchKey), key.slot
+	}
+	return key.name, key.slot
 }
 
 // step asks for what is still missing, again and again.
@@ -108,7 +116,7 @@ func (b *rebuilding) ask(run *register.Rebuild) {
 	if b.Rebuild != run {
 		return
 	}
-	names := keysOf(b.slot)
+	names := b.node.sim.keysOf(b.slot)
 	for _, id := range run.Config().Members() {
 		number := b.next[id] // the first time it is only asked for its promise
 		if id == n.id || number > len(names) || number > 0 && !b.ready {
@@ -139,7 +147,7 @@ func (n *node) show(slot uint16, epoch uint64, ballot record.Ballot, number int,
 		var p part
 		if number > 0 {
 			var err error
-			p.key = keysOf(slot)[number-1]
+			p.key = n.sim.keysOf(slot)[number-1]
 			if p.rec, p.held, err = n.store.Get(slot, []byte(p.key)); err != nil {
 				n.damage(slot, err)
 				return
@@ -176,7 +184,7 @@ func (b *rebuilding) take(run *register.Rebuild, id uint16, number int, p part) 
 		if p.held && b.persist(b.Copy([]byte(p.key), p.rec)) != nil {
 			return
 		}
-		if number == len(keysOf(b.slot)) && b.Copied(id, p.meta.Floor, p.meta.Cleared) != nil {
+		if number == len(b.node.sim.keysOf(b.slot)) && b.Copied(id, p.meta.Floor, p.meta.Cleared) != nil {
 			return
 		}
 		b.next[id]++

@@ -61,6 +61,7 @@ type Sim struct {
 	Stats map[string]int
 
 	options Options
+	base    string // the mode, or that which mode batches has taken
 	weather weather
 	rand    *rand.Rand
 	now     int
@@ -86,13 +87,14 @@ type Sim struct {
 	history    []porcupine.Operation
 	states     map[stateName]string // what each version names
 	lineage    *lineage.Check
-	violations []string // of invariants
-	overdue    []string // operations that took too long though a majority was well
+	watched    []lineage.Key // what it watches
+	violations []string      // of invariants
+	overdue    []string      // operations that took too long though a majority was well
 }
 
 // New prepares a history.
 func New(o Options) *Sim {
-	w, ok := weathers[o.Mode]
+	w, base, ok := weatherOf(o)
 	if !ok {
 		panic("sim: no mode " + o.Mode)
 	}
@@ -101,10 +103,18 @@ func New(o Options) *Sim {
 	}
 	if o.Operations == 0 {
 		o.Operations = 11
+		if w.batches { // the checker has both keys of a slot at once
+			o.Operations = 8
+		}
 	}
-	s := &Sim{Stats: map[string]int{}, options: o, weather: w, rand: rand.New(rand.NewPCG(uint64(o.Seed), 0)),
+	s := &Sim{Stats: map[string]int{}, options: o, base: base, weather: w, rand: rand.New(rand.NewPCG(uint64(o.Seed), 0)),
 		nodes: []*node{nil}, clock: map[uint16]int{}, blocked: map[[2]uint16]bool{}, states: map[stateName]string{}}
 	s.lineage = s.newLineage()
+	for slot := range uint16(slots) {
+		for _, name := range s.keysOf(slot) {
+			s.watched = append(s.watched, lineage.Key{Slot: slot, Key: name})
+		}
+	}
 	if s.think = w.think; s.think == 0 {
 		s.think = []int{8, 8, 60}[s.rand.IntN(3)]
 	}
@@ -112,9 +122,9 @@ func New(o Options) *Sim {
 	switch {
 	case o.Seed%4 == 0:
 		size = 5
-	case o.Mode == "churn" && o.Seed%8 == 2: // those that shrink most
+	case base == "churn" && o.Seed%8 == 2: // those that shrink most
 		size = 7
-	case o.Mode == "rot" && o.Seed%8 == 1: // to rebuild takes all others, however many these are
+	case base == "rot" && o.Seed%8 == 1: // to rebuild takes all others, however many these are
 		size = []int{2, 4}[o.Seed/8%2]
 	}
 	if o.Members > 0 {
@@ -182,7 +192,7 @@ func (s *Sim) ticks(n *node) {
 // Run runs the history to its end.
 func (s *Sim) Run() {
 	s.weather.begin(s)
-	if s.options.Mode == "liveness" {
+	if s.base == "liveness" {
 		s.after(horizon, s.heal)
 	}
 	for len(s.queue) > 0 && s.now < theEnd {

@@ -2,12 +2,13 @@ package sim
 
 // weather is what a mode does to the cluster.
 type weather struct {
-	faulty bool // messages are lost, late and doubled, and processes die in the middle of a step
-	slow   bool // messages take very long
-	think  int  // how long clients pause at most; 0: little
-	small  bool // slots with one and two members, too
-	begin  func(s *Sim)
-	mix    mix
+	faulty  bool // messages are lost, late and doubled, and processes die in the middle of a step
+	slow    bool // messages take very long
+	think   int  // how long clients pause at most; 0: little
+	small   bool // slots with one and two members, too
+	batches bool // commands on several keys, too
+	begin   func(s *Sim)
+	mix     mix
 }
 
 // smallest returns the least number of members that a slot may have.
@@ -22,12 +23,13 @@ func (w *weather) smallest() int {
 type mix struct {
 	get, set, setnx, append, getset, del, setex, persist, flush int
 	hget, hmget, hgetall, hset, hsetnx, hincrby, hdel, pexpire  int
+	mget, mset, msetnx, mappend, rename, derive, mdel           int
 }
 
 var usual = mix{get: 34, append: 16, set: 10, setnx: 7, del: 13, setex: 8, persist: 4, getset: 5, flush: 3}
 
 // Modes are the names of the weathers, in the order in which they are run.
-var Modes = []string{"chaos", "duel", "epochs", "purge", "flush", "failover", "calm", "liveness", "repair", "leaving", "rot", "hashes", "churn"}
+var Modes = []string{"chaos", "duel", "epochs", "purge", "flush", "failover", "calm", "liveness", "repair", "leaving", "rot", "hashes", "churn", "batches"}
 
 var weathers = map[string]weather{
 	// Everything.
@@ -127,6 +129,25 @@ var weathers = map[string]weather{
 	"calm": {think: 40, mix: usual, begin: func(*Sim) {}},
 }
 
+// together are the modes whose faults mode batches has, in turns: each with commands on several keys.
+var together = []string{"chaos", "duel", "purge", "failover", "repair", "churn", "rot", "leaving", "epochs", "flush", "liveness"}
+
+// weatherOf returns the weather of a history, and the mode that it is of.
+func weatherOf(o Options) (w weather, base string, ok bool) {
+	base = o.Mode
+	if o.Mode == "batches" {
+		base = together[int(uint64(o.Seed)%uint64(len(together)))]
+	}
+	if w, ok = weathers[base]; base != o.Mode {
+		w.batches = true
+		w.mix = mix{get: 16, append: 8, set: 8, setnx: 4, del: 6, setex: 4, getset: 2, mget: 14, mset: 8, msetnx: 6, mappend: 10, rename: 6, derive: 5, mdel: 3}
+		if base == "purge" {
+			w.mix = mix{get: 10, append: 4, set: 8, setnx: 6, del: 16, getset: 2, mget: 14, mset: 8, msetnx: 8, mappend: 6, rename: 6, derive: 4, mdel: 8}
+		}
+	}
+	return w, base, ok
+}
+
 // chaos has a part of all faults in each history, for one can hide what another would show.
 func chaos(s *Sim) {
 	sometimes := func(low, high int, fault func()) {
@@ -159,6 +180,7 @@ func (m mix) pick(x int) string {
 		{"setex", m.setex}, {"persist", m.persist}, {"getset", m.getset}, {"flush", m.flush},
 		{"hget", m.hget}, {"hmget", m.hmget}, {"hgetall", m.hgetall}, {"hset", m.hset}, {"hsetnx", m.hsetnx}, {"hincrby", m.hincrby},
 		{"hdel", m.hdel}, {"pexpire", m.pexpire},
+		{"mget", m.mget}, {"mset", m.mset}, {"msetnx", m.msetnx}, {"mappend", m.mappend}, {"rename", m.rename}, {"derive", m.derive}, {"mdel", m.mdel},
 	} {
 		if x -= c.weight; x < 0 {
 			return c.name

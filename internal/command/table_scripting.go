@@ -1,0 +1,69 @@
+package command
+
+// scriptingCommands run scripts.
+var scriptingCommands = []*Command{
+	{Name: "eval", Op: OpEval, Route: RouteSlot, Arity: -3, Flags: flagsScript, Categories: CatScripting,
+		KeySpecs: scriptKeys(KeyRW|KeyAccess|KeyUpdate, "We cannot tell how the keys will be used so we assume the worst, RW and UPDATE"),
+		Since:    "2.6.0", Summary: "Execute a Lua script server side",
+		Complexity: "Depends on the script that is executed.",
+		Limits:     scriptLimits},
+	{Name: "eval_ro", Op: OpEvalRO, Route: RouteSlot, Arity: -3, Flags: FlagReadOnly | flagsScript, Categories: CatScripting,
+		KeySpecs: scriptKeys(KeyRO|KeyAccess, "We cannot tell how the keys will be used so we assume the worst, RO and ACCESS"),
+		Since:    "7.0.0", Summary: "Execute a read-only Lua script server side",
+		Complexity: "Depends on the script that is executed.",
+		Limits:     scriptLimits},
+	{Name: "evalsha", Op: OpEvalSHA, Route: RouteSlot, Arity: -3, Flags: flagsScript, Categories: CatScripting,
+		KeySpecs: scriptKeys(KeyRW|KeyAccess|KeyUpdate, ""),
+		Since:    "2.6.0", Summary: "Execute a Lua script server side",
+		Complexity: "Depends on the script that is executed.",
+		Limits:     scriptLimits},
+	{Name: "evalsha_ro", Op: OpEvalSHARO, Route: RouteSlot, Arity: -3, Flags: FlagReadOnly | flagsScript, Categories: CatScripting,
+		KeySpecs: scriptKeys(KeyRO|KeyAccess, ""),
+		Since:    "7.0.0", Summary: "Execute a read-only Lua script server side",
+		Complexity: "Depends on the script that is executed.",
+		Limits:     scriptLimits},
+	{Name: "script", Op: OpScript, Route: RouteProxy, Arity: -2,
+		Since: "2.6.0", Summary: "A container for Lua scripts management commands",
+		Complexity: "Depends on subcommand.",
+		Without:    []Without{{"scripts run on nodes, where nobody can step through them", "debug"}},
+		Subcommands: []*Command{
+			{Name: "script|exists", Arity: -3, Flags: FlagNoScript, Categories: CatScripting,
+				Tips:  []string{"request_policy:all_shards", "response_policy:agg_logical_and"},
+				Since: "2.6.0", Summary: "Check existence of scripts in the script cache.",
+				Complexity: "O(N) with N being the number of scripts to check (so checking a single script is an O(1) operation)."},
+			{Name: "script|flush", Arity: -2, Flags: FlagNoScript, Categories: CatScripting,
+				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+				Since: "2.6.0", Summary: "Remove all the scripts from the script cache.",
+				Complexity: "O(N) with N being the number of scripts in cache",
+				Limits:     "other proxies may know a script for a second longer"},
+			{Name: "script|help", Arity: 2, Flags: FlagLoading | FlagStale, Categories: CatScripting,
+				Since: "5.0.0", Summary: "Show helpful text about the different subcommands",
+				Complexity: "O(1)"},
+			{Name: "script|kill", Arity: 2, Flags: FlagNoScript | FlagAllowBusy, Categories: CatScripting,
+				Tips:  []string{"request_policy:all_shards", "response_policy:one_succeeded"},
+				Since: "2.6.0", Summary: "Kill the script currently in execution.",
+				Complexity: "O(1)",
+				Limits:     "there is never a script to kill: one that runs for too long is ended by its node, and then nothing of it is done"},
+			{Name: "script|load", Arity: 3, Flags: FlagNoScript | FlagStale, Categories: CatScripting,
+				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+				Since: "2.6.0", Summary: "Load the specified Lua script into the script cache.",
+				Complexity: "O(N) with N being the length in bytes of the script body."},
+		}},
+}
+
+const flagsScript = FlagNoScript | FlagStale | FlagSkipMonitor | FlagNoMandatoryKeys | FlagMovableKeys
+
+// scriptLimits is what is not as in Redis for all scripts.
+const scriptLimits = "keys that a script uses must be in one slot. Commands that are of all slots or of a connection, and SELECT of another database, are refused in scripts. A script is " +
+	"ended after half a second, or when it takes more than 64 MiB, and then nothing of it is done. One that uses keys which it was not given is run again with them; in a pipeline, " +
+	"commands behind it may then be executed first"
+
+// scriptKeys is the specification of the keys of scripts.
+func scriptKeys(flags KeyFlags, notes string) []KeySpec {
+	return []KeySpec{{First: 2, Counted: true, Flags: flags, Notes: notes}}
+}
+
+// Writes reports whether a command may change data. Of scripts nobody knows before they have run.
+func (c *Command) Writes() bool {
+	return c.Flags&FlagWrite != 0 || c.Op == OpEval || c.Op == OpEvalSHA
+}

@@ -1,0 +1,47 @@
+package config
+
+import (
+	"log/slog"
+
+	"github.com/spf13/pflag"
+)
+
+// Copied is what can be set about the ends of a copy: quoll import and quoll export.
+type Copied struct {
+	// Addr, Password and PasswordFile are as those of Servers: the cluster.
+	Addr         []string
+	Password     Secret
+	PasswordFile string
+	// URL is the other end: redis://host:port/db, and URLPassword its password, if it is not in the URL. Load fills it from URLPasswordFile.
+	URL             string
+	URLPassword     Secret
+	URLPasswordFile string
+
+	way string // the flag that URL is given with: from or to
+}
+
+// DefaultCopied returns the defaults: a proxy on this machine, and an other end that is given with this flag: from or to.
+func DefaultCopied(way string) Copied { return Copied{Addr: DefaultServers().Addr, way: way} }
+
+// Bind implements Config.
+func (c *Copied) Bind(fs *pflag.FlagSet) {
+	fs.StringVar(&c.URL, c.way, c.URL, "`URL` of the Redis: redis://[user:password@]host:port[/db], rediss:// for TLS, or unix:///path?db=0")
+	fs.StringVar(&c.URLPasswordFile, c.way+"-password-file", c.URLPasswordFile, "`file` with the password of the Redis: others on this machine can see one in the URL")
+	bindServers(fs, &c.Addr, &c.Password, &c.PasswordFile)
+}
+
+// Validate implements Config.
+func (c *Copied) Validate() error {
+	var f Faults
+	f.servers(c.Addr)
+	return f.err()
+}
+
+func (c *Copied) complete() {}
+
+func (c *Copied) secretFiles() []secretFile {
+	return []secretFile{{"password", &c.Password, c.PasswordFile}, {c.way + "-password", &c.URLPassword, c.URLPasswordFile}}
+}
+
+// LogValue implements Config.
+func (c Copied) LogValue() slog.Value { return effective(&c) }

@@ -1,0 +1,222 @@
+package datatype
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/resp"
+)
+
+// Keyspace is the keys of a batch while its commands are executed one after the other: each sees what those before it have done. It is for one goroutine.
+type Keyspace struct {
+	names map[string]int
+	held  []holding
+	now   int64
+	lend  func(*command.Request)
+
+	// Of the command that is being executed: what its keys held before, in the order in which it changed them, and whether it made something too long, or asked for
+	// a key that is not there.
+	undo             []undone
+	tooLong, foreign bool
+
+	missing  [][]byte
+	guessing bool
+}
+
+// holding is what a key holds, and whether a command has changed it.
+type holding struct {
+	state   record.State
+	changed bool
+}
+
+// undone is what a key held.
+type undone struct {
+	at int
+	holding
+}
+
+// NewKeyspace returns the keyspace of some keys, which are distinct, and of their states: the zero State for a key that is absent, or expired at now (Unix milliseconds). Both
+// are borrowed for as long as it is used. lend gives a request what is the node's (MaxValue, MaxCollection, Random); it is called before each execution of a command on one
+// key, and may be nil.
+func NewKeyspace(keys [][]byte, states []record.State, now int64, lend func(*command.Request)) *Keyspace {
+	k := &Keyspace{names: make(map[string]int, len(keys)), held: make([]holding, len(keys)), now: now, lend: lend}
+	for i, key := range keys {
+		k.names[string(key)] = i
+		k.held[i].state = states[i]
+	}
+	return k
+}
+
+// Execute executes a command, of one key or of several, as the client wrote it, and appends its reply to dst. A command that is refused (the reply is an error) changes
+// nothing. req and its arguments are borrowed for the call, and what the keyspace keeps is not in dst; but of a request that is Owned it keeps long arguments. It panics
+// as the function Execute does, after which the keyspace is of no use.
+func (k *Keyspace) Execute(dst []byte, req *command.Request) []byte {
+	if len(req.Args) == 0 {
+		return resp.AppendError(dst, errNoKeys(req))
+	}
+	if c := command.ByOp(req.Op); c != nil && !c.ArityOK(len(req.Args)) {
+		return resp.AppendError(dst, errArity(req))
+	}
+	own, start := *req, len(dst)
+	k.undo, k.tooLong, k.foreign = k.undo[:0], false, false
+	if run := severalOf(req.Op); run != nil {
+		k.lendTo(&own)
+		dst = run(k, dst, &own)
+	} else {
+		dst = k.single(dst, &own)
+	}
+	problem := ""
+	switch {
+	case k.foreign:
+		problem = errForeignKey
+	case k.tooLong:
+		problem = ErrTooLong
+	case dst[start] != '-':
+		return dst
+	}
+	for i := len(k.undo) - 1; i >= 0; i-- {
+		k.held[k.undo[i].at] = k.undo[i].holding
+	}
+	if problem != "" {
+		dst = resp.AppendError(dst[:start], problem)
+	}
+	return dst
+}
+
+// Effects returns what becomes of each key, in the order of the keys: it is Unchanged, or Replaced with its whole state, which is the zero State if it is deleted. A Value
+// of up to record.CopiedValue bytes is borrowed from the keyspace, a longer one may be kept.
+func (k *Keyspace) Effects() []record.Effect {
+	effects := make([]record.Effect, len(k.held))
+	for i := range k.held {
+		if h := &k.held[i]; h.changed {
+			effects[i] = record.Effect{Kind: record.Replaced, State: h.state}
+		}
+	}
+	return effects
+}
+
+// Guess takes keys that are not there for absent ones from now on, instead of refusing commands on them: Missing then has as many as can be found out at once. What comes of
+// it is of no use if there are any.
+func (k *Keyspace) Guess() { k.guessing = true }
+
+// Index returns which of the keys one is. It panics if it is none of them.
+func (k *Keyspace) Index(key []byte) int {
+	at, ok := k.names[string(key)]
+	if !ok {
+		panic("datatype: not a key of the keyspace")
+	}
+	return at
+}
+
+// Missing returns the keys that commands have asked for, and that are not among those of the keyspace: each once. Such a command was refused, or has seen an absent key. They are the caller's.
+func (k *Keyspace) Missing() [][]byte { return k.missing }
+
+// single executes a command on one key, as the function Execute does.
+func (k *Keyspace) single(dst []byte, req *command.Request) []byte {
+	if req.Op == command.OpObject {
+		return k.object(dst, req)
+	}
+	if int(req.Op) >= len(operations) || operations[req.Op].run == nil || len(req.Args) < 2 {
+		return resp.AppendError(dst, errNoKeys(req))
+	}
+	return k.on(dst, req)
+}
+
+// on executes a command on the one key that is its first argument.
+func (k *Keyspace) on(dst []byte, req *command.Request) []byte {
+	at, ok := k.find(req.Args[1])
+	if !ok {
+		return dst
+	}
+	k.lendTo(req)
+	dst, effect := Execute(dst, k.held[at].state, req, k.now)
+	if effect.Kind != record.Unchanged {
+		k.put(at, effect.Whole().Keep(), req)
+	}
+	return dst
+}
+
+// do executes another command on one key, for what a command of several does to it. It returns the error that it was refused with, nil if it was not.
+func (k *Keyspace) do(req *command.Request, op command.Op, args ...[]byte) (problem []byte) {
+	part := *req
+	part.Op, part.Args = op, args
+	if reply := k.on(nil, &part); len(reply) > 0 && reply[0] == '-' {
+		return reply
+	}
+	return nil
+}
+
+// lendTo gives a request what is the node's.
+func (k *Keyspace) lendTo(req *command.Request) {
+	if k.lend != nil {
+		k.lend(req)
+	}
+}
+
+// find returns where a key is. If it is nowhere the command is refused.
+func (k *Keyspace) find(key []byte) (at int, ok bool) {
+	if at, ok = k.names[string(key)]; ok {
+		return at, true
+	}
+	if k.guessing {
+		at = len(k.held)
+		k.names[string(key)], k.held, k.missing = at, append(k.held, holding{}), append(k.missing, bytes.Clone(key))
+		return at, true
+	}
+	k.foreign = true
+	for _, missing := range k.missing {
+		if bytes.Equal(missing, key) {
+			return 0, false
+		}
+	}
+	k.missing = append(k.missing, bytes.Clone(key))
+	return 0, false
+}
+
+// get returns what a key holds now, nothing of one that is not there.
+func (k *Keyspace) get(key []byte) record.State {
+	if at, ok := k.find(key); ok {
+		return k.held[at].state
+	}
+	return record.State{}
+}
+
+// set gives a key a whole new state, which is not borrowed; the zero State deletes it.
+func (k *Keyspace) set(key []byte, st record.State, req *command.Request) {
+	if at, ok := k.find(key); ok && (st.Live() || k.held[at].state.Live()) {
+		k.put(at, st, req)
+	}
+}
+
+// put gives a key a new state, unless that is too long. See replica.Stripe's Execute: what a command makes is mostly bounded before it is made.
+func (k *Keyspace) put(at int, st record.State, req *command.Request) {
+	if st.Expired(k.now) {
+		st = record.State{}
+	}
+	if size := st.Size(); size > req.MaxValue && size > Longest(st.Type, req) {
+		k.tooLong = true
+		return
+	}
+	k.undo = append(k.undo, undone{at, k.held[at]})
+	k.held[at] = holding{st, true}
+}
+
+// object serves OBJECT subcommand key.
+func (k *Keyspace) object(dst []byte, req *command.Request) []byte {
+	if len(req.Args) != 3 {
+		return resp.AppendError(dst, "ERR wrong number of arguments for 'object|"+string(bytes.ToLower(req.Args[1]))+"' command")
+	}
+	part := *req
+	part.Op, part.Args = command.OpObjectState, [][]byte{req.Args[0], req.Args[2], req.Args[1]}
+	return k.on(dst, &part)
+}
+
+// errForeignKey is the error of a command on a key that is not among those of the keyspace.
+const errForeignKey = "ERR a command is on a key that was not named before; nothing was done"
+
+// errNoKeys is the error of what is no command on keys.
+func errNoKeys(req *command.Request) string {
+	return "ERR operation " + strconv.Itoa(int(req.Op)) + " is not one on keys; proxy and node may be of different versions"
+}

@@ -1,0 +1,122 @@
+package exec
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/node/datatype"
+	"github.com/quolldb/quoll/node/script"
+)
+
+// scriptTime is how long a script may run. Its slot, and those that share a lock with it, wait for it. It is well below the default --operation-timeout of proxies: a client is to learn that nothing was done,
+// not that the outcome is unknown.
+const scriptTime = time.Second / 2
+
+// errScriptTime ends a script that takes longer, and the batch that it is of.
+const errScriptTime = "ERR a script took longer than half a second and was ended; nothing was done. Do less in one script"
+
+// mostMissing is how many keys a script may use that it has not named: with more it is not run to its end.
+const mostMissing = 10_000
+
+// scriptRun is one run of a script as a part of a batch.
+type scriptRun struct {
+	exec    *Executor
+	keys    *datatype.Keyspace
+	command *command.Request
+	now     int64
+	program *script.Program
+	dropped string // why nothing of the batch may be done
+}
+
+// append runs EVAL script numkeys key [key ...] arg [arg ...] and appends its reply. The script comes with the command, always: a node keeps none that it could miss.
+func (r *scriptRun) append(dst []byte) []byte {
+	args := r.command.Args
+	n, problem := command.ScriptKeys(r.command)
+	switch {
+	case problem != "":
+		return resp.AppendError(dst, problem)
+	case r.command.Op == command.OpEvalSHA || r.command.Op == command.OpEvalSHARO: // the proxy has not found it
+		return resp.AppendError(dst, command.ErrNoScript)
+	}
+	s, err := r.exec.scripts.get(args[1])
+	if err != nil {
+		return resp.AppendError(dst, err.Error())
+	}
+	r.program = s.program
+	r.keys.Guess()
+	end := time.Now().Add(scriptTime)
+	late := false
+	run := script.Run{Keys: args[3 : 3+n], Args: args[3+n:], RESP3: r.command.RESP3, SHA: s.sha, Call: r.call, Log: r.log,
+		Interrupted: func() bool {
+			late = late || time.Now().After(end)
+			return late || len(r.keys.Missing()) > mostMissing
+		}}
+	dst = s.program.Run(dst, &run)
+	if late {
+		r.dropped = errScriptTime
+	}
+	return dst
+}
+
+// call executes a command of a script.
+func (r *scriptRun) call(args [][]byte, resp3 bool) []byte {
+	cmd := command.Lookup(args[0])
+	switch {
+	case cmd == nil:
+		return resp.AppendError(nil, "ERR Unknown Redis command called from script")
+	case !cmd.ArityOK(len(args)):
+		return resp.AppendError(nil, "ERR Wrong number of args calling Redis command from script")
+	case cmd.Flags&command.FlagNoScript != 0:
+		return resp.AppendError(nil, "ERR This Redis command is not allowed from script")
+	case cmd.Route == command.RouteUnsupported:
+		return resp.AppendError(nil, "ERR '"+strings.ToUpper(cmd.Name)+"' is not supported yet by Quoll")
+	case cmd.Route == command.RouteCluster:
+		return resp.AppendError(nil, "ERR '"+strings.ToUpper(cmd.Name)+"' is of all slots, and Quoll executes scripts in one")
+	case cmd.Writes() && (r.command.Op == command.OpEvalRO || r.program.Flags.NoWrites):
+		return resp.AppendError(nil, "ERR Write commands are not allowed from read-only scripts.")
+	case cmd.Route == command.RouteProxy && cmd.Op != command.OpObject:
+		return r.local(cmd, args)
+	}
+	own := make([][]byte, len(args)) // the keyspace may keep them
+	for i, arg := range args {
+		own[i] = append([]byte(nil), arg...)
+	}
+	req := command.Request{Op: cmd.Op, RESP3: resp3, Args: own, Owned: true}
+	return r.keys.Execute(nil, &req)
+}
+
+// local answers commands that are on no key.
+func (r *scriptRun) local(cmd *command.Command, args [][]byte) []byte {
+	switch cmd.Op {
+	case command.OpPing:
+		if len(args) == 2 {
+			return resp.AppendBulk(nil, args[1])
+		}
+		return []byte("+PONG\r\n")
+	case command.OpEcho:
+		return resp.AppendBulk(nil, args[1])
+	case command.OpTime:
+		reply := resp.AppendArray(nil, 2)
+		reply = resp.AppendBulk(reply, strconv.FormatInt(r.now/1000, 10))
+		return resp.AppendBulk(reply, strconv.FormatInt(r.now%1000*1000, 10))
+	case command.OpSelect:
+		if string(args[1]) == "0" {
+			return []byte(resp.OK)
+		}
+		return resp.AppendError(nil, "ERR DB index is out of range")
+	}
+	return resp.AppendError(nil, "ERR '"+strings.ToUpper(cmd.Name)+"' is of a connection, and cannot be in a script of Quoll")
+}
+
+// log writes a line of redis.log.
+func (r *scriptRun) log(level int, text string) {
+	if log := r.exec.opt.Logger; log != nil {
+		levels := [...]slog.Level{slog.LevelDebug, slog.LevelDebug, slog.LevelInfo, slog.LevelWarn}
+		log.Log(context.Background(), levels[level], "a script says: "+text)
+	}
+}

@@ -1,0 +1,139 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/node/datatype"
+	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/ring"
+)
+
+// Errors of a batch, as its reply says them.
+var (
+	errCommand   = errors.New("ERR a command of this transaction is not known to the node; proxy and node may be of different versions; nothing was done")
+	errCrossSlot = errors.New(command.ErrCrossSlot)
+	errReserved  = fmt.Errorf("ERR keys that begin with %q are Quoll's own; nothing was done", record.ReservedPrefix)
+)
+
+// MaxBatch bounds what a batch writes, in bytes, and what it replies: all of that is in one record until its keys have it, and in one message.
+const MaxBatch = 128 << 20
+
+// tooMuch is the error of a batch beyond that.
+func tooMuch(what string, size int) string {
+	return fmt.Sprintf("ERR what this would %s at once is %d MiB, and at most %d MiB are allowed; nothing was done", what, size>>20, MaxBatch>>20)
+}
+
+// batch is a request for several keys of a slot at once, which its home runs.
+type batch struct {
+	exec *Executor
+	*command.Batch
+	keys  [][]byte
+	resp3 bool
+}
+
+// prepareBatch makes a batch ready for a home. It returns whether that only reads, and whether it may need more room. An error is one of the request, as its reply says it.
+func (e *Executor) prepareBatch(r *register.Request) (reads, grows bool, err error) {
+	cmd := r.Command()
+	parsed, err := command.ParseBatch(cmd)
+	if err != nil {
+		return false, false, fmt.Errorf("ERR %w", err)
+	}
+	keys, ok := parsed.Keys(cmd.Args[1])
+	if !ok {
+		return false, false, errCommand
+	}
+	slot := ring.SlotOf(keys[0])
+	for _, key := range keys {
+		if record.Reserved(key) {
+			return false, false, errReserved
+		}
+		if ring.SlotOf(key) != slot {
+			return false, false, errCrossSlot
+		}
+	}
+	reads, alone := true, false
+	for i := range parsed.Commands {
+		c := command.ByOp(parsed.Commands[i].Op)
+		reads = reads && !c.Writes()
+		grows = grows || c.Flags&command.FlagDenyOOM != 0
+		alone = alone || c.Op == command.OpWatched
+	}
+	r.Together(keys, (&batch{exec: e, Batch: parsed, keys: keys, resp3: cmd.RESP3}).run)
+	if alone {
+		r.Alone()
+	}
+	return reads, grows, nil
+}
+
+// run is the register.Run of a batch.
+func (b *batch) run(dst []byte, held []record.Record, now int64) (reply []byte, effects []record.Effect, err error) {
+	defer record.Catch(&err)
+	states := make([]record.State, len(held))
+	for i := range held {
+		if held[i].State.Live() {
+			states[i] = held[i].State
+		}
+	}
+	keys, start := datatype.NewKeyspace(b.keys, states, now, b.exec.host.Lend), len(dst)
+	nothing := make([]record.Effect, len(held))
+	if !b.unchanged(keys, held) {
+		return resp.AppendNullArray(dst, b.resp3), nothing, nil
+	}
+	dst, problem := b.execute(dst, keys, held, now)
+	if missing := keys.Missing(); problem == "" && len(missing) > 0 { // only scripts ask for what they have not named
+		return command.AppendMissingKeys(dst[:start], missing), nothing, nil
+	}
+	size := 0
+	effects = keys.Effects()
+	for i := range effects {
+		size += effects[i].State.Size()
+	}
+	if problem == "" && size > MaxBatch {
+		problem = tooMuch("write", size)
+	}
+	if problem != "" {
+		return resp.AppendError(dst[:start], problem), nothing, nil
+	}
+	return dst, effects, nil
+}
+
+// execute executes the commands one after the other, and appends the reply. The problem is why nothing of them may be done.
+func (b *batch) execute(dst []byte, keys *datatype.Keyspace, held []record.Record, now int64) (reply []byte, problem string) {
+	start := len(dst)
+	if b.Array {
+		dst = resp.AppendArray(dst, len(b.Commands))
+	}
+	for i := range b.Commands {
+		switch c := &b.Commands[i]; c.Op {
+		case command.OpWatched:
+			dst = resp.AppendBulk(dst, appendSeen(nil, &held[keys.Index(c.Args[1])]))
+		case command.OpEval, command.OpEvalRO, command.OpEvalSHA, command.OpEvalSHARO:
+			run := scriptRun{exec: b.exec, keys: keys, command: c, now: now}
+			if dst = run.append(dst); run.dropped != "" {
+				return dst, run.dropped
+			}
+		case command.OpScript:
+			dst = b.exec.scripts.check(dst, c)
+		default:
+			dst = keys.Execute(dst, c)
+		}
+		if size := len(dst) - start; size > MaxBatch {
+			return dst, tooMuch("reply", size)
+		}
+	}
+	return dst, ""
+}
+
+// unchanged reports whether no watched key has changed.
+func (b *batch) unchanged(keys *datatype.Keyspace, held []record.Record) bool {
+	for _, w := range b.Watched {
+		if !same(w.Version, &held[keys.Index(w.Key)]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,161 @@
+package session
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
+)
+
+// exec is EXEC, https://redis.io/commands/exec/. What is on keys is one operation for the cluster, with the keys that are watched. If all is, it is planned like any
+// other command; otherwise it is executed now, after what was planned.
+func (s *Session) exec(cmd *command.Command) {
+	t := &s.multi
+	switch {
+	case !t.open:
+		s.inTurn(cmd, route.AppendReply(nil, errNoExec))
+		return
+	case t.failed || s.watches.lost:
+		s.endTransaction()
+		s.inTurn(cmd, route.AppendReply(nil, errExecAbort))
+		return
+	}
+	asks := t.asks || len(s.watches.list) > 0
+	switch {
+	case t.pieces:
+		s.execPieces(cmd, asks)
+	case asks:
+		first := s.plan.batch.Add(s.transaction(), true)
+		s.plan.commands = append(s.plan.commands, planned{cmd: cmd, first: first, count: 1, queue: t.queue})
+	default:
+		s.inTurn(cmd, emptyArray)
+	}
+	s.endTransaction()
+}
+
+var emptyArray = []byte("*0\r\n")
+
+// transaction returns the operation that executes the commands on keys, if the watched ones have not changed.
+func (s *Session) transaction() command.Request {
+	t := &s.multi
+	b := command.Batch{Array: true, Watched: s.watches.list}
+	for i := range t.queue {
+		q := &t.queue[i]
+		sent := command.Request{Op: q.op, RESP3: s.resp3, Args: q.args}
+		if q.op == command.OpEvalSHA || q.op == command.OpEvalSHARO {
+			if script, err := s.scriptOf(q.op, q.args, scriptName(q.op, q.args)); err == nil { // else the node says what is wrong
+				sent = script
+			}
+		}
+		if q.op != command.OpNone {
+			b.Commands = append(b.Commands, sent)
+		}
+	}
+	key := t.key
+	if key == nil && len(s.watches.list) > 0 {
+		key = s.watches.list[0].Key
+	}
+	return b.Request(key, s.resp3)
+}
+
+// execPieces executes a transaction of which the proxy answers some commands: in their turn, after those on keys, which are executed first, all at once.
+func (s *Session) execPieces(cmd *command.Command, asks bool) {
+	s.finish()
+	if s.conn.Broken() {
+		return
+	}
+	start := time.Now()
+	var replies []byte // of the commands on keys
+	if asks {
+		var batch route.Batch
+		batch.Add(s.transaction(), true)
+		s.conn.Execute(&batch)
+		s.again(&batch.Ops[0])
+		reply := batch.Ops[0].Reply
+		if !isArray(reply) { // nothing was done, or nobody knows
+			s.service.stats.count(cmd.Op, time.Since(start))
+			s.reply(cmd.Op, reply)
+			return
+		}
+		_, replies, _ = bytes.Cut(reply, crlf)
+	}
+	s.forgetWatches() // from here on it is executed
+	shown := s.replies == replyOn
+	if shown {
+		s.conn.Write(resp.AppendArray(nil, len(s.multi.queue)))
+	}
+	for i := range s.multi.queue {
+		q := &s.multi.queue[i]
+		s.keepScript(q)
+		began := time.Now()
+		reply := q.answer(s, &replies)
+		s.service.stats.count(q.cmd.Op, time.Since(began))
+		s.countIfError(q.cmd.Op, reply)
+		if shown {
+			s.conn.Write(reply)
+		}
+	}
+	s.service.stats.count(cmd.Op, time.Since(start))
+	s.replied()
+}
+
+// answer returns the reply of a command of a transaction: what the proxy answers, or the next of the cluster's replies, which it takes away.
+func (q *queued) answer(s *Session, replies *[]byte) []byte {
+	if q.op == command.OpNone {
+		s.scratch = q.run(s, s.scratch[:0], q.args)
+		reply := s.scratch
+		if cap(s.scratch) > maxScratch {
+			s.scratch = nil
+		}
+		return reply
+	}
+	size := resp.Size(*replies)
+	if size == 0 {
+		return route.AppendReply(nil, errPieces)
+	}
+	reply := (*replies)[:size]
+	*replies = (*replies)[size:]
+	if q.made == nil || reply[0] == '-' {
+		return reply
+	}
+	return q.made(nil, reply, q, s.resp3)
+}
+
+var errPieces = route.Refuse("ERR a node has left out the reply of this command; proxy and nodes may be of different versions")
+
+// countQueued counts the commands of a transaction, which took that time together, as Redis does: each for itself, with its error. Their scripts are kept.
+func (s *Session) countQueued(queue []queued, reply []byte, took time.Duration) {
+	if !isArray(reply) || len(queue) == 0 {
+		return
+	}
+	each := took / time.Duration(len(queue))
+	_, rest, _ := bytes.Cut(reply, crlf)
+	for i := range queue {
+		s.keepScript(&queue[i])
+		op := queue[i].cmd.Op
+		s.service.stats.count(op, each)
+		s.countIfError(op, rest)
+		rest = rest[resp.Size(rest):]
+	}
+}
+
+// isArray reports whether EXEC was answered with an array: its commands were executed.
+func isArray(reply []byte) bool {
+	return len(reply) > 1 && reply[0] == '*' && reply[1] != '-'
+}
+
+// countIfError counts the reply of a command within a transaction if it is an error.
+func (s *Session) countIfError(op command.Op, reply []byte) {
+	if len(reply) > 0 && reply[0] == '-' {
+		s.service.stats.countError(op, reply)
+	}
+}
+
+// abortExec answers EXEC when it is refused for what it is itself, which ends the transaction.
+func (s *Session) abortExec(err error) error {
+	s.endTransaction()
+	return route.Refuse("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(err.Error(), "ERR "))
+}

@@ -1,0 +1,75 @@
+package session
+
+import (
+	"errors"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/proxy/route"
+)
+
+// prepare decides how a command is executed at EXEC, and copies its arguments. The error says why it cannot be queued.
+func prepare(cmd *command.Command, args [][]byte) (q queued, err error) {
+	if c := containers[cmd.Op]; c != nil && len(args) > 1 {
+		if _, err := c.find(args); err != nil {
+			return q, err
+		}
+	}
+	switch {
+	case cmd.Route == command.RouteUnsupported:
+		return q, unsupported(cmd.Name)
+	case !cmd.ArityOK(len(args)): // MSET's pairs are not complete, which Redis finds when it is executed
+		q.run = never(wrongArity(cmd.Name))
+	case cmd.Op == command.OpSelect:
+		if err := checkDB(args[1]); errors.Is(err, errDBIndex) { // what follows would be done in another database
+			return q, err
+		}
+	case cmd.Op == command.OpClient && is(args[1], "CACHING"):
+		return q, errNoCaching
+	case cmd.Op == command.OpClient && is(args[1], "REPLY") && len(args) == 3 && !is(args[2], "ON"):
+		return q, errReplyInside
+	}
+	q.cmd, q.args = cmd, copied(args)
+	if q.run == nil {
+		q.execution()
+	}
+	return q, nil
+}
+
+// execution decides who executes a command: the proxy or, if it is on keys, the cluster.
+func (q *queued) execution() {
+	sub := called(q.cmd, q.args)
+	switch {
+	case q.cmd.Route != command.RouteProxy && q.cmd.Route != command.RouteCluster:
+		q.op = q.cmd.Op
+	case sub == nil || len(sub.KeySpecs) == 0:
+		q.run = handlers[q.cmd.Op]
+	case q.cmd.Op == command.OpObject:
+		q.op, q.args = command.OpObjectState, aboutObject(q.args)
+	case q.cmd.Op == command.OpMemory:
+		if err := checkUsage(q.args); err != nil {
+			q.run = never(err)
+			return
+		}
+		q.op, q.args, q.made = command.OpSizeState, sizeOf(q.args[2]), madeUsage
+	default: // nothing else is on keys
+		q.run = never(route.Refuse("ERR this command cannot be in a transaction; nothing was done"))
+	}
+}
+
+// madeUsage makes the reply of MEMORY USAGE of the size of the value.
+func madeUsage(dst, reply []byte, q *queued, resp3 bool) []byte {
+	return appendUsage(dst, reply, q.args[1], resp3)
+}
+
+// containers are the commands with subcommands, which are looked up when they are queued.
+var containers = [maxOps]*container{
+	command.OpClient:  &clientCommand,
+	command.OpCommand: &commandCommand,
+	command.OpConfig:  &configCommand,
+	command.OpLatency: &latencyCommand,
+	command.OpMemory:  &memoryCommand,
+	command.OpObject:  &objectCommand,
+	command.OpScript:  &scriptCommand,
+	command.OpSlowlog: &slowlogCommand,
+	command.OpCluster: &clusterCommand,
+}

@@ -1,0 +1,62 @@
+package session
+
+import (
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/ring"
+)
+
+// together plans a command on several keys that have to be in one slot: they are read and written at once.
+func (s *Session) together(cmd *command.Command, args [][]byte) {
+	if _, reads := cmd.ReadingOp(args); reads {
+		s.plan.one(cmd, args, false, s.resp3)
+		return
+	}
+	keys, ok := cmd.AllKeys(args)
+	switch {
+	case !ok || len(keys) == 0: // it is wrong, and a node says how
+		keys = args[1:2]
+	case !sameSlot(keys):
+		s.refuse(cmd.Op, errCrossSlot)
+		return
+	case s.alone(cmd, args, keys):
+		return
+	}
+	s.plan.together(cmd, args, keys[0], s.resp3)
+}
+
+// oneSlot returns the first key of a command that has several, all in one slot, so that it can be executed at once; else nil.
+func oneSlot(cmd *command.Command, args [][]byte) []byte {
+	first, last, step := cmd.Keys(len(args))
+	if last <= first {
+		return nil
+	}
+	slot := ring.SlotOf(args[first])
+	for i := first + step; i <= last; i += step {
+		if ring.SlotOf(args[i]) != slot {
+			return nil
+		}
+	}
+	return args[first]
+}
+
+// sameSlot reports whether all keys are in one slot.
+func sameSlot(keys [][]byte) bool {
+	for _, key := range keys[1:] {
+		if ring.SlotOf(key) != ring.SlotOf(keys[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// together plans a command as an operation on all its keys, of which the first is given.
+func (p *plan) together(cmd *command.Command, args [][]byte, key []byte, resp3 bool) {
+	p.send(cmd, args, command.Request{Op: cmd.Op, Args: args}, key, resp3)
+}
+
+// send plans a command as an operation on all its keys, of which one is given, in the form in which a node executes it.
+func (p *plan) send(cmd *command.Command, args [][]byte, sent command.Request, key []byte, resp3 bool) {
+	batch := command.Batch{Commands: []command.Request{sent}}
+	first := p.batch.Add(batch.Request(key, resp3), cmd.Writes())
+	p.commands = append(p.commands, planned{cmd: cmd, args: args, first: first, count: 1, whole: true})
+}
