@@ -4,6 +4,7 @@ package differential
 
 import (
 	"bufio"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -93,4 +94,24 @@ func (v value) shape() string {
 		out += item.shape()
 	}
 	return out + "]"
+}
+
+// sorted returns everything that a reply says, the pairs of its maps in one order.
+func (v value) sorted() string {
+	var all []string
+	step := 1
+	if v.kind == '%' {
+		step = 2
+	}
+	for pair := range slices.Chunk(v.list, step) {
+		var said string
+		for _, item := range pair {
+			said += item.sorted()
+		}
+		all = append(all, said)
+	}
+	if v.kind == '%' {
+		slices.Sort(all)
+	}
+	return string(v.kind) + strconv.Quote(v.text) + strconv.Itoa(len(v.list)) + strings.Join(all, "")
 }
