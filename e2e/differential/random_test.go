@@ -57,6 +57,9 @@ func judge(x exchange) error {
 			return errUnavailable
 		}
 	}
+	if x.name() == "EXEC" && (x.quoll == "*-1\r\n" || x.quoll == "_\r\n") { // nodes that do not answer in time are followed by others, which write watched keys anew
+		return errUnavailable
+	}
 	return errDiffers
 }
 
