@@ -248,7 +248,8 @@ func (g *generator) fieldOffset() string {
 }
 
 func (g *generator) lcs() []string {
-	args := []string{g.key(), g.key()}
+	draw := pick(g, g.key, g.near)
+	args := []string{draw(), draw()}
 	for range g.intn(4) {
 		args = append(args, pick(g, []string{g.word("LEN")}, []string{g.word("IDX")}, []string{g.word("IDX")}, []string{g.word("WITHMATCHLEN")},
 			[]string{g.word("MINMATCHLEN"), g.integer()}, []string{pick(g, "MINMATCHLEN", "foo", "")})...)

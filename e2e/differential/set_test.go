@@ -32,8 +32,11 @@ func (g *generator) randomMembers() []string {
 	}, pick(g, 1, 1, 2))...)
 }
 
-// manySets are keys, of which one may be there several times.
-func (g *generator) manySets() []string { return append([]string{g.key()}, g.some(g.key, 4)...) }
+// manySets are keys, of which one may be there several times. Those of one slot are read at one moment.
+func (g *generator) manySets() []string {
+	draw := pick(g, g.key, g.near)
+	return append([]string{draw()}, g.some(draw, 4)...)
+}
 
 func (g *generator) sintercard() []string {
 	keys := g.manySets()

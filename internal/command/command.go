@@ -22,8 +22,8 @@ const (
 	// RouteSplit: several keys, each executed as a command on one key and the
 	// replies combined; atomic per key, not across keys.
 	RouteSplit
-	// RouteGather: several keys are read, and the answer computed of their values
-	// (LCS, SINTER).
+	// RouteGather: several keys are read, at one moment if they are in one slot, and the answer
+	// computed of their values (LCS, SINTER).
 	RouteGather
 	// RouteSlot: several keys of one slot, at once, through the home of the slot (RENAME,
 	// SINTERSTORE). It is sent as a Batch.

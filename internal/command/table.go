@@ -115,8 +115,8 @@ func indexOps(lists ...[]*Command) []*Command {
 // Limits of several commands.
 const (
 	keyByKey = "atomic for each key, not across keys; keys may be in different slots"
-	gathered = "reads each key by itself, as MGET does: each is as it was at some moment while the command ran, not all at the same one. Keys may be in " +
-		"different slots. Refused if the values would take more than 128 MiB of the proxy"
+	gathered = "atomic if the keys are in one slot; keys of different slots are read each by itself: each is as it was at some moment while the command ran, not all at " +
+		"the same one. Refused if the values would take more than 128 MiB of the proxy"
 	ofOneSlot = "refused with `CROSSSLOT` if the keys are in different slots"
 	drawn     = "refused when the reply would be longer than `proto-max-bulk-len`"
 	paged     = "returns up to 512 elements at once; more in pages, of which one may be empty. Cursors are numbers below 2^53, and those of one node are good on every other"

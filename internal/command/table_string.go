@@ -99,5 +99,5 @@ var stringCommands = []*Command{
 		Since:    "7.0.0", Summary: "Find longest common substring",
 		Complexity: "O(N*M) where N and M are the lengths of s1 and s2, respectively",
 		Differs:    "works as long as the product of the lengths is at most 134,217,728; Redis refuses a product of more than a quarter of `proto-max-bulk-len`",
-		Limits:     "reads its two keys one after the other"},
+		Limits:     "atomic if the two keys are in one slot; otherwise they are read one after the other"},
 }

@@ -29,8 +29,14 @@ func (g *group) audit(at floors, r reading) (found *Finding, old bool) {
 	switch {
 	case !r.whole:
 		return g.wrong("values are missing, or too many: %v", r), false
+	case r.shared && !r.nothing():
+		return g.wrong("a token is in two of its sets at once: %v", r), false
+	case r.shared:
+		return nil, false
 	case r.nothing():
 		return nil, true
+	case r.accounts == nil: // only some of the cells were read
+		return g.auditTokens(r), false
 	}
 	total, balances, err := sum(r.accounts)
 	switch {
@@ -99,6 +105,9 @@ func (g *group) auditSeries(r reading) (due [accounts]int64, found *Finding) {
 
 // behind are the series of which a reading has less than it may.
 func (g *group) behind(at floors, r reading) (series []int) {
+	if r.numbers == nil {
+		return nil
+	}
 	for i, floor := range at.series {
 		if n, _ := numberOf(r.numbers[i]); n < floor.newest() {
 			series = append(series, i)
@@ -120,7 +129,7 @@ func (g *group) older(at floors, r reading, everywhere bool) *Finding {
 		text = "no address has what was acknowledged, or something newer" + strings.TrimPrefix(text, "it was read as it was before")
 	}
 	for kind, w := range at.walkers {
-		if r.cells[kind] != nil && !w.busy && !w.ended && slices.Contains(tokens[kind].tokens, walking) {
+		if r.accounts != nil && r.cells[kind] != nil && !w.busy && !w.ended && slices.Contains(tokens[kind].tokens, walking) {
 			text += fmt.Sprintf("; the walker among its %ss was in number %d", tokens[kind].name, w.at)
 		}
 	}

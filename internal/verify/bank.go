@@ -56,7 +56,7 @@ func (b *bank) step(ctx context.Context, c *client) error {
 	case err != nil || g == nil:
 		return err
 	case rand.IntN(2) == 0:
-		return b.audit(ctx, rand.IntN(b.run.store.addresses()), g, rand.IntN(2) == 0)
+		return b.audit(ctx, rand.IntN(b.run.store.addresses()), g, looks[rand.IntN(len(looks))])
 	}
 	which := int(b.turn.Add(1)) % len(ways)
 	moved, err := ways[which].move(b, ctx, c.address, g)
@@ -102,17 +102,17 @@ func (b *bank) transact(ctx context.Context, address int, commands ...[]any) ([]
 	return s.exec(ctx, commands...)
 }
 
-// audit reads a group, by one command or by a transaction that reads more, and judges it.
-func (b *bank) audit(ctx context.Context, address int, g *group, all bool) error {
+// audit reads a group, or a part of it, in some way, and judges it.
+func (b *bank) audit(ctx context.Context, address int, g *group, how look) error {
 	at := g.floors()
-	r, found, old, err := b.look(ctx, address, g, at, all)
+	r, found, old, err := b.look(ctx, address, g, at, how)
 	if err != nil {
 		return err
 	}
 	b.readings.Add(1)
 	if old {
 		found = g.older(at, r, b.run.everywhere(ctx, func(ctx context.Context, address int) (bool, error) {
-			_, _, old, err := b.look(ctx, address, g, at, all)
+			_, _, old, err := b.look(ctx, address, g, at, how)
 			return old, err
 		}))
 	}
@@ -121,19 +121,9 @@ func (b *bank) audit(ctx context.Context, address int, g *group, all bool) error
 }
 
 // look reads a group, and says what is known of the answer at once.
-func (b *bank) look(ctx context.Context, address int, g *group, at floors, all bool) (r reading, found *Finding, old bool, err error) {
-	if all {
-		replies, err := b.transact(ctx, address, g.getAll()...)
-		if err != nil {
-			return reading{}, nil, false, err
-		}
-		r = readAll(replies)
-	} else {
-		reply, err := b.run.do(ctx, address, g.get()...)
-		if err != nil {
-			return reading{}, nil, false, err
-		}
-		r = readValues(reply)
+func (b *bank) look(ctx context.Context, address int, g *group, at floors, how look) (r reading, found *Finding, old bool, err error) {
+	if r, err = how(b, ctx, address, g); err != nil {
+		return reading{}, nil, false, err
 	}
 	found, old = g.audit(at, r)
 	return r, found, old, nil
@@ -177,7 +167,7 @@ func (b *bank) all() []*group {
 	return all
 }
 
-// readBack reads every group through every address, in both ways, until the context ends, and returns how many did not answer through any.
+// readBack reads every group through every address, in all ways, until the context ends, and returns how many did not answer through any.
 func (b *bank) readBack(ctx context.Context) (unread int) {
 	all := b.all()
 	answered := make([]atomic.Bool, len(all))
@@ -185,8 +175,8 @@ func (b *bank) readBack(ctx context.Context) (unread int) {
 	for address := range b.run.store.addresses() {
 		addresses.Go(func() {
 			for i, g := range all {
-				for _, whole := range []bool{false, true} {
-					for b.audit(ctx, address, g, whole) != nil {
+				for _, how := range looks {
+					for b.audit(ctx, address, g, how) != nil {
 						if rest(ctx); ctx.Err() != nil {
 							return
 						}

@@ -188,6 +188,8 @@ func TestLiesAboutGroupsAreFound(t *testing.T) {
 			f.values = now
 			return reply, err, true
 		}, Wrong, "the total of its accounts is"},
+		"SUNION reads at several moments": {atSeveralMoments(&past, "SUNION"), Wrong, "its sets hold"},
+		"SINTER reads at several moments": {atSeveralMoments(&past, "SINTER"), Wrong, "in two of its sets at once"},
 		"one address has a group as it was before": {func(f *fake, address int, words []string) (answer, error, bool) {
 			if address != 1 || !inBank(words, "MGET", "account") || past[words[1]] == "" {
 				return answer{}, nil, false
@@ -219,6 +221,22 @@ func TestLiesAboutGroupsAreFound(t *testing.T) {
 			}
 			requireFound(t, f, tc.want, tc.text)
 		})
+	}
+}
+
+// atSeveralMoments reads the first of some sets as it was in the past.
+func atSeveralMoments(past *map[string]string, name string) func(f *fake, address int, words []string) (answer, error, bool) {
+	return func(f *fake, _ int, words []string) (answer, error, bool) {
+		old, found := (*past)[words[1]]
+		if !found || !inBank(words, name, "set") {
+			return answer{}, nil, false
+		}
+		now := f.values
+		f.values = maps.Clone(now)
+		f.values[words[1]] = old
+		reply, err := f.execute(words)
+		f.values = now
+		return reply, err, true
 	}
 }
 

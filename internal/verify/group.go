@@ -104,8 +104,9 @@ type reading struct {
 	by                string // the command that was answered with it
 	answers           []answer
 	whole             bool // there were as many answers as were due
+	shared            bool // it is what two cells have in common
 	accounts, numbers []answer
-	cells             [kinds][]string // what is in each, separated by spaces; nil if they were not read
+	cells             [kinds][]string // what is in each, or in all of a kind together, separated by spaces; nil if they were not read
 }
 
 // readValues takes the answer to get.
@@ -161,6 +162,9 @@ func (r reading) String() string {
 	}
 	if !r.whole {
 		return fmt.Sprintf("%s was answered with %d values: %.600s", r.by, len(r.answers), words(r.answers))
+	}
+	if r.accounts == nil {
+		return fmt.Sprintf("%s was answered: %s", r.by, words(r.answers))
 	}
 	text := fmt.Sprintf("%s was answered: accounts %s; series %s", r.by, words(r.accounts), words(r.numbers))
 	for i, k := range tokens {

@@ -95,6 +95,18 @@ func (f *fake) executeOnSeveral(words []string) (reply answer, done bool, err er
 			values = append(values, value)
 		}
 		return answer{text: strings.Join(values, " ")}, true, nil
+	case "SUNION", "SINTER":
+		elements := strings.Fields(f.values[key])
+		for _, key := range words[2:] {
+			other := strings.Fields(f.values[key])
+			if words[0] == "SUNION" {
+				elements = append(elements, other...)
+				continue
+			}
+			elements = slices.DeleteFunc(elements, func(member string) bool { return !slices.Contains(other, member) })
+		}
+		slices.Sort(elements)
+		return answer{text: strings.Join(slices.Compact(elements), " ")}, true, nil
 	case "MSET":
 		for pair := range slices.Chunk(words[1:], 2) {
 			f.put(pair[0], pair[1])

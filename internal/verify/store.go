@@ -72,7 +72,8 @@ func asReply(err error) string {
 // reads reports whether a command only reads.
 func reads(command any) bool {
 	name, _ := command.(string)
-	if name == "MGET" || name == "WATCH" {
+	switch name {
+	case "MGET", "WATCH", "SUNION", "SINTER":
 		return true
 	}
 	return history.Kind(name).Reads()

@@ -34,7 +34,7 @@ func membersReply(dst []byte, bytes, members int, limit int64, collection func(d
 	if bytes > maxReply {
 		return refuse(dst, errMuchReply)
 	}
-	return resp.AppendBulk(dst, collection(nil)), noEffect
+	return resp.AppendBulk(dst, collection(make([]byte, 0, bytes+1))), noEffect
 }
 
 // appendCollection appends all members and their scores.

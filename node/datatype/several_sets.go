@@ -63,12 +63,12 @@ func (k *Keyspace) collections(sets *algebra.Command) (of []algebra.Collection, 
 			case st.Type == record.Set:
 				m := membersIn(st)
 				if weight += algebra.Weight(m.size(), m.count()); weight <= mostCombined {
-					c = algebra.Collection(m.appendCollection(nil))
+					c = algebra.Collection(m.appendCollection(make([]byte, 0, m.size()+1)))
 				}
 			case st.Type == record.SortedSet && !sets.Sets():
 				z := zsetIn(st)
 				if weight += algebra.Weight(z.size()+8*z.count(), z.count()); weight <= mostCombined {
-					c = algebra.Collection(z.appendCollection(nil))
+					c = algebra.Collection(z.appendCollection(make([]byte, 0, z.size()+8*z.count()+1)))
 				}
 			default:
 				return nil, errWrongType

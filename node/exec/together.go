@@ -19,12 +19,16 @@ var (
 	errReserved  = fmt.Errorf("ERR keys that begin with %q are Quoll's own; nothing was done", record.ReservedPrefix)
 )
 
-// MaxBatch bounds what a batch writes, in bytes, and what it replies: all of that is in one record until its keys have it, and in one message.
-const MaxBatch = 128 << 20
+const (
+	// MaxBatch bounds what a batch writes, in bytes: all of that is in one record until its keys have it.
+	MaxBatch = 128 << 20
+	// MaxBatchReply bounds what it replies, as data types bound theirs: that is in one frame, of which more is the end of the connection.
+	MaxBatchReply = 120 << 20
+)
 
 // tooMuch is the error of a batch beyond that.
-func tooMuch(what string, size int) string {
-	return fmt.Sprintf("ERR what this would %s at once is %d MiB, and at most %d MiB are allowed; nothing was done", what, size>>20, MaxBatch>>20)
+func tooMuch(what string, size, most int) string {
+	return fmt.Sprintf("ERR what this would %s at once is %d MiB, and at most %d MiB are allowed; nothing was done", what, (size+1<<20-1)>>20, most>>20)
 }
 
 // batch is a request for several keys of a slot at once, which its home runs.
@@ -93,7 +97,7 @@ func (b *batch) run(dst []byte, held []record.Record, now int64) (reply []byte, 
 		size += effects[i].State.Size()
 	}
 	if problem == "" && size > MaxBatch {
-		problem = tooMuch("write", size)
+		problem = tooMuch("write", size, MaxBatch)
 	}
 	if problem != "" {
 		return resp.AppendError(dst[:start], problem), nothing, nil
@@ -121,8 +125,8 @@ func (b *batch) execute(dst []byte, keys *datatype.Keyspace, held []record.Recor
 		default:
 			dst = keys.Execute(dst, c)
 		}
-		if size := len(dst) - start; size > MaxBatch {
-			return dst, tooMuch("reply", size)
+		if size := len(dst) - start; size > MaxBatchReply {
+			return dst, tooMuch("reply", size, MaxBatchReply)
 		}
 	}
 	return dst, ""

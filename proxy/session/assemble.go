@@ -75,6 +75,8 @@ func (s *Session) assemble(c *planned) {
 		s.reply(c.cmd.Op, ops[0].Reply)
 		return
 	}
+	atOnce := ops[0].Req.Op == command.OpBatch
+	ops = partsOf(ops)
 	if failure := failureOf(ops, c.cmd.Flags&command.FlagWrite != 0); failure != nil {
 		if c.cmd.Op == command.OpLCS && bytes.HasPrefix(failure, wrongType) { // it is a GET that was executed
 			failure = route.AppendReply(nil, errNotStrings)
@@ -83,7 +85,7 @@ func (s *Session) assemble(c *planned) {
 		return
 	}
 	if c.cmd.Route == command.RouteGather {
-		s.reply(c.cmd.Op, s.gathered(c, ops))
+		s.reply(c.cmd.Op, s.gathered(c, ops, atOnce))
 		return
 	}
 	switch c.cmd.Op {

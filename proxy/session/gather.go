@@ -14,7 +14,7 @@ import (
 )
 
 // How much memory the collections of one command may take (algebra.Weight). Up to gatherAtOnce together they are read at once, in the batch of the command. Of
-// larger ones that read says how large they are, and only then they are read, one after the other, by one client at a time, up to gatherMost: so a proxy never
+// larger ones that read says how large they are, and only then they are read, by one client at a time, up to gatherMost: so a proxy never
 // has more than that of them, besides what every client may have at once.
 const (
 	gatherAtOnce = 1 << 20
@@ -37,12 +37,13 @@ var (
 // gather plans a command whose reply is computed of what several keys hold. LCS reads its two by GET, what puts sets together each as a whole, and once, also if it
 // is named twice.
 func (s *Session) gather(cmd *command.Command, args [][]byte) {
-	first := len(s.plan.batch.Ops)
 	if cmd.Op == command.OpLCS {
-		for i := 1; i <= 2; i++ {
-			s.plan.part(command.OpGet, getName, args[i:i+1], false, s.resp3)
+		keys, _ := distinct(args[1:3])
+		reads := make([]command.Request, len(keys))
+		for i, key := range keys {
+			reads[i] = command.Request{Op: command.OpGet, RESP3: s.resp3, Args: [][]byte{getName, key}}
 		}
-		s.plan.commands = append(s.plan.commands, planned{cmd: cmd, args: args, first: first, count: 2})
+		s.plan.reads(cmd, args, reads)
 		return
 	}
 	sets, problem := algebra.Parse(args)
@@ -51,11 +52,16 @@ func (s *Session) gather(cmd *command.Command, args [][]byte) {
 		return
 	}
 	keys, _ := distinct(sets.Keys)
-	limit := strconv.AppendInt(nil, gatherAtOnce/int64(len(keys)), 10)
-	for _, key := range keys {
-		s.plan.part(command.OpMembers, membersName, [][]byte{key, kinds(&sets), limit}, false, s.resp3)
+	reads := make([]command.Request, len(keys))
+	for i, key := range keys {
+		reads[i] = s.readMembers(key, kinds(&sets), gatherAtOnce/len(keys))
 	}
-	s.plan.commands = append(s.plan.commands, planned{cmd: cmd, args: args, first: first, count: len(keys)})
+	s.plan.reads(cmd, args, reads)
+}
+
+// readMembers returns the operation that reads a collection if it is within a limit.
+func (s *Session) readMembers(key, kinds []byte, limit int) command.Request {
+	return command.Request{Op: command.OpMembers, RESP3: s.resp3, Args: [][]byte{membersName, key, kinds, strconv.AppendInt(nil, int64(limit), 10)}}
 }
 
 // kinds returns which types a command takes.
@@ -81,10 +87,10 @@ func distinct(keys [][]byte) (different [][]byte, which []int) {
 	return different, which
 }
 
-// gathered returns the reply of a command whose operations were all done.
-func (s *Session) gathered(c *planned, ops []route.Op) []byte {
+// gathered returns the reply of a command whose operations were all done, at one moment or each at its own.
+func (s *Session) gathered(c *planned, ops []route.Op, atOnce bool) []byte {
 	if c.cmd.Op == command.OpLCS {
-		s.scratch = lcs.LCS(s.scratch[:0], bulkValue(ops[0].Reply), bulkValue(ops[1].Reply), c.args[3:], ops[0].Req.RESP3)
+		s.scratch = lcs.LCS(s.scratch[:0], bulkValue(ops[0].Reply), bulkValue(ops[len(ops)-1].Reply), c.args[3:], ops[0].Req.RESP3)
 		return s.scratch
 	}
 	sets, _ := algebra.Parse(c.args) // which it did before
@@ -101,14 +107,18 @@ func (s *Session) gathered(c *planned, ops []route.Op) []byte {
 	}
 	s.service.large.Lock()
 	defer s.service.large.Unlock()
-	ops, failure := s.fetch(ops)
+	fetch := s.fetch
+	if atOnce {
+		fetch = s.fetchTogether
+	}
+	ops, failure := fetch(ops)
 	if failure != nil {
 		return failure
 	}
 	return s.combined(&sets, ops)
 }
 
-// fetch reads the collections that were too large to be read at once.
+// fetch reads the collections that were too large to be read at once, one after the other.
 func (s *Session) fetch(ops []route.Op) (all []route.Op, failure []byte) {
 	all = append(all, ops...)
 	left := gatherMost
@@ -121,9 +131,8 @@ func (s *Session) fetch(ops []route.Op) (all []route.Op, failure []byte) {
 		if _, tooLarge := weightOf(all[i].Reply); !tooLarge {
 			continue
 		}
-		req := all[i].Req
-		req.Args = [][]byte{membersName, req.Args[1], req.Args[2], strconv.AppendInt(nil, int64(left), 10)}
-		all[i] = s.execute(req, false)
+		args := all[i].Req.Args
+		all[i] = s.execute(s.readMembers(args[1], args[2], left), false)
 		if all[i].Outcome != answer.Done || all[i].Reply[0] == '-' {
 			return nil, all[i].Reply
 		}
