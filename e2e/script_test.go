@@ -52,7 +52,7 @@ var scriptsOfRedis = [][]string{
 
 // TestScripts compares scripts on a cluster, one by one and in one write, with Redis. Scripts of one proxy are those of the other.
 func TestScripts(t *testing.T) {
-	redisAddr := redistest.Start(t, "--databases", "1")
+	redisAddr := redistest.Start(t)
 	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2})
 	for _, lines := range scriptsOfRedis {
 		for _, pipelined := range []bool{false, true} {

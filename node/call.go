@@ -162,7 +162,7 @@ func (n *Node) answerStats(payload []byte) ([]byte, error) {
 			n.replicas.Unreadable(number, err)
 			return nil, err
 		case stats.Live > 0:
-			counts = append(counts, protocol.SlotCount{Slot: number, Live: stats.Live, Digest: stats.Digest})
+			counts = append(counts, protocol.SlotCount{Slot: number, Live: stats.Live, Others: stats.Others, Digest: stats.Digest})
 		}
 	}
 	return protocol.AppendSlotCounts(nil, counts, changed), nil

@@ -3,9 +3,11 @@ package node
 import (
 	"errors"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -36,10 +38,11 @@ func (n *Node) scan(r protocol.ScanRequest) (protocol.ScanPage, error) {
 		return page, protocol.ErrChanged
 	}
 	from := engine.Position(r.From.Position())
+	examined := 0
 	for number := r.From.Slot(); number < ring.Slots; number++ {
 		if leaves := r.Wants(number); leaves != 0 {
 			before := len(page.Entries)
-			full, err := n.scanSlot(&r, number, from, leaves, limit, now, &page)
+			full, err := n.scanSlot(&r, number, from, leaves, limit, now, &page, &examined)
 			if err != nil {
 				if !errors.Is(err, protocol.ErrChanged) {
 					n.replicas.Unreadable(number, err)
@@ -58,8 +61,9 @@ func (n *Node) scan(r protocol.ScanRequest) (protocol.ScanPage, error) {
 	return page, nil
 }
 
-// scanSlot appends the records of some leaves of a slot and reports whether the page is full.
-func (n *Node) scanSlot(r *protocol.ScanRequest, number uint16, from engine.Position, leaves uint64, limit int, now int64, page *protocol.ScanPage) (bool, error) {
+// scanSlot appends the records of some leaves of a slot and reports whether the page is full: it is, too, at the end of a slot after very many records that were
+// not asked for.
+func (n *Node) scanSlot(r *protocol.ScanRequest, number uint16, from engine.Position, leaves uint64, limit int, now int64, page *protocol.ScanPage, examined *int) (bool, error) {
 	if held, err := n.holds(r.Version, number); !held {
 		return false, err
 	}
@@ -68,10 +72,19 @@ func (n *Node) scanSlot(r *protocol.ScanRequest, number uint16, from engine.Posi
 	if held, err := n.holds(r.Version, number); !held { // it may have moved meanwhile
 		return false, err
 	}
+	if r.Of.Others() {
+		if others, err := n.others(st, number); others == 0 || err != nil {
+			return false, err
+		}
+	}
 	enough := func() bool { return len(page.Entries) >= limit }
 	visit := func(pos engine.Position, key []byte, rec record.Record) {
+		*examined++
+		if !r.Of.Selects(key) {
+			return
+		}
 		typ := rec.State.Type
-		if rec.State.Expired(now) || record.Reserved(key) {
+		if rec.State.Expired(now) || database.Own(key) {
 			typ = record.None
 		}
 		page.Entries = append(page.Entries, protocol.ScanEntry{Place: protocol.NewPlace(number, uint64(pos)),
@@ -87,7 +100,20 @@ func (n *Node) scanSlot(r *protocol.ScanRequest, number uint16, from engine.Posi
 			return true, nil
 		}
 	}
+	if r.Of != 0 && *examined >= maxScan {
+		page.Next = protocol.NewPlace(number+1, 0)
+		return true, nil
+	}
 	return false, nil
+}
+
+// others counts the keys of other databases than 0 in a slot that is locked.
+func (n *Node) others(st *replica.Stripe, number uint16) (uint64, error) {
+	if err := st.Readable(number); err != nil {
+		return 0, err
+	}
+	stats, err := n.engine.Stats(number)
+	return stats.Others, err
 }
 
 // holds reports whether this node holds a slot, as whoever knows a version of the ring would say, too. It is protocol.ErrChanged if that one does not know who

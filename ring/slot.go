@@ -10,7 +10,11 @@
 // and never changes a table.
 package ring
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/quolldb/quoll/internal/database"
+)
 
 // crcTable is the CRC16 table of the XMODEM variant: polynomial 0x1021, initial
 // value 0, no reflection, no final xor.
@@ -32,9 +36,11 @@ var crcTable = func() (table [256]uint16) {
 // SlotOf returns the slot of a key: CRC16 modulo 16,384 of the key's hash tag, or
 // of the whole key if it has none. The hash tag is what stands between the
 // first '{' and the first '}' after it, if that is not empty. It does not allocate.
+// A key of another database than 0 is in the slot that the client's name of it says (package database).
 // Source: https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/
 func SlotOf(key []byte) uint16 {
-	return crc16(hashTag(key)) % Slots
+	_, name := database.Split(key)
+	return crc16(hashTag(name)) % Slots
 }
 
 func hashTag(key []byte) []byte {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/database"
 )
 
 func TestCRC16(t *testing.T) {
@@ -129,5 +131,14 @@ func BenchmarkSlotOf(b *testing.B) {
 	key := []byte("key:000000012345")
 	for b.Loop() {
 		SlotOf(key)
+	}
+}
+
+// TestSlotOfDatabases: a key is in the same slot in all databases.
+func TestSlotOfDatabases(t *testing.T) {
+	for _, key := range []string{"", "a", "x{a}y", "{}", "\xffquoll"} {
+		for number := range database.Count {
+			require.Equal(t, SlotOf([]byte(key)), SlotOf(database.Key(number, []byte(key))), "%q in %d", key, number)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/migrate"
 )
 
@@ -18,6 +19,7 @@ type copyOptions struct {
 	ends  config.Copied
 	file  string
 	db    int
+	into  int // the database of the cluster
 	rate  config.Size
 	quiet bool
 	form  form
@@ -32,6 +34,7 @@ func (o *copyOptions) bind(command *cobra.Command) {
 	flags := command.Flags()
 	o.ends.Bind(flags)
 	flags.BoolVar(&o.Replace, "replace", false, "overwrite keys that are there with another value")
+	flags.IntVar(&o.into, "database", 0, "`number` of the database of the cluster")
 	flags.IntVar(&o.Connections, "connections", 8, "`number` of connections to either end, 1 to 64")
 	flags.Var(&o.rate, "rate", "most bytes of values for each second; 0 for no limit")
 	flags.StringVar(&o.State, "state", "", "`file` that says how far it is; if it exists, go on from there")
@@ -62,6 +65,9 @@ func (o *copyOptions) complete(wrong error) error {
 		fault("from", "give --from redis://host:port, or --rdb FILE")
 	case !imports && o.ends.URL == "":
 		fault("to", "give --to redis://host:port")
+	}
+	if o.into < 0 || o.into >= database.Count {
+		fault("database", fmt.Sprintf("%d is not from 0 to %d", o.into, database.Count-1))
 	}
 	if reason := o.Faults(); reason != "" {
 		fault("connections", reason)

@@ -31,7 +31,7 @@ func (a *app) exportCommand() *cobra.Command {
 
 // exportKeys opens both ends and copies.
 func (a *app) exportKeys(ctx context.Context, opt copyOptions) error {
-	from, err := migrate.Connect(ctx, opt.ends.Addr, opt.ends.Password.Reveal())
+	from, err := migrate.Connect(ctx, opt.ends.Addr, opt.into, opt.ends.Password.Reveal())
 	if err != nil {
 		return unreachable("addr", err)
 	}

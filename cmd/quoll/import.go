@@ -23,7 +23,7 @@ An import that was interrupted can be started again without, too, which reads ev
 
 At the end it compares --sample keys, taken at random, at both ends: their values, whatever they are encoded as, and when they expire.
 
-A Redis Cluster is imported master by master. There is one database here: keys of others are counted, not copied.
+A Redis Cluster is imported master by master. One database is copied at a time, into --database of the cluster: keys of others are counted.
 
 Exit codes: 0 all keys are there; 1 it failed or was interrupted (start it again to go on), or a key that was compared is not as it should be; 2 wrong usage,
 or an end that does not answer; 3 it is done, but keys were left out: of types that Quoll does not have (streams, those of modules), too long, refused, of another database, or there with another value.`
@@ -48,7 +48,7 @@ func (a *app) importCommand() *cobra.Command {
 
 // importKeys opens both ends and copies.
 func (a *app) importKeys(ctx context.Context, opt copyOptions) error {
-	to, err := migrate.Connect(ctx, opt.ends.Addr, opt.ends.Password.Reveal())
+	to, err := migrate.Connect(ctx, opt.ends.Addr, opt.into, opt.ends.Password.Reveal())
 	if err != nil {
 		return unreachable("addr", err)
 	}

@@ -2,11 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/internal/database"
 )
 
 func (a *app) ringCommand() *cobra.Command {
@@ -86,7 +88,7 @@ func showStatus(cmd *cobra.Command, client *admin.Client, form form) error {
 }
 
 func locateCommand(ask asker) *cobra.Command {
-	form := asTable
+	form, number := asTable, 0
 	command := &cobra.Command{
 		Use:   "locate KEY",
 		Short: "Show where a key lives and what each replica holds of it",
@@ -102,11 +104,15 @@ an older version; quorums make answers right nevertheless.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if number < 0 || number >= database.Count {
+				return config.Faults{{Field: "database", Reason: fmt.Sprintf("%d is not from 0 to %d", number, database.Count-1)}}
+			}
 			return ask(func(client *admin.Client) error {
-				return showLocation(cmd, client, []byte(args[0]), form)
+				return showLocation(cmd, client, database.Key(number, []byte(args[0])), form)
 			})
 		},
 	}
+	command.Flags().IntVar(&number, "database", 0, "`number` of the database of the key")
 	bindForm(command, &form)
 	return command
 }

@@ -138,11 +138,10 @@ var generators = map[string]func(*generator) []string{
 	"readonly":  none,
 	"readwrite": none,
 	"reset":     none,
-	"select": func(g *generator) []string {
-		return []string{pick(g, "0", "0", "", "abc", "4294967296", "99999999999999999999")}
-	},
-	"slowlog": (*generator).slowlog,
-	"time":    none,
+	"select":    func(g *generator) []string { return []string{g.database()} },
+	"move":      func(g *generator) []string { return []string{g.key(), g.database()} },
+	"slowlog":   (*generator).slowlog,
+	"time":      none,
 
 	"eval":       (*generator).eval,
 	"eval_ro":    (*generator).eval,
@@ -193,10 +192,15 @@ func (g *generator) copyKey() []string {
 	key := func() string { return pick(g, "a", "{a}1", "{a}2", "x{a}y") }
 	args := []string{key(), key()}
 	for range g.intn(3) {
-		args = append(args, pick(g, []string{g.word("REPLACE")}, []string{g.word("REPLACE")}, []string{g.word("DB"), pick(g, "0", g.integer())},
+		args = append(args, pick(g, []string{g.word("REPLACE")}, []string{g.word("REPLACE")}, []string{g.word("DB"), pick(g, g.database(), g.integer())},
 			[]string{pick(g, "DB", "", "foo")})...)
 	}
 	return args
+}
+
+// database draws the number of a database, mostly of one that there is.
+func (g *generator) database() string {
+	return pick(g, "0", "0", "0", "0", "1", "1", "3", "15", "16", "-1", "", "abc", "4294967296", "99999999999999999999")
 }
 
 func (g *generator) bitCount() []string {

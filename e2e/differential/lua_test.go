@@ -18,6 +18,8 @@ var scripts = []string{
 	"if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('DEL', KEYS[1]) end; return redis.status_reply('nothing')",
 	"return redis.call('NOSUCH', KEYS[1])", "return redis.call('GET')", "return redis.call('MULTI')", "return redis.call()",
 	"return tonumber(ARGV[1])", "return tostring(ARGV[1]) .. '!'", "return nosuch", "return {1, 2, nil, 4}", "return {1.9, -1.9, true, false}", "error('x')",
+	"redis.call('SELECT', 3); redis.call('SET', KEYS[1], ARGV[1]); redis.call('SELECT', 0); return {redis.call('EXISTS', KEYS[1]), redis.call('MOVE', KEYS[1], 3)}",
+	"return {redis.pcall('SELECT', ARGV[1]), redis.pcall('LMPOP', 1, KEYS[1], 'LEFT'), redis.pcall('COPY', KEYS[1], KEYS[1], 'DB', 2)}",
 	"redis.setresp(3); return redis.call('HGETALL', KEYS[1])",
 }
 

@@ -19,7 +19,7 @@ type servers struct{ redis, quoll string }
 // database and no slow log. It skips the test where there is no redis-server 7.0.
 func startServers(t *testing.T) servers {
 	t.Helper()
-	redis := redistest.Start(t, "--databases", "1", "--slowlog-log-slower-than", "-1", "--slowlog-max-len", "0",
+	redis := redistest.Start(t, "--slowlog-log-slower-than", "-1", "--slowlog-max-len", "0",
 		"--hash-max-listpack-entries", "100000", "--hash-max-listpack-value", "1000000") // fields in the order in which they came
 	s := servers{redis: redis, quoll: cluster.FreeAddress(t)}
 	dev := cluster.NewProcess(t, "quoll dev", "dev", "--listen", s.quoll, "--operation-timeout", "10s")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/ring"
 )
@@ -206,7 +207,7 @@ func TestABackupThatFailedSaysWhy(t *testing.T) {
 
 // TestTheRecordOfBatches is kept in whichever slot it is: an acknowledged batch may be nowhere else yet.
 func TestTheRecordOfBatches(t *testing.T) {
-	e := entry(record.ReservedPrefix+"batch", 1, "what it writes")
+	e := entry(database.Prefix+"batch", 1, "what it writes")
 	e.State.Type = record.Batch
 	slot := ring.SlotOf([]byte("k"))
 	require.NotEqual(t, slot, ring.SlotOf(e.Key))

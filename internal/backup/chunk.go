@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/ring"
@@ -54,7 +55,7 @@ func decodeChunk(c *Chunk, body []byte, ahead func(number uint64) record.State) 
 
 // check returns what is impossible about a record of a slot.
 func (e *Entry) check(slot uint16) error {
-	batches := e.State.Type == record.Batch && record.Reserved(e.Key) // such a record is in each slot
+	batches := e.State.Type == record.Batch && database.Own(e.Key) // such a record is in each slot
 	switch {
 	case ring.SlotOf(e.Key) != slot && !batches:
 		return fmt.Errorf("slot %d has a key of slot %d", slot, ring.SlotOf(e.Key))

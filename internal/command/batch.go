@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+
+	"github.com/quolldb/quoll/internal/database"
 )
 
 // Batch is what a proxy asks of a slot's home in one request (OpBatch): commands on keys of that slot, which are executed one after the other, with nothing of anybody
@@ -48,7 +50,7 @@ func (b *Batch) Request(key []byte, resp3 bool) Request {
 	args = append(args, b.Also...)
 	for i := range b.Commands {
 		c := &b.Commands[i]
-		header = binary.AppendUvarint(header, uint64(c.Op))
+		header = binary.AppendUvarint(header, uint64(c.Op)*database.Count+uint64(c.Database))
 		header = binary.AppendUvarint(header, uint64(len(c.Args)))
 		args = append(args, c.Args...)
 	}
@@ -86,12 +88,13 @@ func ParseBatch(req *Request) (*Batch, error) {
 		b.Also, rest = rest[:also:also], rest[also:]
 	}
 	for len(header) > 0 {
-		op, _ := number()
+		what, _ := number()
 		n, ok := number()
+		op := what / database.Count
 		if !ok || n == 0 || n > uint64(len(rest)) || op >= uint64(Ops()) {
 			return nil, ErrBatch
 		}
-		b.Commands = append(b.Commands, Request{Op: Op(op), RESP3: req.RESP3, Args: rest[:n:n], Owned: req.Owned})
+		b.Commands = append(b.Commands, Request{Op: Op(op), Database: uint8(what % database.Count), RESP3: req.RESP3, Args: rest[:n:n], Owned: req.Owned})
 		rest = rest[n:]
 	}
 	if len(rest) > 0 || !b.Array && len(b.Commands) != 1 {

@@ -1,11 +1,5 @@
 package command
 
-import (
-	"strings"
-
-	"github.com/quolldb/quoll/internal/resp"
-)
-
 // Route says how Quoll executes a command.
 type Route uint8
 
@@ -129,32 +123,6 @@ func (c *Command) Positions() (first, last, step int) {
 	return head.First, tail.Last, head.Step
 }
 
-// counted returns the keys of which an argument of a command (which ArityOK accepted) says how many there are, and whether there are as many. Scripts may have none.
-func (k *KeySpec) counted(c *Command, args [][]byte) (keys [][]byte, ok bool) {
-	least := int64(1)
-	if OpEval <= c.Op && c.Op <= OpFCallRO {
-		least = 0
-	}
-	n, ok := resp.ParseInt(args[k.First])
-	if !ok || n < least || n > int64(len(args)-k.First-1) {
-		return nil, false
-	}
-	return args[k.First+1:][:n], true
-}
-
-// Behind returns the key behind the first Keyword among the arguments of a command, nil if there is none.
-func (k *KeySpec) Behind(args [][]byte) []byte {
-	if k.Keyword == "" {
-		return nil
-	}
-	for i := k.First; i+1 < len(args); i++ {
-		if equalFold(strings.ToLower(k.Keyword), args[i]) {
-			return args[i+1]
-		}
-	}
-	return nil
-}
-
 // Keys returns the indexes of the first and the last key of a command with argc
 // arguments (which ArityOK accepted), and the distance between keys. All are 0
 // for a command without keys.
@@ -166,6 +134,14 @@ func (c *Command) Keys(argc int) (first, last, step int) {
 		last -= (last - first) % step
 	}
 	return first, last, step
+}
+
+// Called returns what args call: c, or its subcommand; nil if it has none of that name. c may be nil.
+func (c *Command) Called(args [][]byte) *Command {
+	if c == nil || len(c.Subcommands) == 0 || len(args) < 2 {
+		return c
+	}
+	return c.Subcommand(args[1])
 }
 
 // Subcommand returns the subcommand of a container command, nil if c has none of

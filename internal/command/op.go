@@ -261,6 +261,10 @@ const (
 	OpFunction
 	OpFCall
 	OpFCallRO
+
+	// OpMove is MOVE of a client. A node is asked for OpMoveKey, which is internal: MoveKey key key, the two being the same one in two databases.
+	OpMove
+	OpMoveKey
 )
 
 // Request is one command on one key as proxy, home and data types see it.
@@ -271,6 +275,8 @@ type Request struct {
 	// Args are the command's arguments, Args[0] its name as the client wrote it and
 	// Args[1] its key. They are borrowed: whoever keeps a request copies them.
 	Args [][]byte
+	// Database is, of a script, the number of the database in which it begins. Other commands need none: their keys say it.
+	Database uint8
 	// Owned says that the arguments may be part of a state: those of up to record.CopiedValue bytes last until the request is
 	// answered, longer ones are nobody else's and never change.
 	Owned bool

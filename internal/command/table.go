@@ -31,6 +31,9 @@ var internalCommands = []*Command{
 	{Name: "batch", Op: OpBatch, Route: RouteSlot, Arity: -3, Flags: FlagWrite, Summary: "Execute commands on keys of one slot at once"},
 	{Name: "watched", Op: OpWatched, Route: RouteSlot, Arity: 2, Flags: FlagReadOnly | FlagFast,
 		KeySpecs: oneKey(KeyRO), Summary: "Return what tells later whether a key has changed"},
+	{Name: "movekey", Op: OpMoveKey, Route: RouteSlot, Arity: 3, Flags: FlagWrite,
+		KeySpecs: []KeySpec{{First: 1, Last: 1, Step: 1, Flags: KeyRW | KeyAccess | KeyDelete}, {First: 2, Last: 2, Step: 1, Flags: KeyOW | KeyInsert}},
+		Summary:  "Move a key to another database"},
 	{Name: "clear", Op: OpClear, Route: RouteCluster, Arity: 1, Flags: FlagWrite,
 		Summary: "Delete every key of a slot"},
 }

@@ -158,5 +158,5 @@ var serverCommands = []*Command{
 		Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Since: "1.0.0", Summary: "Remove all keys from the current database",
 		Complexity: "O(N) where N is the number of keys in the selected database",
-		Limits:     "slot by slot, always complete when `OK` is answered; ASYNC and SYNC are the same"},
+		Limits:     "key by key, for slots have keys of all databases, and so slower than FLUSHALL; always complete when `OK` is answered; ASYNC and SYNC are the same"},
 }

@@ -21,7 +21,6 @@ const (
 // arity, and its subcommands: enough to refuse them as Redis would and to say "not supported yet".
 var unsupportedCommands = []struct{ group, why, commands string }{
 	{"cluster", "a proxy sends no client elsewhere", "asking:1"},
-	{"generic", "there is one database", "move:3"},
 	{"generic", "`quoll import` and `quoll export` copy keys", "migrate:-6"},
 	{"generic", "a write is on a majority of the replicas when it is answered", "wait:3"},
 	{"hyperloglog", internals, "pfdebug:3 pfselftest:1"},
@@ -34,7 +33,7 @@ var unsupportedCommands = []struct{ group, why, commands string }{
 	{"server", replication, "failover:-1 psync:-3 replconf:-1 replicaof:3 role:1 slaveof:3 sync:1"},
 	{"server", "Quoll has no modules", "module:-2:help,list,load,loadex,unload"},
 	{"server", "a proxy sees its own clients only, and does not show anybody what others do", "monitor:1"},
-	{"server", "there is one database", "swapdb:3"},
+	{"server", "the database is a part of the name of each key, and all would have to be renamed", "swapdb:3"},
 	{"server", internals, "debug:-2 lolwut:-1 restore-asking:-4"},
 	{"server", dangerous, "shutdown:-1"},
 	{"sorted-set", blocks, "bzmpop:-5 bzpopmax:-3 bzpopmin:-3"},

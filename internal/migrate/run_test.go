@@ -311,7 +311,7 @@ func TestEndsThatDoNotAnswer(t *testing.T) {
 	_, err = ConnectURL(t.Context(), "http://user:hush@host", "")
 	require.ErrorIs(t, err, ErrURL)
 	require.NotContains(t, err.Error(), "hush")
-	_, err = Connect(t.Context(), []string{"127.0.0.1:1"}, "")
+	_, err = Connect(t.Context(), []string{"127.0.0.1:1"}, 0, "")
 	require.ErrorContains(t, err, "127.0.0.1:1")
 	_, err = FromFile(filepath.Join(t.TempDir(), "none"), 0, 1)
 	require.True(t, errors.Is(err, os.ErrNotExist))

@@ -37,10 +37,13 @@ type Server struct {
 func init() { redis.SetLogger(&logging.VoidLogger{}) } // its errors are returned, too
 
 // Connect connects to a cluster, or a server, at one address or several. It blocks until all have answered. The caller closes it.
-func Connect(ctx context.Context, addresses []string, password string) (*Server, error) {
-	s := &Server{name: strings.Join(addresses, ",")}
+func Connect(ctx context.Context, addresses []string, number int, password string) (*Server, error) {
+	s := &Server{name: strings.Join(addresses, ","), db: number}
+	if number > 0 {
+		s.name += "/" + strconv.Itoa(number)
+	}
 	for _, address := range addresses {
-		s.add(&redis.Options{Addr: address, Password: password})
+		s.add(&redis.Options{Addr: address, DB: number, Password: password})
 	}
 	return s.greet(ctx)
 }

@@ -30,6 +30,7 @@ type ScanRequest struct {
 	Version uint64
 	From    Place
 	Limit   int // about so many records
+	Of      Selection
 	// Slots are the only ones that are asked for, in ascending order; none means all.
 	Slots []uint16
 	// Leaves are those of each of the Slots that are asked for, leaf i as bit i; none means all.
@@ -100,11 +101,11 @@ func AppendScanRequest(dst []byte, r ScanRequest) []byte {
 // appendScan appends what all requests begin with.
 func appendScan(dst []byte, r *ScanRequest) []byte {
 	dst = wire.AppendUint64(AppendVersion(dst, r.Version), uint64(r.From))
-	return wire.AppendUvarint(dst, uint64(r.Limit))
+	return append(wire.AppendUvarint(dst, uint64(r.Limit)), byte(r.Of))
 }
 
 func decodeScan(d *wire.Decoder) ScanRequest {
-	return ScanRequest{Version: d.Uvarint(), From: Place(d.Uint64()), Limit: int(d.Uvarint() & (1<<31 - 1))}
+	return ScanRequest{Version: d.Uvarint(), From: Place(d.Uint64()), Limit: int(d.Uvarint() & (1<<31 - 1)), Of: Selection(d.Byte())}
 }
 
 // DecodeScanRequest decodes it.
@@ -143,10 +144,10 @@ func DecodeScanPage(payload []byte) (ScanPage, error) {
 	return p, d.Done()
 }
 
-// SlotCount is what a replica holds in one slot.
+// SlotCount is what a replica holds in one slot. Others are those of the live records that are of another database than 0.
 type SlotCount struct {
-	Slot         uint16
-	Live, Digest uint64
+	Slot                 uint16
+	Live, Others, Digest uint64
 }
 
 // AppendSlotCounts appends the payload of a reply to MethodStats: the slots that
@@ -156,6 +157,7 @@ func AppendSlotCounts(dst []byte, counts []SlotCount, changed []uint16) []byte {
 	for _, c := range counts {
 		dst = wire.AppendUint16(dst, c.Slot)
 		dst = wire.AppendUvarint(dst, c.Live)
+		dst = wire.AppendUvarint(dst, c.Others)
 		dst = wire.AppendUint64(dst, c.Digest)
 	}
 	return appendSlots(dst, changed)
@@ -164,10 +166,10 @@ func AppendSlotCounts(dst []byte, counts []SlotCount, changed []uint16) []byte {
 // DecodeSlotCounts decodes it.
 func DecodeSlotCounts(payload []byte) (counts []SlotCount, changed []uint16, err error) {
 	d := wire.NewDecoder(payload)
-	n := d.Count(11)
+	n := d.Count(12)
 	counts = make([]SlotCount, 0, n)
 	for range n {
-		counts = append(counts, SlotCount{Slot: d.Uint16(), Live: d.Uvarint(), Digest: d.Uint64()})
+		counts = append(counts, SlotCount{Slot: d.Uint16(), Live: d.Uvarint(), Others: d.Uvarint(), Digest: d.Uint64()})
 	}
 	for d.More() {
 		changed = append(changed, d.Uint16())

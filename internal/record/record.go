@@ -76,14 +76,6 @@ const (
 // Batch is the type of the register's own record of batches (register.BatchKey), and of no client's key.
 const Batch Type = 64
 
-// ReservedPrefix is what keys begin with that are Quoll's own, and of no client.
-const ReservedPrefix = "\xffquoll:"
-
-// Reserved reports whether a key is Quoll's own. It costs a look at one byte for all others.
-func Reserved(key []byte) bool {
-	return len(key) >= len(ReservedPrefix) && key[0] == ReservedPrefix[0] && string(key[:len(ReservedPrefix)]) == ReservedPrefix
-}
-
 // Known reports whether this version of Quoll has the type.
 func (t Type) Known() bool { return t <= SortedSet }
 

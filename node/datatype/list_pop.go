@@ -100,7 +100,7 @@ func lMPop(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, 
 		return refuse(dst, errWrongType)
 	}
 	start := len(dst)
-	return popSome(resp.AppendBulk(resp.AppendArray(dst, 2), req.Args[1]), start, st, req, left, most)
+	return popSome(appendName(resp.AppendArray(dst, 2), req.Args[1]), start, st, req, left, most)
 }
 
 // lMove serves LMOVE with one list, which is turned then.

@@ -24,6 +24,7 @@ var several = [...]severalHandler{
 	command.OpRename:   rename,
 	command.OpRenameNX: renameNX,
 	command.OpCopy:     copyKey,
+	command.OpMoveKey:  moveKey,
 
 	command.OpSMove:     moveMember,
 	command.OpLMove:     lMoveBetween,

@@ -38,7 +38,7 @@ func renamed(k *Keyspace, dst []byte, req *command.Request, onlyNew bool) []byte
 	return append(dst, resp.OK...)
 }
 
-// copyKey serves COPY source destination [DB 0] [REPLACE]. The expiry is copied, too.
+// copyKey serves COPY source destination [DB number] [REPLACE], where the keys are named already as their databases keep them. The expiry is copied, too.
 func copyKey(k *Keyspace, dst []byte, req *command.Request) []byte {
 	replace := false
 	for rest := req.Args[3:]; len(rest) > 0; rest = rest[1:] {
@@ -46,7 +46,7 @@ func copyKey(k *Keyspace, dst []byte, req *command.Request) []byte {
 		case isWord(rest[0], "replace"):
 			replace = true
 		case isWord(rest[0], "db") && len(rest) > 1:
-			if problem := command.DatabaseProblem(rest[1]); problem != "" {
+			if _, problem := command.Database(rest[1]); problem != "" {
 				return resp.AppendError(dst, problem)
 			}
 			rest = rest[1:]
@@ -64,6 +64,14 @@ func copyKey(k *Keyspace, dst []byte, req *command.Request) []byte {
 	}
 	k.set(to, another(st), req)
 	return appendBool(dst, true)
+}
+
+// moveKey serves MoveKey, which is RENAMENX but for a key that there is not.
+func moveKey(k *Keyspace, dst []byte, req *command.Request) []byte {
+	if !k.get(req.Args[1]).Live() {
+		return appendBool(dst, false)
+	}
+	return renameNX(k, dst, req)
 }
 
 // another returns a state for another key. It has an object of its own: a store notes in the parts of an object where it keeps them, and that is for one key. What a batch

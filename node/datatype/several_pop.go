@@ -5,6 +5,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 )
@@ -95,6 +96,12 @@ func popFirst(k *Keyspace, dst []byte, req *command.Request) []byte {
 		}
 	}
 	return resp.AppendNullArray(dst, req.RESP3)
+}
+
+// appendName appends a key as its client has named it.
+func appendName(dst, name []byte) []byte {
+	_, key := database.Split(name)
+	return resp.AppendBulk(dst, key)
 }
 
 // parsePop returns the keys of LMPOP or ZMPOP, and what is behind them: the end, and the count if there is one.

@@ -124,7 +124,7 @@ func zMPop(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, 
 	}
 	z, start := zsetIn(st), len(dst)
 	n := int(min(most, int64(z.count())))
-	dst = resp.AppendBulk(resp.AppendArray(dst, 2), req.Args[1])
+	dst = appendName(resp.AppendArray(dst, 2), req.Args[1])
 	return z.pop(dst, start, st, n, reverse, memberReply{resp3: req.RESP3, scores: true, pairs: true})
 }
 

@@ -74,6 +74,8 @@ type SlotStats struct {
 	// Live and Tombstones count records by whether their state is live (an expired
 	// record that nobody has looked at yet is live).
 	Live, Tombstones uint64
+	// Others are those of the live records that are of another database than 0.
+	Others uint64
 	// Bytes is the length of the live keys and values.
 	Bytes uint64
 	// Digest is the sum of a 64-bit mix of the versions of the live records. Two

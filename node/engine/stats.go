@@ -3,6 +3,7 @@ package engine
 import (
 	"sync/atomic"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/prefetch"
 	"github.com/quolldb/quoll/internal/record"
 )
@@ -27,9 +28,7 @@ func (s *SlotStats) Add(key []byte, rec record.Record) {
 		s.TombstoneDigest += Mix(rec.Version)
 		return
 	}
-	if !record.Reserved(key) { // no client has it
-		s.Live++
-	}
+	s.count(key, 1)
 	s.Bytes += uint64(len(key) + rec.State.Size())
 	s.Digest += Mix(rec.Version)
 }
@@ -41,16 +40,25 @@ func (s *SlotStats) Remove(key []byte, rec record.Record) {
 		s.TombstoneDigest -= Mix(rec.Version)
 		return
 	}
-	if !record.Reserved(key) { // no client has it
-		s.Live--
-	}
+	s.count(key, ^uint64(0))
 	s.Bytes -= uint64(len(key) + rec.State.Size())
 	s.Digest -= Mix(rec.Version)
+}
+
+// count adds n to what counts live keys. No client has Quoll's own.
+func (s *SlotStats) count(key []byte, n uint64) {
+	if !database.Reserved(key) {
+		s.Live += n
+	} else if number, _ := database.Split(key); number > 0 {
+		s.Live += n
+		s.Others += n
+	}
 }
 
 // Merge adds the counts of another slot.
 func (s *SlotStats) Merge(other SlotStats) {
 	s.Live += other.Live
+	s.Others += other.Others
 	s.Tombstones += other.Tombstones
 	s.Bytes += other.Bytes
 	s.Digest += other.Digest
@@ -81,7 +89,7 @@ func scramble(x uint64) uint64 {
 // reads the leaves; the stats are read by anybody at any time, and what is read of several may be of
 // different moments.
 type Counters struct {
-	live, tombstones, bytes, digest, tombstoneDigest atomic.Uint64
+	live, others, tombstones, bytes, digest, tombstoneDigest atomic.Uint64
 	// leaves is nil while the slot holds nothing: 512 bytes, which an empty slot does not need.
 	leaves *Leaves
 }
@@ -90,6 +98,7 @@ type Counters struct {
 func (c *Counters) Load() SlotStats {
 	return SlotStats{
 		Live:            c.live.Load(),
+		Others:          c.others.Load(),
 		Tombstones:      c.tombstones.Load(),
 		Bytes:           c.bytes.Load(),
 		Digest:          c.digest.Load(),
@@ -151,6 +160,7 @@ func (c *Counters) Replace(s SlotStats, leaves Leaves) {
 
 func (c *Counters) store(s SlotStats) {
 	storeChanged(&c.live, s.Live)
+	storeChanged(&c.others, s.Others)
 	storeChanged(&c.tombstones, s.Tombstones)
 	storeChanged(&c.bytes, s.Bytes)
 	storeChanged(&c.digest, s.Digest)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/script"
@@ -29,6 +30,7 @@ type scriptRun struct {
 	keys    *datatype.Keyspace
 	command *command.Request
 	now     int64
+	number  int // of the database that commands are executed in: the client's, until SELECT
 	program *script.Program
 	dropped string // why nothing of the batch may be done
 }
@@ -51,7 +53,7 @@ func (r *scriptRun) append(dst []byte) []byte {
 	r.keys.Guess()
 	end := time.Now().Add(scriptTime)
 	late := false
-	run := script.Run{Keys: args[3 : 3+n], Args: args[3+n:], RESP3: r.command.RESP3, SHA: s.sha, Call: r.call, Log: r.log,
+	run := script.Run{Keys: r.clientsNames(args[3 : 3+n]), Args: args[3+n:], RESP3: r.command.RESP3, SHA: s.sha, Call: r.call, Log: r.log,
 		Interrupted: func() bool {
 			late = late || time.Now().After(end)
 			return late || len(r.keys.Missing()) > mostMissing
@@ -61,6 +63,18 @@ func (r *scriptRun) append(dst []byte) []byte {
 		r.dropped = errScriptTime
 	}
 	return dst
+}
+
+// clientsNames returns keys as the client has named them, all in the database that it is in, which the script begins in.
+func (r *scriptRun) clientsNames(names [][]byte) [][]byte {
+	if r.number == 0 {
+		return names
+	}
+	keys := make([][]byte, len(names))
+	for i, name := range names {
+		_, keys[i] = database.Split(name)
+	}
+	return keys
 }
 
 // call executes a command of a script.
@@ -86,7 +100,13 @@ func (r *scriptRun) call(args [][]byte, resp3 bool) []byte {
 	for i, arg := range args {
 		own[i] = append([]byte(nil), arg...)
 	}
-	req := command.Request{Op: cmd.Op, RESP3: resp3, Args: own, Owned: true}
+	if called := cmd.Called(own); called != nil {
+		var problem string
+		if own, problem = called.In(r.number, own); problem != "" {
+			return resp.AppendError(nil, problem)
+		}
+	}
+	req := command.Request{Op: cmd.Sent(), RESP3: resp3, Args: own, Owned: true}
 	return r.keys.Execute(nil, &req)
 }
 
@@ -105,10 +125,12 @@ func (r *scriptRun) local(cmd *command.Command, args [][]byte) []byte {
 		reply = resp.AppendBulk(reply, strconv.FormatInt(r.now/1000, 10))
 		return resp.AppendBulk(reply, strconv.FormatInt(r.now%1000*1000, 10))
 	case command.OpSelect:
-		if string(args[1]) == "0" {
-			return []byte(resp.OK)
+		number, problem := command.Database(args[1])
+		if problem != "" {
+			return resp.AppendError(nil, problem)
 		}
-		return resp.AppendError(nil, "ERR DB index is out of range")
+		r.number = number
+		return []byte(resp.OK)
 	}
 	return resp.AppendError(nil, "ERR '"+strings.ToUpper(cmd.Name)+"' is of a connection, and cannot be in a script of Quoll")
 }

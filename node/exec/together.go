@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/node/datatype"
@@ -16,7 +17,7 @@ import (
 var (
 	errCommand   = errors.New("ERR a command of this transaction is not known to the node; proxy and node may be of different versions; nothing was done")
 	errCrossSlot = errors.New(command.ErrCrossSlot)
-	errReserved  = fmt.Errorf("ERR keys that begin with %q are Quoll's own; nothing was done", record.ReservedPrefix)
+	errReserved  = fmt.Errorf("ERR keys that begin with %q are Quoll's own; nothing was done", database.Prefix)
 )
 
 const (
@@ -52,7 +53,7 @@ func (e *Executor) prepareBatch(r *register.Request) (reads, grows bool, err err
 	}
 	slot := ring.SlotOf(keys[0])
 	for _, key := range keys {
-		if record.Reserved(key) {
+		if database.Own(key) {
 			return false, false, errReserved
 		}
 		if ring.SlotOf(key) != slot {
@@ -116,7 +117,7 @@ func (b *batch) execute(dst []byte, keys *datatype.Keyspace, held []record.Recor
 		case command.OpWatched:
 			dst = resp.AppendBulk(dst, appendSeen(nil, &held[keys.Index(c.Args[1])]))
 		case command.OpEval, command.OpEvalRO, command.OpEvalSHA, command.OpEvalSHARO:
-			run := scriptRun{exec: b.exec, keys: keys, command: c, now: now}
+			run := scriptRun{exec: b.exec, keys: keys, command: c, now: now, number: int(c.Database)}
 			if dst = run.append(dst); run.dropped != "" {
 				return dst, run.dropped
 			}

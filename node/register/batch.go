@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -12,7 +13,7 @@ import (
 // to be written is written there first, and is decided with that. Only then do its keys get it, each in a write of its own. See protocol.md, B1 to B8.
 
 // BatchKey is the key of the record that says what a slot's last batch writes. It is in every slot that has had one. No client has it.
-var BatchKey = []byte(record.ReservedPrefix + "batch")
+var BatchKey = []byte(database.Prefix + "batch")
 
 // batchRecord is the state of BatchKey: the keys of a batch, or of several that were proposed together. Without any it is closed: the keys have what they
 // were to get.

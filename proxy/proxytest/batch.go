@@ -64,6 +64,10 @@ func (c *Cluster) runWhole(key []byte, req *command.Request) []byte {
 		reply = resp.AppendInt(nil, n)
 	case command.OpCopy:
 		reply = c.runCopy(req.Args)
+	case command.OpMoveKey:
+		if reply = c.runCopy(req.Args); reply[1] == '1' {
+			c.remove(string(req.Args[1]))
+		}
 	default:
 		reply = c.run(*req)
 	}

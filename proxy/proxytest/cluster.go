@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
@@ -131,7 +132,7 @@ func boolReply(yes bool) []byte {
 }
 
 // Scan implements route.Cluster. It goes by slot and splits none: a cursor is a slot.
-func (c *Cluster) Scan(_ context.Context, from route.Cursor, count int) ([]route.ScanEntry, route.Cursor, error) {
+func (c *Cluster) Scan(_ context.Context, number int, from route.Cursor, count int) ([]route.ScanEntry, route.Cursor, error) {
 	c.Lock()
 	defer c.Unlock()
 	slotOf := func(key string) int { return int(ring.SlotOf([]byte(key))) }
@@ -140,10 +141,11 @@ func (c *Cluster) Scan(_ context.Context, from route.Cursor, count int) ([]route
 	})
 	var entries []route.ScanEntry
 	for i, key := range keys {
-		if route.Cursor(slotOf(key)) < from {
+		of, name := database.Split([]byte(key))
+		if route.Cursor(slotOf(key)) < from || of != number {
 			continue
 		}
-		entries = append(entries, route.ScanEntry{Key: []byte(key), Type: record.String})
+		entries = append(entries, route.ScanEntry{Key: name, Type: record.String})
 		if len(entries) >= count && i+1 < len(keys) && slotOf(keys[i+1]) != slotOf(key) {
 			return entries, route.Cursor(slotOf(key) + 1), c.Err
 		}
@@ -152,10 +154,20 @@ func (c *Cluster) Scan(_ context.Context, from route.Cursor, count int) ([]route
 }
 
 // DBSize implements route.Cluster.
-func (c *Cluster) DBSize(context.Context) (int64, error) {
+func (c *Cluster) DBSize(ctx context.Context, number int) (int64, error) {
+	sizes, err := c.DBSizes(ctx)
+	return sizes[number], err
+}
+
+// DBSizes implements route.Cluster.
+func (c *Cluster) DBSizes(context.Context) (sizes [database.Count]int64, err error) {
 	c.Lock()
 	defer c.Unlock()
-	return int64(len(c.Data)), c.Err
+	for key := range c.Data {
+		number, _ := database.Split([]byte(key))
+		sizes[number]++
+	}
+	return sizes, c.Err
 }
 
 // FlushAll implements route.Cluster.
@@ -184,11 +196,13 @@ func (c *Cluster) Loading() error {
 }
 
 // RandomKey implements route.Cluster.
-func (c *Cluster) RandomKey(context.Context) ([]byte, error) {
+func (c *Cluster) RandomKey(_ context.Context, number int) ([]byte, error) {
 	c.Lock()
 	defer c.Unlock()
 	for key := range c.Data {
-		return []byte(key), c.Err
+		if of, name := database.Split([]byte(key)); of == number {
+			return name, c.Err
+		}
 	}
 	return nil, c.Err
 }

@@ -14,9 +14,6 @@ type Op struct {
 	// tried first.
 	Write bool
 
-	// Own says that the key is Quoll's own (record.Reserved), which is refused otherwise.
-	Own bool
-
 	// Outcome and Reply are set by Execute. Reply is a complete RESP reply: what the command answered, or an error that says
 	// why it was not done (NotDone), or that this is not known (Unknown). It belongs to the batch and is valid until the batch is Reset.
 	Outcome answer.Outcome

@@ -3,6 +3,7 @@ package route
 import (
 	"context"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -33,19 +34,22 @@ type Cluster interface {
 	// time-out, even for nodes that are behind. It does not block.
 	EndWaiting()
 
-	// Scan returns the live keys from the cursor on, about count of them (more or
-	// fewer, maybe none), and the cursor to go on from, zero at the end. A key that is
+	// Scan returns the live keys of a database from the cursor on, about count of them (more or
+	// fewer, maybe none), by the client's names, and the cursor to go on from, zero at the end. A key that is
 	// there during the whole iteration is returned at least once; one that was never
 	// there during it is not returned. The keys are the caller's.
-	Scan(ctx context.Context, from Cursor, count int) ([]ScanEntry, Cursor, error)
+	Scan(ctx context.Context, number int, from Cursor, count int) ([]ScanEntry, Cursor, error)
 
-	// DBSize counts the live keys. It is exact while nobody writes.
-	DBSize(ctx context.Context) (int64, error)
+	// DBSize counts the live keys of a database. It is exact while nobody writes. Databases other than 0 take as long as all their keys together.
+	DBSize(ctx context.Context, number int) (int64, error)
 
-	// FlushAll deletes every key, atomically per slot. An error says whether some slots
+	// DBSizes is DBSize for all databases.
+	DBSizes(ctx context.Context) ([database.Count]int64, error)
+
+	// FlushAll deletes every key of all databases, atomically per slot. An error says whether some slots
 	// may have been cleared.
 	FlushAll(ctx context.Context) error
 
-	// RandomKey returns some live key, nil if there is none.
-	RandomKey(ctx context.Context) ([]byte, error)
+	// RandomKey returns some live key of a database, by the client's name, nil if there is none.
+	RandomKey(ctx context.Context, number int) ([]byte, error)
 }

@@ -4,28 +4,44 @@ import (
 	"context"
 	"slices"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/ring"
 )
 
-// DBSize implements Cluster: it takes the number for each slot that a majority of
-// replicas holds the same records of, and scans the others.
-func (c *Coordinator) DBSize(ctx context.Context) (int64, error) {
+// DBSize implements Cluster.
+func (c *Coordinator) DBSize(ctx context.Context, number int) (int64, error) {
+	sizes, err := c.sizes(ctx, number > 0)
+	return sizes[number], err
+}
+
+// DBSizes implements Cluster.
+func (c *Coordinator) DBSizes(ctx context.Context) ([database.Count]int64, error) {
+	return c.sizes(ctx, true)
+}
+
+// sizes counts the keys of the databases, those above 0 if others is set. It takes the number for each slot that a majority of replicas holds the same records of,
+// and scans the other slots. Nodes only know how many keys are of other databases than 0, so these are scanned.
+func (c *Coordinator) sizes(ctx context.Context, others bool) (sizes [database.Count]int64, err error) {
 	view, counts, err := c.slotCounts(ctx)
 	if err != nil {
-		return 0, err
+		return sizes, err
 	}
-	total := int64(0)
+	all := int64(0)
 	for slot := range uint16(ring.Slots) {
 		n, agreed := agreedCount(view, slot, counts)
 		if !agreed {
 			if n, err = c.countSlot(ctx, slot); err != nil {
-				return 0, err
+				return sizes, err
 			}
 		}
-		total += n
+		sizes[0] += int64(n.Live - n.Others)
+		all += int64(n.Others)
 	}
-	return total, nil
+	if !others || all == 0 {
+		return sizes, nil
+	}
+	return sizes, c.countOthers(ctx, &sizes)
 }
 
 // slotCount is what one node holds, by slot; changed are those of which it tells nothing, for others hold them since.
@@ -76,9 +92,9 @@ func anyChanged(counts *everybody[*slotCount]) bool {
 	return slices.ContainsFunc(counts.answers, func(n **slotCount) bool { return n != nil && (*n).changed != ring.SlotSet{} })
 }
 
-// agreedCount returns the number of live records of a slot if a majority of its
+// agreedCount returns the numbers of live records of a slot if a majority of its
 // replicas holds the same ones, and while it is joint one of those that it moves to, too.
-func agreedCount(view *ringView, slot uint16, counts *everybody[*slotCount]) (int64, bool) {
+func agreedCount(view *ringView, slot uint16, counts *everybody[*slotCount]) (protocol.SlotCount, bool) {
 	for node := range view.nodes {
 		if !counts.votes(view, node, slot) || !tells(counts, node, slot) {
 			continue
@@ -89,29 +105,49 @@ func agreedCount(view *ringView, slot uint16, counts *everybody[*slotCount]) (in
 			return tells(counts, other, slot) && theirs.Live == mine.Live && theirs.Digest == mine.Digest
 		}
 		if counts.most(view, slot, same) {
-			return int64(mine.Live), true
+			return mine, true
 		}
 	}
-	return 0, false
+	return protocol.SlotCount{}, false
 }
 
 // scanPage is how many records a page of an internal scan has.
 const scanPage = 1000
 
-func (c *Coordinator) countSlot(ctx context.Context, slot uint16) (int64, error) {
-	n := int64(0)
+// countSlot counts the live records of a slot.
+func (c *Coordinator) countSlot(ctx context.Context, slot uint16) (n protocol.SlotCount, err error) {
 	end := protocol.NewPlace(slot+1, 0)
 	for at := protocol.NewPlace(slot, 0); at < end; {
-		entries, next, err := c.scan(ctx, at, scanPage)
+		entries, next, err := c.scan(ctx, 0, at, scanPage)
 		if err != nil {
-			return 0, err
+			return n, err
 		}
 		for _, e := range entries {
-			if ring.SlotOf(e.Key) == slot {
-				n++
+			if ring.SlotOf(e.Key) != slot {
+				continue
+			}
+			n.Live++
+			if number, _ := database.Split(e.Key); number > 0 {
+				n.Others++
 			}
 		}
 		at = next
 	}
 	return n, nil
+}
+
+// countOthers counts the keys of the databases other than 0.
+func (c *Coordinator) countOthers(ctx context.Context, sizes *[database.Count]int64) error {
+	for at := protocol.Place(0); at < protocol.EndPlace; {
+		entries, next, err := c.scan(ctx, protocol.OfOthers, at, scanPage)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			number, _ := database.Split(e.Key)
+			sizes[number]++
+		}
+		at = next
+	}
+	return nil
 }

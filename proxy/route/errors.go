@@ -2,10 +2,8 @@ package route
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/quolldb/quoll/internal/protocol/answer"
-	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 )
 
@@ -71,7 +69,6 @@ var errPartlyFlushed = &ReplyError{Outcome: answer.Unknown, Text: "UNKNOWN not e
 var errOvertaken = Refuse("ERR this command could not be executed before a later one on the same key in the same pipeline; nothing was done")
 
 // errReserved: the key is Quoll's own.
-var errReserved = Refuse(fmt.Sprintf("ERR keys that begin with %q are Quoll's own; nothing was done. Choose another name", record.ReservedPrefix))
 
 // errTooLarge: the operation does not fit into a frame of the peer protocol.
 var errTooLarge = Refuse("ERR the command is too large for the cluster's peer protocol; nothing was done")

@@ -2,8 +2,6 @@ package route
 
 import (
 	"time"
-
-	"github.com/quolldb/quoll/internal/record"
 )
 
 // Execute implements Cluster. It works in rounds: whatever is ready is sent, one
@@ -19,11 +17,8 @@ func (c *Coordinator) Execute(b *Batch) {
 	view := c.ring.Load()
 	s.view = view
 	ready := view != nil && len(b.Ops) <= maxOpsRun
-	switch {
-	case !ready:
+	if !ready {
 		s.failAll(ErrNotReady)
-	case s.reserved:
-		s.failReserved(b.Ops)
 	}
 	s.mu.Unlock()
 	if !ready {
@@ -45,15 +40,6 @@ func (c *Coordinator) Execute(b *Batch) {
 func (s *batchState) failAll(err *ReplyError) {
 	for i := range s.ops {
 		s.fail(&s.ops[i], err)
-	}
-}
-
-// failReserved refuses operations on keys that no client has.
-func (s *batchState) failReserved(ops []Op) {
-	for i := range s.ops {
-		if !ops[i].Own && record.Reserved(ops[i].key()) {
-			s.fail(&s.ops[i], errReserved)
-		}
 	}
 }
 

@@ -21,7 +21,7 @@ func (c *Coordinator) FlushAll(ctx context.Context) error {
 	b := new(Batch)
 	args := [][]byte{[]byte("clear")}
 	for slot := range uint16(ring.Slots) {
-		if n, agreed := agreedCount(view, slot, counts); !agreed || n > 0 {
+		if n, agreed := agreedCount(view, slot, counts); !agreed || n.Live > 0 {
 			i := b.Add(command.Request{Op: command.OpClear, Args: args}, true)
 			b.Ops[i].keyless, b.Ops[i].slot = true, slot
 		}

@@ -40,7 +40,7 @@ func FuzzScanWithALiar(f *testing.F) {
 		count = max(1, count)
 		for at, pages := Cursor(0), 0; ; pages++ {
 			require.LessOrEqual(t, pages, len(all)+len(payload))
-			entries, next, err := c.Scan(context.Background(), at, count)
+			entries, next, err := c.Scan(context.Background(), 0, at, count)
 			require.NoError(t, err)
 			for _, e := range entries {
 				keys = append(keys, string(e.Key))
@@ -53,7 +53,7 @@ func FuzzScanWithALiar(f *testing.F) {
 		}
 		slices.Sort(keys)
 		require.Equal(t, all, slices.Compact(keys))
-		n, err := c.DBSize(context.Background())
+		n, err := c.DBSize(context.Background(), 0)
 		require.NoError(t, err)
 		require.EqualValues(t, len(all), n)
 	})

@@ -253,7 +253,7 @@ func TestAScanFindsWhatIsThereWhileSlotsMove(t *testing.T) {
 				m.settle()
 				<-stop
 			}()
-			entries, next, err := c.Scan(context.Background(), at, rapid.IntRange(1, 9).Draw(t, "count"))
+			entries, next, err := c.Scan(context.Background(), 0, at, rapid.IntRange(1, 9).Draw(t, "count"))
 			close(stop)
 			<-stopped
 			require.NoError(t, err)

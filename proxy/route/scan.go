@@ -5,6 +5,7 @@ import (
 	"context"
 	"math/rand/v2"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/ring"
 )
@@ -16,7 +17,7 @@ import (
 // key, a quorum read decides.
 
 // Scan implements Cluster.
-func (c *Coordinator) Scan(ctx context.Context, from Cursor, count int) ([]ScanEntry, Cursor, error) {
+func (c *Coordinator) Scan(ctx context.Context, number int, from Cursor, count int) ([]ScanEntry, Cursor, error) {
 	if c.ring.Load() == nil {
 		return nil, 0, ErrNotReady
 	}
@@ -25,11 +26,13 @@ func (c *Coordinator) Scan(ctx context.Context, from Cursor, count int) ([]ScanE
 	}
 	var all []ScanEntry
 	for place := from.place(); ; { // several times only if very many keys are at places without a cursor
-		entries, next, err := c.scan(ctx, place, count)
+		entries, next, err := c.scan(ctx, protocol.OfDatabase(number), place, count)
 		if err != nil {
 			return nil, 0, err
 		}
-		all = append(all, entries...)
+		for _, e := range entries {
+			all = append(all, ScanEntry{Key: clientsName(e.Key), Type: e.Type})
+		}
 		if next == protocol.EndPlace {
 			return all, 0, nil
 		}
@@ -40,19 +43,25 @@ func (c *Coordinator) Scan(ctx context.Context, from Cursor, count int) ([]ScanE
 	}
 }
 
+// clientsName returns a key as its client has named it.
+func clientsName(name []byte) []byte {
+	_, key := database.Split(name)
+	return key
+}
+
 // scan lists what is from a place on. It ends at one that has a cursor, if there is one on the way.
-func (c *Coordinator) scan(ctx context.Context, from protocol.Place, count int) (entries []ScanEntry, next protocol.Place, err error) {
+func (c *Coordinator) scan(ctx context.Context, of protocol.Selection, from protocol.Place, count int) (entries []ScanEntry, next protocol.Place, err error) {
 	err = c.asOfOneRing(ctx, func(view *ringView) (changing bool, err error) {
-		entries, next, changing, err = c.scanIn(ctx, view, from, count)
+		entries, next, changing, err = c.scanIn(ctx, view, of, from, count)
 		return changing, err
 	})
 	return entries, next, err
 }
 
 // scanIn is scan as one version of the ring has it.
-func (c *Coordinator) scanIn(ctx context.Context, view *ringView, from protocol.Place, count int) (entries []ScanEntry, next protocol.Place, changing bool, err error) {
+func (c *Coordinator) scanIn(ctx context.Context, view *ringView, of protocol.Selection, from protocol.Place, count int) (entries []ScanEntry, next protocol.Place, changing bool, err error) {
 	pages := askAll(ctx, c, view, protocol.MethodScan, func(version uint64) []byte {
-		return protocol.AppendScanRequest(nil, protocol.ScanRequest{Version: version, From: from, Limit: count})
+		return protocol.AppendScanRequest(nil, protocol.ScanRequest{Version: version, From: from, Limit: count, Of: of})
 	}, func(payload []byte) (protocol.ScanPage, error) {
 		page, err := protocol.DecodeScanPage(payload)
 		return page, cmp.Or(err, page.Check(protocol.ScanRequest{From: from, Limit: count}))
@@ -78,19 +87,19 @@ func (c *Coordinator) scanIn(ctx context.Context, view *ringView, from protocol.
 
 // RandomKey implements Cluster: it scans from a random place on, and from the start
 // if there is nothing behind it.
-func (c *Coordinator) RandomKey(ctx context.Context) ([]byte, error) {
+func (c *Coordinator) RandomKey(ctx context.Context, number int) ([]byte, error) {
 	if c.ring.Load() == nil {
 		return nil, ErrNotReady
 	}
 	place := protocol.NewPlace(uint16(rand.IntN(ring.Slots)), rand.Uint64N(1<<48))
 	for _, at := range []protocol.Place{place, 0} {
 		for at < protocol.EndPlace {
-			entries, next, err := c.scan(ctx, at, 10)
+			entries, next, err := c.scan(ctx, protocol.OfDatabase(number), at, 10)
 			if err != nil {
 				return nil, err
 			}
 			if len(entries) > 0 {
-				return entries[rand.IntN(len(entries))].Key, nil
+				return clientsName(entries[rand.IntN(len(entries))].Key), nil
 			}
 			at = next
 		}

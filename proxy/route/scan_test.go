@@ -20,7 +20,7 @@ func scanAll(t *testing.T, c *Coordinator, count int) (keys []string, pages int)
 	t.Helper()
 	at := Cursor(0)
 	for {
-		entries, next, err := c.Scan(context.Background(), at, count)
+		entries, next, err := c.Scan(context.Background(), 0, at, count)
 		require.NoError(t, err)
 		pages++
 		for _, e := range entries {
@@ -72,7 +72,7 @@ func TestScanOfAllReplicas(t *testing.T) {
 	f.awaitUp(c, 2)
 	keys, _ = scanAll(t, c, 70)
 	require.ElementsMatch(t, all, keys, "a majority is enough")
-	n, err := c.DBSize(context.Background())
+	n, err := c.DBSize(context.Background(), 0)
 	require.NoError(t, err)
 	require.EqualValues(t, 500, n)
 }
@@ -92,7 +92,7 @@ func TestScanOfARingLargerThanItsReplicas(t *testing.T) {
 	f.awaitUp(c, 4)
 	keys, _ = scanAll(t, c, 40)
 	require.ElementsMatch(t, all, keys)
-	n, err := c.DBSize(context.Background())
+	n, err := c.DBSize(context.Background(), 0)
 	require.NoError(t, err)
 	require.EqualValues(t, 300, n)
 }
@@ -126,7 +126,7 @@ func TestDBSizeWhereReplicasDiffer(t *testing.T) {
 	f.hold(1, record.String, []string{"{x}a"}, 1, 2) // each holds two in this slot
 	f.hold(1, record.String, []string{"{x}b"}, 2, 3)
 	f.hold(1, record.String, []string{"{x}c"}, 3, 1)
-	n, err := c.DBSize(context.Background())
+	n, err := c.DBSize(context.Background(), 0)
 	require.NoError(t, err)
 	require.EqualValues(t, 103, n)
 	require.Equal(t, 1, f.nodes[0].scanned)
@@ -141,11 +141,11 @@ func TestScanWithoutMajority(t *testing.T) {
 	f.nodes[1].setDown(true)
 	f.awaitUp(c, 1)
 	ctx := context.Background()
-	_, _, err := c.Scan(ctx, 0, 10)
+	_, _, err := c.Scan(ctx, 0, 0, 10)
 	require.ErrorIs(t, err, ErrNoMajority)
-	_, err = c.DBSize(ctx)
+	_, err = c.DBSize(ctx, 0)
 	require.ErrorIs(t, err, ErrNoMajority)
-	_, err = c.RandomKey(ctx)
+	_, err = c.RandomKey(ctx, 0)
 	require.ErrorIs(t, err, ErrNoMajority)
 	require.ErrorIs(t, c.FlushAll(ctx), ErrNoMajority)
 }
@@ -171,7 +171,7 @@ func TestScanFromStrangeCursors(t *testing.T) {
 	c := f.coordinator(patient)
 	f.hold(1, record.String, numbered("k", 10), 1, 2, 3)
 	for _, at := range []Cursor{1 << 62, 1<<64 - 1, endCursor, endCursor - 1} {
-		entries, next, err := c.Scan(context.Background(), at, 10)
+		entries, next, err := c.Scan(context.Background(), 0, at, 10)
 		require.NoError(t, err)
 		require.Empty(t, entries)
 		require.Zero(t, next)
@@ -182,7 +182,7 @@ func TestRandomKeyOfTheCluster(t *testing.T) {
 	t.Parallel()
 	f := startRing(t, 3)
 	c := f.coordinator(patient)
-	key, err := c.RandomKey(context.Background())
+	key, err := c.RandomKey(context.Background(), 0)
 	require.NoError(t, err)
 	require.Nil(t, key)
 
@@ -190,7 +190,7 @@ func TestRandomKeyOfTheCluster(t *testing.T) {
 	f.hold(1, record.String, all, 1, 2, 3)
 	found := map[string]bool{}
 	for range 40 {
-		key, err := c.RandomKey(context.Background())
+		key, err := c.RandomKey(context.Background(), 0)
 		require.NoError(t, err)
 		require.Contains(t, all, string(key))
 		found[string(key)] = true
@@ -284,7 +284,7 @@ func TestScanWithANodeThatLies(t *testing.T) {
 		liar.mu.Unlock()
 		var keys []string
 		for at := Cursor(0); ; {
-			entries, next, err := c.Scan(ctx, at, 7)
+			entries, next, err := c.Scan(ctx, 0, at, 7)
 			require.NoError(t, err, name)
 			for _, e := range entries {
 				keys = append(keys, string(e.Key))
@@ -296,10 +296,10 @@ func TestScanWithANodeThatLies(t *testing.T) {
 			at = next
 		}
 		require.ElementsMatch(t, all, keys, name)
-		n, err := c.DBSize(ctx)
+		n, err := c.DBSize(ctx, 0)
 		require.NoError(t, err, name)
 		require.EqualValues(t, len(all), n, name)
-		_, err = c.RandomKey(ctx)
+		_, err = c.RandomKey(ctx, 0)
 		require.NoError(t, err, name)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol/answer"
-	"github.com/quolldb/quoll/internal/record"
 )
 
 // batchState is what the coordinator keeps with a batch while it is executed. The
@@ -33,7 +32,6 @@ type batchState struct {
 	timer              *time.Timer
 	lost               time.Duration // by pauses, as far as it has been allowed for
 	slow               bool          // it took longer than the operation time-out
-	reserved           bool          // some keys are no client's
 	grace              time.Duration // that what is sent then has at least
 	frames             []nodeFrame   // by nodeLink.index
 	chains             chainTable
@@ -67,7 +65,7 @@ func (b *Batch) begin() {
 	}
 	s.replies.reset(maxKeptShared)
 	s.pending, s.ready, s.blocked = len(b.Ops), len(b.Ops), 0
-	s.slow, s.reserved = false, false
+	s.slow = false
 	s.parts, s.finished, s.eager = s.parts[:0], s.finished[:0], b.OnPart != nil
 	if cap(s.ops) < len(b.Ops) {
 		s.ops = make([]opState, len(b.Ops))
@@ -89,7 +87,6 @@ func (b *Batch) beginPart(first, end int) {
 	for i := first; i < end; i++ {
 		s.ops[i] = opState{slot: b.Ops[i].slotOf(), index: int32(i), part: int32(len(s.parts)),
 			before: -1, chain: -1, viaHome: b.Ops[i].Write || b.Ops[i].Req.Op == command.OpBatch}
-		s.reserved = s.reserved || !b.Ops[i].Own && record.Reserved(b.Ops[i].key())
 	}
 	s.parts = append(s.parts, partState{first: first, end: end, pending: end - first})
 	if end-first > 1 {

@@ -15,6 +15,8 @@ type clientInfo struct {
 	command atomic.Pointer[command.Command]
 	// queued is how many commands wait for EXEC, and 1 more; 0 if there is no transaction. watching is how many keys are watched.
 	queued, watching atomic.Int64
+	// database is its number.
+	database atomic.Int64
 
 	mu                          sync.Mutex
 	name, libName, libVersion   string
@@ -75,10 +77,10 @@ func (s *Session) describe(dst []byte, now time.Time) []byte {
 	}
 	messages, waiting := s.conn.Waiting()
 	idle := max(0, now.UnixMilli()-s.conn.Active()) / 1000
-	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=0 sub=0 psub=0 ssub=0 multi=%d watch=%d "+
+	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=0 psub=0 ssub=0 multi=%d watch=%d "+
 		"qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=%d omem=%d tot-mem=0 events=r cmd=%s user=%s redir=%d resp=%d "+
 		"lib-name=%s lib-ver=%s\n",
-		s.conn.ID(), s.conn.RemoteAddr(), s.conn.LocalAddr(), info.name, int(now.Sub(s.conn.Created()).Seconds()), idle, flags, queued, info.watching.Load(),
+		s.conn.ID(), s.conn.RemoteAddr(), s.conn.LocalAddr(), info.name, int(now.Sub(s.conn.Created()).Seconds()), idle, flags, info.database.Load(), queued, info.watching.Load(),
 		messages, waiting, name, defaultUser, info.tracking.redirect(), protocol, info.libName, info.libVersion)
 }
 

@@ -17,7 +17,6 @@ var (
 	errNotInteger = route.Refuse("ERR value is not an integer or out of range")
 	errNotStrings = route.Refuse("ERR The specified keys must contain string values")
 	errNoSketch   = route.Refuse("INVALIDOBJ Corrupted HLL object detected")
-	errDBIndex    = route.Refuse(command.ErrDatabase)
 	errNoAuth     = route.Refuse("NOAUTH Authentication required.")
 	errWrongPass  = route.Refuse("WRONGPASS invalid username-password pair or user is disabled.")
 	// errTooManyPasswords says nothing of the password that was given.

@@ -43,6 +43,7 @@ func (s *Session) eval(cmd *command.Command, args [][]byte) {
 		s.refuse(cmd.Op, err)
 		return
 	}
+	sent.Database = uint8(s.database)
 	if len(keys) == 0 {
 		keys = [][]byte{[]byte(sha)} // anywhere
 	}

@@ -50,6 +50,7 @@ func (s *Session) transaction() command.Request {
 				sent = script
 			}
 		}
+		sent.Database = uint8(q.database)
 		if q.op != command.OpNone {
 			b.Commands = append(b.Commands, sent)
 		}

@@ -33,5 +33,5 @@ var handlers = [maxOps]handler{
 	command.OpDBSize:    runDBSize,
 	command.OpRandomKey: runRandomKey,
 	command.OpFlushAll:  runFlushAll,
-	command.OpFlushDB:   runFlushAll,
+	command.OpFlushDB:   runFlushDB,
 }

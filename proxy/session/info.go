@@ -183,10 +183,15 @@ func infoErrorStats(s *Session) (fields []parameter) {
 // infoKeyspace counts the cluster's keys. How many of them expire is not counted;
 // 0 is there because programs expect the field. When the cluster cannot be asked
 // the section is empty.
-func infoKeyspace(s *Session) []parameter {
-	keys, err := s.service.cluster.DBSize(s.conn.Server().Context())
-	if err != nil || keys == 0 {
+func infoKeyspace(s *Session) (fields []parameter) {
+	sizes, err := s.service.cluster.DBSizes(s.conn.Server().Context())
+	if err != nil {
 		return nil
 	}
-	return []parameter{{"db0", fmt.Sprintf("keys=%d,expires=0,avg_ttl=0", keys)}}
+	for number, keys := range sizes {
+		if keys > 0 {
+			fields = append(fields, parameter{fmt.Sprintf("db%d", number), fmt.Sprintf("keys=%d,expires=0,avg_ttl=0", keys)})
+		}
+	}
+	return fields
 }

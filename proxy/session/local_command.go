@@ -77,17 +77,9 @@ func lookupFull(name []byte) *command.Command {
 	return cmd
 }
 
-// called returns what args call: cmd, or its subcommand; nil if it has none of that name.
-func called(cmd *command.Command, args [][]byte) *command.Command {
-	if cmd == nil || len(cmd.Subcommands) == 0 || len(args) < 2 {
-		return cmd
-	}
-	return cmd.Subcommand(args[1])
-}
-
 func commandGetKeys(s *Session, dst []byte, args [][]byte) []byte {
 	args = args[2:]
-	cmd := called(command.Lookup(args[0]), args)
+	cmd := command.Lookup(args[0]).Called(args)
 	switch {
 	case cmd == nil:
 		return route.AppendReply(dst, route.Refuse("ERR Invalid command specified"))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/internal/scan"
 	"github.com/quolldb/quoll/proxy/route"
@@ -37,7 +38,7 @@ func parametersOf(s *Session) []parameter {
 		{"appendonly", "no"},
 		{"client-output-buffer-limit", fmt.Sprintf("normal %s 0 0", limit)},
 		{"cluster-enabled", "no"},
-		{"databases", "1"},
+		{"databases", strconv.Itoa(database.Count)},
 		{"latency-monitor-threshold", "0"},
 		{"maxclients", strconv.Itoa(clients.MaxClients)},
 		{"maxmemory", "0"},

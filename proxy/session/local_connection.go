@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/route"
 )
@@ -34,35 +33,15 @@ func runQuit(s *Session, dst []byte, _ [][]byte) []byte {
 
 // runReset is RESET: the connection is as new, and in no transaction.
 func runReset(s *Session, dst []byte, _ [][]byte) []byte {
-	s.replies, s.refused = replyOn, 0
+	s.replies, s.uncached = replyOn, false
 	s.endTransaction()
 	s.setRESP3(false)
+	s.setDatabase(0)
 	s.info.set(func(c *clientInfo) {
 		c.name, c.noEvict, c.noTouchMode, c.tracking = "", false, false, tracking{}
 	})
 	s.setAuthenticated(s.service.cfg.Password == "")
 	return append(dst, "+RESET\r\n"...)
-}
-
-// runSelect is SELECT: there is one database.
-func runSelect(s *Session, dst []byte, args [][]byte) []byte {
-	err := checkDB(args[1])
-	if s.selected(err); err != nil {
-		return route.AppendReply(dst, err)
-	}
-	return append(dst, resp.OK...)
-}
-
-// checkDB reads the number of a database, which must be 0.
-func checkDB(arg []byte) error {
-	switch problem := command.DatabaseProblem(arg); problem {
-	case "":
-		return nil
-	case command.ErrDatabase:
-		return errDBIndex
-	default:
-		return route.Refuse(problem)
-	}
 }
 
 func (s *Session) setRESP3(on bool) {

@@ -23,7 +23,9 @@ type transaction struct {
 	// failed: a command could not be queued, so that EXEC is refused.
 	failed bool
 	queue  []queued
-	bytes  int
+	// database is that of the next command.
+	database int
+	bytes    int
 	// key is one of the commands'. What all slots have to do with cannot be done at once with it.
 	key []byte
 	// asks: the cluster is asked for some of the commands, in one operation. everywhere: there is one for all slots, of that name.
@@ -42,6 +44,8 @@ type queued struct {
 	// op is what the cluster is asked for, with these arguments; OpNone for what run answers.
 	op  command.Op
 	run handler
+	// database is the number of that which it is executed in.
+	database int
 	// made, if set, makes the reply out of that of op.
 	made func(dst, reply []byte, q *queued, resp3 bool) []byte
 }
@@ -73,7 +77,7 @@ func (s *Session) transactional(cmd *command.Command, args [][]byte) bool {
 			s.inTurn(cmd, route.AppendReply(nil, errNestedMulti))
 			break
 		}
-		t.open = true
+		t.open, t.database = true, s.database
 		s.info.queued.Store(1)
 		s.inTurn(cmd, ok)
 	case command.OpExec:
@@ -114,7 +118,7 @@ func (s *Session) queue(cmd *command.Command, args [][]byte) {
 		s.refuse(cmd.Op, errTooMuchKept)
 		return
 	}
-	q, err := prepare(cmd, args)
+	q, err := prepare(cmd, t.database, args)
 	if err == nil {
 		err = s.admit(&q)
 	}
@@ -125,10 +129,20 @@ func (s *Session) queue(cmd *command.Command, args [][]byte) {
 	if !t.failed {
 		t.queue = append(t.queue, q)
 		t.bytes += size
+		if q.cmd.Op == command.OpSelect {
+			t.selects(args[1])
+		}
 		s.info.queued.Store(int64(len(t.queue) + 1))
 		s.keep()
 	}
 	s.answerInTurn(cmd.Op, queuedReply)
+}
+
+// selects has the commands that follow be of a database, if there is one of that number.
+func (t *transaction) selects(arg []byte) {
+	if number, problem := command.Database(arg); problem == "" {
+		t.database = number
+	}
 }
 
 // admit decides whether a command can be executed at once with those before it: on keys of one slot, and on nothing else.

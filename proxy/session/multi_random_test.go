@@ -14,7 +14,7 @@ import (
 
 // TestRandomTransactionsSameAsRedis lets two clients of each server send random commands, most of them in transactions, some of them several in one write.
 func TestRandomTransactionsSameAsRedis(t *testing.T) {
-	redisAddr := redistest.Start(t, "--databases", "1")
+	redisAddr := redistest.Start(t)
 	proxytest.EachWay(t, func(t *testing.T, w proxytest.Way) {
 		_, quollAddr := serve(t, w, Config{}, proxytest.NewCluster())
 		var all [2][2]*proxytest.Client // of Redis and Quoll
@@ -78,6 +78,6 @@ func transactionLine(t *rapid.T) string {
 	case 22:
 		return "EXISTS " + key() + " " + key()
 	}
-	return rapid.SampledFrom([]string{"PING", "ECHO x", "NOSUCH", "GET", "EXEC x", "MULTI x", "CLIENT GETNAME", "CLIENT SETNAME x", "CLIENT FOO", "RESET", "SELECT 0", "SELECT x", "HELLO 9",
+	return rapid.SampledFrom([]string{"PING", "ECHO x", "NOSUCH", "GET", "EXEC x", "MULTI x", "CLIENT GETNAME", "CLIENT SETNAME x", "CLIENT FOO", "RESET", "SELECT 0", "SELECT 1", "SELECT x", "SELECT 16", "HELLO 9",
 		"CLIENT TRACKINGINFO", "OBJECT FOO", "AUTH x y z"}).Draw(t, "other")
 }

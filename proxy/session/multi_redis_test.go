@@ -30,6 +30,9 @@ MULTI|HELLO 9|HELLO 3|CLIENT TRACKINGINFO|EXEC|MULTI|GET {a}n|CLIENT TRACKINGINF
 HELLO 3|MULTI|HELLO|EXEC|MULTI|EXEC|WATCH w|SET w 1|MULTI|EXEC|WATCH w|SET w 1|MULTI|PING|EXEC
 MULTI|AUTH x|AUTH a b c|AUTH default x|EXEC
 MULTI|FLUSHALL|DBSIZE|KEYS *|RANDOMKEY|EXEC|MULTI|DBSIZE|FLUSHDB foo|FLUSHALL SYNC|EXEC
+SET a 0|SELECT 3|SET a 3|MULTI|GET a|SELECT 4|SET a 4|GET a|SELECT x|SELECT 16|SELECT 0|GET a|SELECT 3|EXEC|GET a|MULTI|SELECT 5|DISCARD|GET a|SELECT 4|GET a|SELECT 0|FLUSHALL
+SET a 0|SELECT 2|WATCH a|2>SET a 5|MULTI|GET a|EXEC|2>SELECT 2|WATCH a|2>SET a 6|MULTI|GET a|EXEC|GET a|RESET|GET a|2>RESET|FLUSHALL
+SET a 0|MULTI|MOVE a 3|MOVE a 3|MOVE a 0|MOVE a x|MOVE a 16|GET a|EXEC|SELECT 3|GET a|FLUSHALL|SELECT 0
 MULTI|SET a 1|RESET|EXEC|GET a|DISCARD
 MULTI|SET a 1|QUIT
 WATCH a|MULTI|SET a 1|EXEC|WATCH a|SET a 2|MULTI|SET a 3|EXEC|GET a|MULTI|GET a|EXEC
@@ -61,7 +64,7 @@ CLIENT REPLY SKIP|MULTI|SET a 1|EXEC|CLIENT REPLY OFF|MULTI|SET a 2|EXEC|CLIENT 
 // TestTransactionsSameAsRedis compares two clients of Quoll with two of Redis: each command sent when the one before is answered and, where there is one client, all in one
 // write.
 func TestTransactionsSameAsRedis(t *testing.T) {
-	redisAddr := redistest.Start(t, "--databases", "1")
+	redisAddr := redistest.Start(t)
 	proxytest.EachWay(t, func(t *testing.T, w proxytest.Way) {
 		_, quollAddr := serve(t, w, Config{}, proxytest.NewCluster())
 		for _, line := range strings.Split(strings.TrimSpace(transactionsOfRedis), "\n") {

@@ -43,7 +43,6 @@ func testTransactionsOfOneSlot(t *testing.T, w proxytest.Way) {
 		{"WATCH a|MULTI|KEYS *|EXEC", ok + "|" + ok + "|" + everywhere("keys") + "|" + execAbort},
 		{"MULTI|SCAN 0 COUNT 5|PING|EXEC", ok + "|" + queued + "|" + queued + "|*2\r\n*2\r\n$1\r\n0\r\n*0\r\n+PONG\r\n"},
 		{"MULTI|XLEN s|EXEC", ok + "|" + errorReply(unsupported("xlen")) + "|" + execAbort},
-		{"MULTI|SELECT 1|EXEC|GET a", ok + "|" + errorReply(errDBIndex) + "|" + execAbort + "|$-1\r\n"},
 		{"MULTI|CLIENT REPLY SKIP|EXEC", ok + "|" + errorReply(errReplyInside) + "|" + execAbort},
 		{"MULTI|CLIENT CACHING YES|EXEC|GET a", ok + "|" + errorReply(errNoCaching) + "|" + execAbort + "|$-1\r\n"},
 	} {

@@ -1,14 +1,12 @@
 package session
 
 import (
-	"errors"
-
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/proxy/route"
 )
 
 // prepare decides how a command is executed at EXEC, and copies its arguments. The error says why it cannot be queued.
-func prepare(cmd *command.Command, args [][]byte) (q queued, err error) {
+func prepare(cmd *command.Command, database int, args [][]byte) (q queued, err error) {
 	if c := containers[cmd.Op]; c != nil && len(args) > 1 {
 		if _, err := c.find(args); err != nil {
 			return q, err
@@ -19,16 +17,16 @@ func prepare(cmd *command.Command, args [][]byte) (q queued, err error) {
 		return q, unsupported(cmd.Name)
 	case !cmd.ArityOK(len(args)): // MSET's pairs are not complete, which Redis finds when it is executed
 		q.run = never(wrongArity(cmd.Name))
-	case cmd.Op == command.OpSelect:
-		if err := checkDB(args[1]); errors.Is(err, errDBIndex) { // what follows would be done in another database
-			return q, err
-		}
 	case cmd.Op == command.OpClient && is(args[1], "CACHING"):
 		return q, errNoCaching
 	case cmd.Op == command.OpClient && is(args[1], "REPLY") && len(args) == 3 && !is(args[2], "ON"):
 		return q, errReplyInside
 	}
-	q.cmd, q.args = cmd, copied(args)
+	args, problem := named(cmd, database, args)
+	if problem != "" { // as Redis finds it, when it is executed
+		q.run = never(route.Refuse(problem))
+	}
+	q.cmd, q.args, q.database = cmd, copied(args), database
 	if q.run == nil {
 		q.execution()
 	}
@@ -37,10 +35,10 @@ func prepare(cmd *command.Command, args [][]byte) (q queued, err error) {
 
 // execution decides who executes a command: the proxy or, if it is on keys, the cluster.
 func (q *queued) execution() {
-	sub := called(q.cmd, q.args)
+	sub := q.cmd.Called(q.args)
 	switch {
 	case q.cmd.Route != command.RouteProxy && q.cmd.Route != command.RouteCluster:
-		q.op = q.cmd.Op
+		q.op = q.cmd.Sent()
 	case sub == nil || len(sub.KeySpecs) == 0:
 		q.run = handlers[q.cmd.Op]
 	case q.cmd.Op == command.OpObject:

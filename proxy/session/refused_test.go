@@ -11,38 +11,6 @@ import (
 	"github.com/quolldb/quoll/proxy/route"
 )
 
-// TestNothingIsDoneInADatabaseThatThereIsNot: a client that asked for another one would read and write this one.
-func TestNothingIsDoneInADatabaseThatThereIsNot(t *testing.T) {
-	proxytest.EachWay(t, testNothingIsDoneInADatabaseThatThereIsNot)
-}
-
-func testNothingIsDoneInADatabaseThatThereIsNot(t *testing.T, w proxytest.Way) {
-	cluster := proxytest.NewCluster()
-	_, addr := serve(t, w, Config{}, cluster)
-	c := proxytest.Dial(t, addr)
-	refused := errorReply(errInNoDB)
-	c.Send("SET k v", "SELECT 1", "GET k", "SET k w", "MGET k", "FLUSHALL", "DBSIZE", "SCAN 0", "COPY k l", "OBJECT ENCODING k", "MEMORY USAGE k", "PING", "SELECT 2", "SELECT x", "GET k", "MULTI", "GET k", "EXEC", "SELECT 0", "GET k")
-	require.Equal(t, "+OK\r\n", c.Reply())
-	require.Equal(t, errorReply(errDBIndex), c.Reply())
-	for range 9 {
-		require.Equal(t, refused, c.Reply())
-	}
-	require.Equal(t, "+PONG\r\n", c.Reply())
-	require.Equal(t, errorReply(errDBIndex), c.Reply())
-	require.Equal(t, errorReply(errNotInteger), c.Reply())
-	require.Equal(t, refused, c.Reply())
-	require.Equal(t, "+OK\r\n", c.Reply())
-	require.Equal(t, refused, c.Reply())
-	require.Equal(t, errorReply(errExecAbort), c.Reply())
-	require.Equal(t, "+OK\r\n", c.Reply())
-	require.Equal(t, "$1\r\nv\r\n", c.Reply())
-
-	require.Equal(t, errorReply(errDBIndex), c.Do("SELECT 15"))
-	require.Equal(t, refused, c.Do("GET k"))
-	require.Equal(t, "+RESET\r\n", c.Do("RESET"))
-	require.Equal(t, "$1\r\nv\r\n", c.Do("GET k"))
-}
-
 // TestWebPagesExecuteNothing: a browser can be made to send a request to this port with commands in its body.
 func TestWebPagesExecuteNothing(t *testing.T) { proxytest.EachWay(t, testWebPagesExecuteNothing) }
 

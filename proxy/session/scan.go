@@ -22,7 +22,7 @@ func runScan(s *Session, dst []byte, args [][]byte) []byte {
 	if err != nil {
 		return route.AppendReply(dst, route.Refuse(err.Error()))
 	}
-	entries, next, err := s.service.cluster.Scan(s.conn.Server().Context(), route.Cursor(cursor), opts.Count)
+	entries, next, err := s.service.cluster.Scan(s.conn.Server().Context(), s.database, route.Cursor(cursor), opts.Count)
 	if err != nil {
 		return route.AppendReply(dst, err)
 	}
@@ -46,7 +46,7 @@ func runKeys(s *Session, dst []byte, args [][]byte) []byte {
 	var list []byte
 	found := 0
 	for cursor := route.Cursor(0); ; {
-		entries, next, err := s.service.cluster.Scan(s.conn.Server().Context(), cursor, keysScanCount)
+		entries, next, err := s.service.cluster.Scan(s.conn.Server().Context(), s.database, cursor, keysScanCount)
 		if err != nil {
 			return route.AppendReply(dst, err)
 		}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol/answer"
-	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/route"
 )
@@ -45,9 +45,9 @@ var (
 )
 
 // allScripts is the key of the hash of all scripts.
-var allScripts = []byte(record.ReservedPrefix + "scripts")
+var allScripts = []byte(database.Prefix + "scripts")
 
-func scriptKey(sha string) []byte { return []byte(record.ReservedPrefix + "script:" + sha) }
+func scriptKey(sha string) []byte { return []byte(database.Prefix + "script:" + sha) }
 
 // shaOf returns the name of a script.
 func shaOf(body []byte) string {
@@ -111,7 +111,6 @@ func (s *scripts) forget() {
 func (s *Session) own(write bool, op command.Op, args ...[]byte) ([]byte, error) {
 	var batch route.Batch
 	batch.Add(command.Request{Op: op, Args: append([][]byte{[]byte(command.ByOp(op).Name)}, args...)}, write)
-	batch.Ops[0].Own = true
 	s.service.cluster.Execute(&batch)
 	reply := batch.Ops[0].Reply
 	if batch.Ops[0].Outcome != answer.Done || reply[0] == '-' {

@@ -19,11 +19,13 @@ type Session struct {
 
 	authenticated bool
 	resp3         bool
-	refused       refusals
-	replies       replyMode
-	multi         transaction
-	watches       watches
-	keeps         int // bytes of these, as the front knows them
+	database      int // that SELECT has chosen
+	// uncached: CLIENT CACHING YES was refused. What the next command, or the next transaction, reads must not get into the client's cache.
+	uncached bool
+	replies  replyMode
+	multi    transaction
+	watches  watches
+	keeps    int // bytes of these, as the front knows them
 
 	plan    plan
 	scratch []byte // where a reply that is not from a node is built
@@ -76,7 +78,7 @@ func (s *Session) Run() {
 
 // dispatch plans the operations of a command, or answers it.
 func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
-	s.info.command.Store(called(cmd, args))
+	s.info.command.Store(cmd.Called(args))
 	if cmd == nil {
 		if crossProtocol(args[0]) {
 			s.finish()
@@ -92,9 +94,7 @@ func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
 	case !s.authenticated && cmd.Flags&command.FlagNoAuth == 0:
 		s.refuse(cmd.Op, errNoAuth)
 	case !s.service.loaded.Load() && s.loading(cmd, args):
-	case s.inNoDatabase(cmd, args):
-		s.refuse(cmd.Op, errInNoDB)
-	case s.refused != 0 && s.toBeCached(cmd):
+	case s.uncached && s.toBeCached(cmd):
 		s.refuse(cmd.Op, errToBeCached)
 	case s.transactional(cmd, args):
 	default:
@@ -102,7 +102,13 @@ func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
 	}
 }
 
+// route plans or answers a command that is of no transaction, on keys by the names under which the client's database keeps them.
 func (s *Session) route(cmd *command.Command, args [][]byte) {
+	args, problem := named(cmd, s.database, args)
+	if problem != "" {
+		s.refuse(cmd.Op, route.Refuse(problem))
+		return
+	}
 	switch cmd.Route {
 	case command.RouteRead:
 		s.plan.one(cmd, args, false, s.resp3)
@@ -125,6 +131,15 @@ func (s *Session) route(cmd *command.Command, args [][]byte) {
 	default:
 		s.answer(cmd, args)
 	}
+}
+
+// named returns the arguments of a command with its keys as a database names them. The problem is a reply.
+func named(cmd *command.Command, database int, args [][]byte) ([][]byte, string) {
+	called := cmd.Called(args)
+	if called == nil {
+		return args, ""
+	}
+	return called.In(database, args)
 }
 
 // answer executes everything planned so far, and then a command that is not made

@@ -11,7 +11,7 @@ func (s *Session) together(cmd *command.Command, args [][]byte) {
 		s.plan.one(cmd, args, false, s.resp3)
 		return
 	}
-	keys, ok := cmd.AllKeys(args)
+	keys, ok := command.ByOp(cmd.Sent()).AllKeys(args)
 	switch {
 	case !ok || len(keys) == 0: // it is wrong, and a node says how
 		keys = args[1:2]
@@ -51,7 +51,7 @@ func sameSlot(keys [][]byte) bool {
 
 // together plans a command as an operation on all its keys, of which the first is given.
 func (p *plan) together(cmd *command.Command, args [][]byte, key []byte, resp3 bool) {
-	p.send(cmd, args, command.Request{Op: cmd.Op, Args: args}, key, resp3)
+	p.send(cmd, args, command.Request{Op: cmd.Sent(), Args: args}, key, resp3)
 }
 
 // send plans a command as an operation on all its keys, of which one is given, in the form in which a node executes it.

@@ -84,14 +84,14 @@ func clientCaching(s *Session, dst []byte, args [][]byte) []byte {
 	case !is(args[2], "YES"):
 		return route.AppendReply(dst, errSyntax)
 	}
-	s.refused |= refusedCaching
+	s.uncached = true
 	return route.AppendReply(dst, errNoCaching)
 }
 
 // toBeCached reports whether the client would cache the reply to a command: that of the next one, or those of the transaction that begins with it. It may then ask for the
 // one behind.
 func (s *Session) toBeCached(cmd *command.Command) bool {
-	pending := s.refused&refusedCaching != 0
+	pending := s.uncached
 	switch cmd.Op {
 	case command.OpClient, command.OpQuit, command.OpReset, command.OpMulti:
 		return false
@@ -99,7 +99,7 @@ func (s *Session) toBeCached(cmd *command.Command) bool {
 		pending = false
 	}
 	if !s.multi.open || !pending {
-		s.refused &^= refusedCaching
+		s.uncached = false
 	}
 	return pending
 }

@@ -59,6 +59,9 @@ func slotSum(number uint16, value []byte) uint32 {
 // What is set in the number of a slot's generation beside it: that the slot is being rebuilt, and that its clear is unsure.
 const rebuilding, unsure = 1 << 32, 1 << 33
 
+// others is set there if the counts say how many records are of another database than 0: there were none before there were databases.
+const others = 1 << 34
+
 // encodeSlot returns what the store holds of a slot as a whole. Counts are only of use if
 // nothing changes any more.
 func encodeSlot(s *slot, counted bool) []byte {
@@ -70,11 +73,18 @@ func encodeSlot(s *slot, counted bool) []byte {
 	if s.meta.Unsure {
 		generation |= unsure
 	}
+	stats := s.counters.Load()
+	counted = counted && s.counted == engine.EndPosition
+	if counted && stats.Others > 0 {
+		generation |= others
+	}
 	dst = binary.AppendUvarint(dst, generation)
-	if counted && s.counted == engine.EndPosition {
-		stats := s.counters.Load()
+	if counted {
 		for _, n := range []uint64{stats.Live, stats.Tombstones, stats.Bytes, stats.Digest, stats.TombstoneDigest} {
 			dst = binary.AppendUvarint(dst, n)
+		}
+		if stats.Others > 0 {
+			dst = binary.AppendUvarint(dst, stats.Others)
 		}
 		dst = binary.AppendVarint(appendVersion(dst, s.newest), s.expiry)
 		dst = appendLeaves(dst, s.counters.Leaves())
@@ -95,6 +105,9 @@ func decodeSlot(s *slot, value []byte, counts bool) error {
 	s.stored, s.settled = true, s.generation
 	if counts && len(d.rest) > 0 {
 		stats := engine.SlotStats{Live: d.uvarint(), Tombstones: d.uvarint(), Bytes: d.uvarint(), Digest: d.uvarint(), TombstoneDigest: d.uvarint()}
+		if generation&others != 0 {
+			stats.Others = d.uvarint()
+		}
 		newest, expiry := d.version(), d.varint()
 		if len(d.rest) > 0 { // else it was written before there were leaves, and is counted again
 			s.counters.Replace(stats, d.leaves())

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 )
@@ -35,6 +36,8 @@ func newMachine(t require.TestingT, e engine.Engine) *machine {
 		keys: rapid.OneOf(
 			rapid.SliceOfN(rapid.Byte(), 0, 3),
 			rapid.Map(rapid.IntRange(0, 300), keyNumber),
+			rapid.Map(rapid.IntRange(0, 60), func(i int) []byte { return database.Key(i%database.Count, keyNumber(i/20)) }),
+			rapid.Just([]byte(database.Prefix+"own")),
 			rapid.SampledFrom(keysWithOnePosition(t, 50)),
 		),
 		model:     newModel(modelSlots),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 )
@@ -72,7 +73,7 @@ func testRestartOfManySlots(t *testing.T, s *store) {
 	var want engine.SlotStats
 	for slot := uint16(0); slot < engine.Slots; slot += step {
 		rec := text(uint64(slot)+1, "value")
-		key := fmt.Append(nil, slot)
+		key := manySlotsKey(slot)
 		require.NoError(t, s.Put(slot, key, rec))
 		require.NoError(t, s.PutSlot(slot, record.SlotMeta{Epoch: uint64(slot)}))
 		want.Add(key, rec)
@@ -82,10 +83,15 @@ func testRestartOfManySlots(t *testing.T, s *store) {
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 		for slot := uint16(0); slot < engine.Slots; slot += 40 {
-			requireContents(t, s, slot, map[string]record.Record{fmt.Sprint(slot): text(uint64(slot)+1, "value")})
+			requireContents(t, s, slot, map[string]record.Record{string(manySlotsKey(slot)): text(uint64(slot)+1, "value")})
 			requireMeta(t, s, slot, record.SlotMeta{Epoch: uint64(slot)})
 		}
 	})
+}
+
+// manySlotsKey returns the key of a slot: two of three are of another database than 0.
+func manySlotsKey(slot uint16) []byte {
+	return database.Key(int(slot%3), fmt.Append(nil, slot))
 }
 
 func testRestartAfterClears(t *testing.T, s *store) {

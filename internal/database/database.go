@@ -1,0 +1,47 @@
+// Package database names the keys of the databases 0 to 15, and tells Quoll's own keys from those of clients.
+//
+// A key of database 0 is stored, and travels between proxies and nodes, as the client wrote it. One of another database has eight bytes before it: Prefix, and the
+// number. So a database costs nothing until it is used, and nodes need not know of databases: these keys are keys like any other, in the slot that the client's name of the
+// key says (ring.SlotOf). What else begins with Prefix is Quoll's own, and no client can name it.
+package database
+
+// Count is how many databases there are, as Redis has by default.
+const Count = 16
+
+// Prefix is what keys begin with that are of another database than 0, or Quoll's own.
+const Prefix = "\xffquoll:"
+
+// prefixed is how much longer a key of another database than 0 is.
+const prefixed = len(Prefix) + 1
+
+// Key returns the name under which a key of a database is kept. That of database 0 is the key itself.
+func Key(number int, key []byte) []byte {
+	if number == 0 {
+		return key
+	}
+	name := make([]byte, 0, prefixed+len(key))
+	name = append(append(name, Prefix...), byte(number))
+	return append(name, key...)
+}
+
+// Split is the reverse of Key. A key of Quoll's own is one of database 0.
+func Split(name []byte) (number int, key []byte) {
+	if !Reserved(name) || len(name) < prefixed || name[prefixed-1] == 0 || name[prefixed-1] >= Count {
+		return 0, name
+	}
+	return int(name[prefixed-1]), name[prefixed:]
+}
+
+// Reserved reports whether a name begins with Prefix. It costs a look at one byte for all others.
+func Reserved(name []byte) bool {
+	return len(name) >= len(Prefix) && name[0] == Prefix[0] && string(name[:len(Prefix)]) == Prefix
+}
+
+// Own reports whether a key is Quoll's own, of which no client sees anything.
+func Own(name []byte) bool {
+	if !Reserved(name) {
+		return false
+	}
+	number, _ := Split(name)
+	return number == 0
+}

@@ -1,0 +1,86 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/proxy/proxytest"
+)
+
+// TestDatabases: each has keys of its own.
+func TestDatabases(t *testing.T) { proxytest.EachWay(t, testDatabases) }
+
+func testDatabases(t *testing.T, w proxytest.Way) {
+	const ok, queued, null = "+OK\r\n", "+QUEUED\r\n", "$-1\r\n"
+	outOfRange := "-" + command.ErrDatabase + "\r\n"
+	_, addr := serve(t, w, Config{}, proxytest.NewCluster())
+	c := proxytest.Dial(t, addr)
+	for _, step := range []struct{ command, reply string }{
+		{"SET k zero", ok},
+		{"SELECT 15", ok},
+		{"GET k", null},
+		{"SET k fifteen", ok},
+		{"MSET {k}1 a {k}2 b", ok},
+		{"MGET k {k}1 {k}2 {k}3", "*4\r\n$7\r\nfifteen\r\n$1\r\na\r\n$1\r\nb\r\n$-1\r\n"},
+		{"DBSIZE", ":3\r\n"},
+		{"SCAN 0 COUNT 100", "*2\r\n$1\r\n0\r\n*3\r\n$1\r\nk\r\n$4\r\n{k}1\r\n$4\r\n{k}2\r\n"},
+		{"KEYS {*", "*2\r\n$4\r\n{k}1\r\n$4\r\n{k}2\r\n"},
+		{"COPY k l DB 0", errorReply(errCrossSlot)},
+		{"SELECT 16", outOfRange},
+		{"SELECT -1", outOfRange},
+		{"GET k", "$7\r\nfifteen\r\n"},
+		{"MULTI", ok},
+		{"SELECT 0", queued},
+		{"GET k", queued},
+		{"SELECT 15", queued},
+		{"GET k", queued},
+		{"EXEC", "*4\r\n+OK\r\n$4\r\nzero\r\n+OK\r\n$7\r\nfifteen\r\n"},
+		{"FLUSHDB nosuch", errorReply(errSyntax)},
+		{"FLUSHDB", ok},
+		{"DBSIZE", ":0\r\n"},
+		{"RANDOMKEY", null},
+		{"SET k again", ok},
+		{"RANDOMKEY", "$1\r\nk\r\n"},
+		{"RESET", "+RESET\r\n"},
+		{"GET k", "$4\r\nzero\r\n"},
+		{"DBSIZE", ":1\r\n"},
+		{"FLUSHALL", ok},
+		{"SELECT 15", ok},
+		{"GET k", null},
+	} {
+		require.Equal(t, step.reply, c.Do(step.command), step.command)
+	}
+	require.Contains(t, c.Do("CLIENT LIST"), " db=15 ")
+	require.Contains(t, c.Do("CONFIG GET databases"), "$2\r\n16\r\n")
+	c.Do("SET k 1")
+	require.Contains(t, c.Do("INFO keyspace"), "db15:keys=1,")
+	require.NotContains(t, c.Do("INFO keyspace"), "db0:")
+}
+
+// TestNoClientNamesReservedKeys: neither Quoll's own, nor those of another database by what they are kept under.
+func TestNoClientNamesReservedKeys(t *testing.T) {
+	proxytest.EachWay(t, testNoClientNamesReservedKeys)
+}
+
+func testNoClientNamesReservedKeys(t *testing.T, w proxytest.Way) {
+	cluster := proxytest.NewCluster()
+	_, addr := serve(t, w, Config{}, cluster)
+	c := proxytest.Dial(t, addr)
+	refused := "-" + command.ErrReserved + "\r\n"
+	for _, key := range []string{"\xffquoll:batch", "\xffquoll:\x05{a}", "\xffquoll:"} {
+		for _, line := range []string{"GET KEY", "SET KEY 1", "MSET {a} 1 KEY 2", "MGET {a} KEY", "DEL KEY", "WATCH {a} KEY", "RENAME {a} KEY", "COPY KEY {a}", "MOVE KEY 3", "OBJECT ENCODING KEY",
+			"MEMORY USAGE KEY", "SUNION {a} KEY", "EVAL x 1 KEY", "SORT {a} STORE KEY"} {
+			require.Equal(t, refused, c.Do(strings.ReplaceAll(line, "KEY", key)), line)
+		}
+		require.Equal(t, "+OK\r\n", c.Do("MULTI"))
+		require.Equal(t, "+QUEUED\r\n", c.Do("SET "+key+" 1"))
+		require.Equal(t, "*1\r\n"+refused, c.Do("EXEC"))
+		require.Equal(t, "+OK\r\n", c.Do("SET value "+key), "a value may be anything")
+		require.Equal(t, "+OK\r\n", c.Do("SELECT 5"))
+		require.Equal(t, "+OK\r\n", c.Do("SET "+key+" 1"), "with another database's name before it no key is reserved")
+		require.Equal(t, "+OK\r\n", c.Do("SELECT 0"))
+	}
+}
