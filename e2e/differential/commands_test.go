@@ -148,6 +148,9 @@ var generators = map[string]func(*generator) []string{
 	"evalsha":    (*generator).evalsha,
 	"evalsha_ro": (*generator).evalsha,
 	"script":     (*generator).scriptCommand,
+	"fcall":      (*generator).fcall,
+	"fcall_ro":   (*generator).fcall,
+	"function":   (*generator).functionCommand,
 
 	"discard": none,
 	"exec":    none,

@@ -20,7 +20,7 @@ func (s step) name() string {
 	}
 	name := strings.ToUpper(s.args[0])
 	switch name {
-	case "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "LATENCY", "MEMORY", "OBJECT", "SLOWLOG":
+	case "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "FUNCTION", "LATENCY", "MEMORY", "OBJECT", "SLOWLOG":
 		if len(s.args) > 1 {
 			name += " " + strings.ToUpper(s.args[1])
 		}
@@ -66,7 +66,11 @@ func (x exchange) sameMeaning() bool {
 		return sameDump(redis.text, quoll.text)
 	case "GEOSEARCH", "GEORADIUS", "GEORADIUS_RO", "GEORADIUSBYMEMBER", "GEORADIUSBYMEMBER_RO": // COUNT leaves out any of those that are as far away as others
 		return strings.Contains(strings.ToUpper(strings.Join(x.args, " ")), "COUNT") && redis.shape() == quoll.shape()
-	case "EVAL", "EVAL_RO", "EVALSHA", "EVALSHA_RO", "EXEC": // the map that a script replies was a table of Lua's, which is in no order
+	case "FUNCTION LIST": // libraries, their functions and the flags of these are in no order
+		return redis.unordered() == quoll.unordered()
+	case "FUNCTION DUMP":
+		return slices.Equal(dumpedLibraries(redis.text), dumpedLibraries(quoll.text))
+	case "EVAL", "EVAL_RO", "EVALSHA", "EVALSHA_RO", "FCALL", "FCALL_RO", "EXEC": // the map that a script replies was a table of Lua's, which is in no order
 		return redis.sorted() == quoll.sorted()
 	case "RANDOMKEY":
 		return (x.redis == "$-1\r\n") == (x.quoll == "$-1\r\n") // any of those that there are

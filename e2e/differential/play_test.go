@@ -3,6 +3,7 @@
 package differential
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -103,11 +104,12 @@ func flush(address string) error {
 		return err
 	}
 	defer l.Close()
-	reply, err := l.do("FLUSHALL")
-	if err == nil && reply != "+OK\r\n" {
-		return errUnavailable
+	for _, args := range [][]string{{"FLUSHALL"}, {"FUNCTION", "FLUSH"}} {
+		if reply, err := l.do(args...); err != nil || reply != "+OK\r\n" {
+			return cmp.Or(err, errUnavailable)
+		}
 	}
-	return err
+	return nil
 }
 
 // round returns how many steps go into the next write.

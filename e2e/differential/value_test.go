@@ -97,7 +97,13 @@ func (v value) shape() string {
 }
 
 // sorted returns everything that a reply says, the pairs of its maps in one order.
-func (v value) sorted() string {
+func (v value) sorted() string { return v.without("%") }
+
+// unordered is the same where arrays and sets have no order either.
+func (v value) unordered() string { return v.without("%*~") }
+
+// without is the text of a value whose aggregates of some kinds have no order.
+func (v value) without(order string) string {
 	var all []string
 	step := 1
 	if v.kind == '%' {
@@ -106,11 +112,11 @@ func (v value) sorted() string {
 	for pair := range slices.Chunk(v.list, step) {
 		var said string
 		for _, item := range pair {
-			said += item.sorted()
+			said += item.without(order)
 		}
 		all = append(all, said)
 	}
-	if v.kind == '%' {
+	if strings.IndexByte(order, v.kind) >= 0 {
 		slices.Sort(all)
 	}
 	return string(v.kind) + strconv.Quote(v.text) + strconv.Itoa(len(v.list)) + strings.Join(all, "")

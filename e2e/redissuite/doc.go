@@ -3,7 +3,7 @@
 //	make redis-suite              fetches the source from Debian, and runs the tests of what Quoll has
 //	make redis-suite UNIT=unit/type/list
 //
-// The suite has a mode for servers that it has not started. It is changed in three places, so that it gets on with a server that has no functions and no CONFIG SET:
-// what it asks for in order to clean up, or to choose an encoding, may be refused; and after a test that fails it connects anew. Which tests fail, and why, stands in testdata/failing.txt: a test that
+// The suite has a mode for servers that it has not started. It is changed in two places, so that it gets on with a server that has no CONFIG SET:
+// what it asks for in order to choose an encoding may be refused; and after a test that fails it connects anew. Which tests fail, and why, stands in testdata/failing.txt: a test that
 // fails without standing there, and one that stands there and passes, fail this one.
 package redissuite

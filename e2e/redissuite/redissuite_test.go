@@ -31,6 +31,7 @@ var (
 var units = []string{
 	"unit/type/string", "unit/type/incr", "unit/type/hash", "unit/type/list", "unit/type/list-2", "unit/type/list-3", "unit/type/set", "unit/type/zset",
 	"unit/multi", "unit/expire", "unit/scan", "unit/keyspace", "unit/bitops", "unit/bitfield", "unit/geo", "unit/hyperloglog", "unit/sort", "unit/dump", "unit/protocol",
+	"unit/functions",
 }
 
 // patience is how long one unit may take.
@@ -71,7 +72,6 @@ func TestRedisSuite(t *testing.T) {
 func adapted(t *testing.T, source string) string {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(dir, "tests"), os.DirFS(filepath.Join(source, "tests"))))
-	replace(t, filepath.Join(dir, "tests/support/server.tcl"), "\n    r function flush\n", "\n    catch {r function flush}\n")
 	replace(t, filepath.Join(dir, "tests/test_helper.tcl"), "\n    [srv $level \"client\"] {*}$args\n}", `
     if {[string equal -nocase [lrange $args 0 1] "config set"]} {
         catch {[srv $level "client"] {*}$args}

@@ -81,7 +81,7 @@ func (c *Command) sortedInto(args [][]byte) (at int) {
 // counted returns how many keys an argument of a command (which ArityOK accepted) says that there are, and whether there are as many. Scripts may have none.
 func (k *KeySpec) counted(c *Command, args [][]byte) (n int, ok bool) {
 	least := int64(1)
-	if OpEval <= c.Op && c.Op <= OpFCallRO {
+	if OpEval <= c.Op && c.Op <= OpFCallRO || c.Op == OpCall || c.Op == OpCallRO {
 		least = 0
 	}
 	said, ok := resp.ParseInt(args[k.First])

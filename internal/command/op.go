@@ -265,6 +265,10 @@ const (
 	// OpMove is MOVE of a client. A node is asked for OpMoveKey, which is internal: MoveKey key key, the two being the same one in two databases.
 	OpMove
 	OpMoveKey
+
+	// OpCall is internal: FCALL as a node executes it. Call code numkeys key [key ...] arg [arg ...] function is with the code of the function's library, and OpCallRO is FCALL_RO.
+	OpCall
+	OpCallRO
 )
 
 // Request is one command on one key as proxy, home and data types see it.

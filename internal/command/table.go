@@ -34,6 +34,10 @@ var internalCommands = []*Command{
 	{Name: "movekey", Op: OpMoveKey, Route: RouteSlot, Arity: 3, Flags: FlagWrite,
 		KeySpecs: []KeySpec{{First: 1, Last: 1, Step: 1, Flags: KeyRW | KeyAccess | KeyDelete}, {First: 2, Last: 2, Step: 1, Flags: KeyOW | KeyInsert}},
 		Summary:  "Move a key to another database"},
+	{Name: "call", Op: OpCall, Route: RouteSlot, Arity: -4, Flags: flagsScript,
+		KeySpecs: scriptKeys(KeyRW|KeyAccess|KeyUpdate, ""), Summary: "Call a function of a library"},
+	{Name: "call_ro", Op: OpCallRO, Route: RouteSlot, Arity: -4, Flags: FlagReadOnly | flagsScript,
+		KeySpecs: scriptKeys(KeyRO|KeyAccess, ""), Summary: "Call a read-only function of a library"},
 	{Name: "clear", Op: OpClear, Route: RouteCluster, Arity: 1, Flags: FlagWrite,
 		Summary: "Delete every key of a slot"},
 }

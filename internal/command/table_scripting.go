@@ -49,6 +49,17 @@ var scriptingCommands = []*Command{
 				Since: "2.6.0", Summary: "Load the specified Lua script into the script cache.",
 				Complexity: "O(N) with N being the length in bytes of the script body."},
 		}},
+	{Name: "fcall", Op: OpFCall, Route: RouteSlot, Arity: -3, Flags: flagsScript, Categories: CatScripting,
+		KeySpecs: scriptKeys(KeyRW|KeyAccess|KeyUpdate, "We cannot tell how the keys will be used so we assume the worst, RW and UPDATE"),
+		Since:    "7.0.0", Summary: "Invoke a function",
+		Complexity: "Depends on the function that is executed.",
+		Limits:     functionLimits},
+	{Name: "fcall_ro", Op: OpFCallRO, Route: RouteSlot, Arity: -3, Flags: FlagReadOnly | flagsScript, Categories: CatScripting,
+		KeySpecs: scriptKeys(KeyRO|KeyAccess, "We cannot tell how the keys will be used so we assume the worst, RO and ACCESS"),
+		Since:    "7.0.0", Summary: "Invoke a read-only function",
+		Complexity: "Depends on the function that is executed.",
+		Limits:     functionLimits},
+	functionCommand,
 }
 
 const flagsScript = FlagNoScript | FlagStale | FlagSkipMonitor | FlagNoMandatoryKeys | FlagMovableKeys
@@ -58,6 +69,10 @@ const scriptLimits = "keys that a script uses must be in one slot. Commands that
 	"ended after half a second, or when it takes more than 64 MiB, and then nothing of it is done. One that uses keys which it was not given is run again with them; in a pipeline, " +
 	"commands behind it may then be executed first"
 
+// functionLimits is what is not as in Redis for calls of functions.
+const functionLimits = "limited as scripts are (EVAL). The code of the library is run before each call, so that its variables have no value of an earlier one. A proxy may call a function as it was " +
+	"a second ago if another proxy has changed or deleted its library"
+
 // scriptKeys is the specification of the keys of scripts.
 func scriptKeys(flags KeyFlags, notes string) []KeySpec {
 	return []KeySpec{{First: 2, Counted: true, Flags: flags, Notes: notes}}
@@ -65,5 +80,5 @@ func scriptKeys(flags KeyFlags, notes string) []KeySpec {
 
 // Writes reports whether a command may change data. Of scripts nobody knows before they have run.
 func (c *Command) Writes() bool {
-	return c.Flags&FlagWrite != 0 || c.Op == OpEval || c.Op == OpEvalSHA
+	return c.Flags&FlagWrite != 0 || c.Op == OpEval || c.Op == OpEvalSHA || c.Op == OpFCall || c.Op == OpCall
 }

@@ -153,7 +153,7 @@ var serverCommands = []*Command{
 		Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Since: "1.0.0", Summary: "Remove all keys from all databases",
 		Complexity: "O(N) where N is the total number of keys in all databases",
-		Limits:     "slot by slot, always complete when `OK` is answered; ASYNC and SYNC are the same"},
+		Limits:     "slot by slot (one of the slots key by key), always complete when `OK` is answered; ASYNC and SYNC are the same"},
 	{Name: "flushdb", Op: OpFlushDB, Route: RouteCluster, Arity: -1, Flags: FlagWrite, Categories: CatKeyspace | CatDangerous,
 		Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Since: "1.0.0", Summary: "Remove all keys from the current database",

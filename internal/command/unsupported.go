@@ -8,7 +8,6 @@ import (
 // Reasons for which several commands are refused.
 const (
 	blocks        = "a command that waits for a key to be filled is not there yet"
-	functions     = "functions are not there yet, scripts are"
 	subscriptions = "messages are not there yet"
 	streams       = "streams are not there yet"
 	replication   = "each key is on several nodes anyway, and `quoll ring` changes on which"
@@ -27,7 +26,6 @@ var unsupportedCommands = []struct{ group, why, commands string }{
 	{"list", blocks, "blmove:6 blmpop:-5 blpop:-3 brpop:-3 brpoplpush:4"},
 	{"pubsub", subscriptions, `psubscribe:-2 publish:3 pubsub:-2:channels,help,numpat,numsub,shardchannels,shardnumsub punsubscribe:-1 spublish:3 ssubscribe:-2
 		subscribe:-2 sunsubscribe:-1 unsubscribe:-1`},
-	{"scripting", functions, `fcall:-3 fcall_ro:-3 function:-2:delete,dump,flush,help,kill,list,load,restore,stats`},
 	{"server", "there is one user, `default`", "acl:-2:cat,deluser,dryrun,genpass,getuser,help,list,load,log,save,setuser,users,whoami"},
 	{"server", persistence, "bgrewriteaof:1 bgsave:-1 lastsave:1 save:1"},
 	{"server", replication, "failover:-1 psync:-3 replconf:-1 replicaof:3 role:1 slaveof:3 sync:1"},

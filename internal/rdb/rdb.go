@@ -97,16 +97,25 @@ type Value struct {
 // Open returns the value of a payload, which it borrows. Its items may have so many bytes together. Errors wrap ErrChecksum, ErrFormat or ErrKind, of which
 // the text says what it is. That the items are readable is found out by Each.
 func Open(payload []byte, limit int) (Value, error) {
-	end := len(payload) - footer
-	if end < 0 || binary.LittleEndian.Uint16(payload[end:]) > maxVersion ||
-		binary.LittleEndian.Uint64(payload[end+2:]) != checksum(payload[:end+2]) {
-		return Value{}, ErrChecksum
-	}
-	kind, err := KindOf(payload[:end])
+	body, err := unseal(payload)
 	if err != nil {
 		return Value{}, err
 	}
-	return Value{kind, payload[0], payload[1:end], limit}, nil
+	kind, err := KindOf(body)
+	if err != nil {
+		return Value{}, err
+	}
+	return Value{kind, body[0], body[1:], limit}, nil
+}
+
+// unseal returns what is before the footer of a payload. The error is ErrChecksum.
+func unseal(payload []byte) (body []byte, err error) {
+	end := len(payload) - footer
+	if end < 0 || binary.LittleEndian.Uint16(payload[end:]) > maxVersion ||
+		binary.LittleEndian.Uint64(payload[end+2:]) != checksum(payload[:end+2]) {
+		return nil, ErrChecksum
+	}
+	return payload[:end:end], nil
 }
 
 // KindOf returns the kind of a value, of which a payload, or the first ten bytes of one, is given; or why it is not read: the error wraps ErrKind, of which the text

@@ -22,6 +22,16 @@ func splitInline(line []byte, spans []span) ([]span, bool) {
 	}
 }
 
+// SplitWords splits a line into words with the rules of inline commands. It reports false for unbalanced quotes. The words are the caller's.
+func SplitWords(line []byte) (words [][]byte, ok bool) {
+	own := append([]byte(nil), line...)
+	spans, ok := splitInline(own, nil)
+	for _, s := range spans {
+		words = append(words, own[s.start:s.start+s.length])
+	}
+	return words, ok
+}
+
 // isHTTP reports whether a line is the first one of an HTTP/1 request: METHOD path HTTP/1.1. Browsers put no space into the path.
 func isHTTP(line []byte) bool {
 	const end = " HTTP/1.1"

@@ -9,6 +9,7 @@ import (
 	"github.com/quolldb/quoll/node/peer"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/replica"
+	"github.com/quolldb/quoll/node/script"
 )
 
 // Options say how an Executor executes.
@@ -41,7 +42,8 @@ type Executor struct {
 	host  *replica.Host
 	peers *peer.Set
 
-	scripts scripts
+	scripts   scripts
+	libraries cache[script.Library]
 }
 
 // New returns an Executor of a node's replicas.

@@ -26,13 +26,13 @@ const mostMissing = 10_000
 
 // scriptRun is one run of a script as a part of a batch.
 type scriptRun struct {
-	exec    *Executor
-	keys    *datatype.Keyspace
-	command *command.Request
-	now     int64
-	number  int // of the database that commands are executed in: the client's, until SELECT
-	program *script.Program
-	dropped string // why nothing of the batch may be done
+	exec     *Executor
+	keys     *datatype.Keyspace
+	command  *command.Request
+	now      int64
+	number   int    // of the database that commands are executed in: the client's, until SELECT
+	readOnly bool   // it may not write
+	dropped  string // why nothing of the batch may be done
 }
 
 // append runs EVAL script numkeys key [key ...] arg [arg ...] and appends its reply. The script comes with the command, always: a node keeps none that it could miss.
@@ -49,17 +49,23 @@ func (r *scriptRun) append(dst []byte) []byte {
 	if err != nil {
 		return resp.AppendError(dst, err.Error())
 	}
-	r.program = s.program
+	if r.command.Op == command.OpEvalRO && s.program.Flags.Declared && !s.program.Flags.NoWrites {
+		return resp.AppendError(dst, errReadOnlyCall)
+	}
+	r.readOnly = r.command.Op == command.OpEvalRO || s.program.Flags.NoWrites
+	run := script.Run{Keys: r.clientsNames(args[3 : 3+n]), Args: args[3+n:], SHA: s.sha}
+	return r.run(dst, &run, s.program.Run)
+}
+
+// run runs a script, or a function, for a bounded time.
+func (r *scriptRun) run(dst []byte, run *script.Run, with func([]byte, *script.Run) []byte) []byte {
 	r.keys.Guess()
-	end := time.Now().Add(scriptTime)
-	late := false
-	run := script.Run{Keys: r.clientsNames(args[3 : 3+n]), Args: args[3+n:], RESP3: r.command.RESP3, SHA: s.sha, Call: r.call, Log: r.log,
-		Interrupted: func() bool {
-			late = late || time.Now().After(end)
-			return late || len(r.keys.Missing()) > mostMissing
-		}}
-	dst = s.program.Run(dst, &run)
-	if late {
+	late := r.exec.bound(run)
+	run.RESP3, run.Call = r.command.RESP3, r.call
+	interrupted := run.Interrupted
+	run.Interrupted = func() bool { return interrupted() || len(r.keys.Missing()) > mostMissing }
+	dst = with(dst, run)
+	if late() {
 		r.dropped = errScriptTime
 	}
 	return dst
@@ -77,6 +83,17 @@ func (r *scriptRun) clientsNames(names [][]byte) [][]byte {
 	return keys
 }
 
+// bound bounds the time of a run, which logs as all do. What it returns tells whether the run has taken too long.
+func (e *Executor) bound(run *script.Run) (late func() bool) {
+	end, over := time.Now().Add(scriptTime), false
+	run.Log = e.log
+	run.Interrupted = func() bool {
+		over = over || time.Now().After(end)
+		return over
+	}
+	return func() bool { return over }
+}
+
 // call executes a command of a script.
 func (r *scriptRun) call(args [][]byte, resp3 bool) []byte {
 	cmd := command.Lookup(args[0])
@@ -85,13 +102,13 @@ func (r *scriptRun) call(args [][]byte, resp3 bool) []byte {
 		return resp.AppendError(nil, "ERR Unknown Redis command called from script")
 	case !cmd.ArityOK(len(args)):
 		return resp.AppendError(nil, "ERR Wrong number of args calling Redis command from script")
-	case cmd.Flags&command.FlagNoScript != 0:
+	case cmd.Flags&command.FlagNoScript != 0, len(args) > 1 && notInScripts(cmd.Subcommand(args[1])):
 		return resp.AppendError(nil, "ERR This Redis command is not allowed from script")
 	case cmd.Route == command.RouteUnsupported:
 		return resp.AppendError(nil, "ERR '"+strings.ToUpper(cmd.Name)+"' is not supported yet by Quoll")
 	case cmd.Route == command.RouteCluster:
 		return resp.AppendError(nil, "ERR '"+strings.ToUpper(cmd.Name)+"' is of all slots, and Quoll executes scripts in one")
-	case cmd.Writes() && (r.command.Op == command.OpEvalRO || r.program.Flags.NoWrites):
+	case cmd.Writes() && r.readOnly:
 		return resp.AppendError(nil, "ERR Write commands are not allowed from read-only scripts.")
 	case cmd.Route == command.RouteProxy && cmd.Op != command.OpObject:
 		return r.local(cmd, args)
@@ -108,6 +125,11 @@ func (r *scriptRun) call(args [][]byte, resp3 bool) []byte {
 	}
 	req := command.Request{Op: cmd.Sent(), RESP3: resp3, Args: own, Owned: true}
 	return r.keys.Execute(nil, &req)
+}
+
+// notInScripts reports whether a command has a subcommand that scripts may not call.
+func notInScripts(sub *command.Command) bool {
+	return sub != nil && sub.Flags&command.FlagNoScript != 0
 }
 
 // local answers commands that are on no key.
@@ -136,8 +158,8 @@ func (r *scriptRun) local(cmd *command.Command, args [][]byte) []byte {
 }
 
 // log writes a line of redis.log.
-func (r *scriptRun) log(level int, text string) {
-	if log := r.exec.opt.Logger; log != nil {
+func (e *Executor) log(level int, text string) {
+	if log := e.opt.Logger; log != nil {
 		levels := [...]slog.Level{slog.LevelDebug, slog.LevelDebug, slog.LevelInfo, slog.LevelWarn}
 		log.Log(context.Background(), levels[level], "a script says: "+text)
 	}

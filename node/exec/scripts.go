@@ -13,13 +13,42 @@ import (
 // compiledBytes is about how many bytes of scripts are kept compiled.
 const compiledBytes = 16 << 20
 
-// scripts keeps compiled scripts. The zero value is ready, and may be used by any goroutine.
-type scripts struct {
+// cache keeps what texts were compiled to. The zero value is ready, and may be used by any goroutine.
+type cache[T any] struct {
 	mu    sync.Mutex
-	new   map[string]*compiled // by their text,
-	old   map[string]*compiled // and those that were not used since new was full
-	bytes int                  // of new
+	new   map[string]*T // by their text,
+	old   map[string]*T // and those that were not used since new was full
+	bytes int           // of new
 }
+
+// find returns what is kept of a text, nil if nothing is. The text is borrowed.
+func (s *cache[T]) find(text []byte) *T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.new[string(text)]
+	if c == nil && s.old[string(text)] != nil {
+		c = s.old[string(text)]
+		s.add(text, c)
+	}
+	return c
+}
+
+func (s *cache[T]) keep(text []byte, c *T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.add(text, c)
+}
+
+// add adds to the new ones, which become the old ones when they are too many.
+func (s *cache[T]) add(text []byte, c *T) {
+	if s.bytes += len(text); s.new == nil || s.bytes > compiledBytes {
+		s.old, s.new, s.bytes = s.new, make(map[string]*T), len(text)
+	}
+	s.new[string(text)] = c
+}
+
+// scripts keeps compiled scripts.
+type scripts struct{ cache[compiled] }
 
 // compiled is a script, and the name that Redis gives it.
 type compiled struct {
@@ -40,32 +69,6 @@ func (s *scripts) get(text []byte) (*compiled, error) {
 	c := &compiled{program, hex.EncodeToString(sum[:])}
 	s.keep(text, c)
 	return c, nil
-}
-
-// find returns a script that is kept, nil if it is not.
-func (s *scripts) find(text []byte) *compiled {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.new[string(text)]
-	if c == nil && s.old[string(text)] != nil {
-		c = s.old[string(text)]
-		s.add(text, c)
-	}
-	return c
-}
-
-func (s *scripts) keep(text []byte, c *compiled) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.add(text, c)
-}
-
-// add adds a script to the new ones, which become the old ones when they are too many.
-func (s *scripts) add(text []byte, c *compiled) {
-	if s.bytes += len(text); s.new == nil || s.bytes > compiledBytes {
-		s.old, s.new, s.bytes = s.new, make(map[string]*compiled), len(text)
-	}
-	s.new[string(text)] = c
 }
 
 // check appends the reply to SCRIPT LOAD script: the name of the script, or what is wrong with it. The proxy keeps it.

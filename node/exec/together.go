@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -51,9 +52,9 @@ func (e *Executor) prepareBatch(r *register.Request) (reads, grows bool, err err
 	if !ok {
 		return false, false, errCommand
 	}
-	slot := ring.SlotOf(keys[0])
+	slot, own := ring.SlotOf(keys[0]), database.Own(keys[0]) // which proxies let no client name a batch after
 	for _, key := range keys {
-		if database.Own(key) {
+		if database.Own(key) != own || bytes.Equal(key, register.BatchKey) {
 			return false, false, errReserved
 		}
 		if ring.SlotOf(key) != slot {
@@ -121,8 +122,15 @@ func (b *batch) execute(dst []byte, keys *datatype.Keyspace, held []record.Recor
 			if dst = run.append(dst); run.dropped != "" {
 				return dst, run.dropped
 			}
+		case command.OpCall, command.OpCallRO, command.OpFCall, command.OpFCallRO:
+			run := scriptRun{exec: b.exec, keys: keys, command: c, now: now, number: int(c.Database)}
+			if dst = run.appendCall(dst); run.dropped != "" {
+				return dst, run.dropped
+			}
 		case command.OpScript:
 			dst = b.exec.scripts.check(dst, c)
+		case command.OpFunction:
+			dst = b.exec.describe(dst, c)
 		default:
 			dst = keys.Execute(dst, c)
 		}

@@ -39,6 +39,9 @@ func (m *machine) alive() int64 {
 	c := &counter{m: m, seen: make(map[any]struct{}), texts: make(map[*byte]struct{})}
 	c.add(m.globals.RawGetString("KEYS"))
 	c.add(m.globals.RawGetString("ARGV"))
+	for _, f := range m.registered {
+		c.add(f)
+	}
 	c.stack(m.state)
 	if running := m.state.G.CurrentThread; running != nil {
 		c.add(running)

@@ -9,7 +9,7 @@ import (
 
 // openBase opens the functions that are global, as many of them as Redis leaves.
 func (m *machine) openBase() {
-	m.open("", map[string]library{
+	m.open("", map[string]builtin{
 		"assert": assert, "collectgarbage": collectGarbage, "error": raiseError, "gcinfo": gcInfo, "getmetatable": getMetatable,
 		"ipairs": ipairs, "load": load, "loadstring": loadString, "next": next, "pairs": pairs, "pcall": pcall, "rawequal": rawEqual,
 		"rawget": rawGet, "rawset": rawSet, "select": selectValues, "setmetatable": setMetatable, "tonumber": toNumber, "tostring": toString,
@@ -20,6 +20,11 @@ func (m *machine) openBase() {
 	m.nextIndex = m.function("ipairs", ipairsStep)
 	m.globals.RawSetString("_G", m.globals)
 	m.globals.RawSetString("_VERSION", lua.LString("Lua 5.1"))
+	m.globals.Metatable = m.strict()
+}
+
+// strict returns the metatable of tables of which nothing is read that is not there.
+func (m *machine) strict() *lua.LTable {
 	meta := m.state.CreateTable(0, 1)
 	meta.RawSetString("__index", m.function("__index", func(m *machine, L *lua.LState) int {
 		name, ok := asText(L.Get(2))
@@ -29,7 +34,7 @@ func (m *machine) openBase() {
 		m.fail(L, "Script attempted to access nonexistent global variable '%s'", name)
 		return 0
 	}))
-	m.globals.Metatable = meta
+	return meta
 }
 
 func assert(m *machine, L *lua.LState) int {
@@ -308,7 +313,9 @@ func (m *machine) load(L *lua.LState, text, name string) int {
 		L.Push(lua.LNil)
 		return 1 + push(L, lua.LString(err.Error()))
 	}
-	return push(L, L.NewFunctionFromProto(proto))
+	f := L.NewFunctionFromProto(proto)
+	f.Env = m.environment
+	return push(L, f)
 }
 
 // shortName is how errors call a text that is not a script of its own.

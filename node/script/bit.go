@@ -10,7 +10,7 @@ import (
 )
 
 func (m *machine) openBit() {
-	fold := func(f func(a, b uint32) uint32) library {
+	fold := func(f func(a, b uint32) uint32) builtin {
 		return func(m *machine, L *lua.LState) int {
 			n := m.bits(L, 1)
 			for i := 2; i <= L.GetTop(); i++ {
@@ -19,15 +19,15 @@ func (m *machine) openBit() {
 			return pushBits(L, n)
 		}
 	}
-	single := func(f func(a uint32) uint32) library {
+	single := func(f func(a uint32) uint32) builtin {
 		return func(m *machine, L *lua.LState) int { return pushBits(L, f(m.bits(L, 1))) }
 	}
-	shift := func(f func(a uint32, by int) uint32) library {
+	shift := func(f func(a uint32, by int) uint32) builtin {
 		return func(m *machine, L *lua.LState) int {
 			return pushBits(L, f(m.bits(L, 1), int(m.bits(L, 2)&31)))
 		}
 	}
-	m.open("bit", map[string]library{
+	m.open("bit", map[string]builtin{
 		"band":    fold(func(a, b uint32) uint32 { return a & b }),
 		"bor":     fold(func(a, b uint32) uint32 { return a | b }),
 		"bxor":    fold(func(a, b uint32) uint32 { return a ^ b }),

@@ -51,6 +51,8 @@ func (m *machine) tick() {
 	switch {
 	case m.ended != "":
 		m.stop(m.ended)
+	case m.interrupted != nil && m.interrupted() && m.loading != nil:
+		m.stop(loadTimeout)
 	case m.interrupted != nil && m.interrupted():
 		m.stop(killedText)
 	case !m.has(stepsAtOnce * perStep):

@@ -8,7 +8,7 @@ import (
 )
 
 func (m *machine) openCoroutine() {
-	m.open("coroutine", map[string]library{
+	m.open("coroutine", map[string]builtin{
 		"create": func(m *machine, L *lua.LState) int { return push(L, m.thread(L, m.callable(L, 1))) },
 		"resume": func(m *machine, L *lua.LState) int {
 			values, failed := m.resume(L, m.threadOf(L, 1), arguments(L, 2))

@@ -83,19 +83,33 @@ func (m *machine) appendRaised(dst []byte, raised error) []byte {
 		}
 	}
 	source, line := raisedAt(err)
-	var text string
-	if t, ok := err.Object.(*lua.LTable); ok {
-		text = "ERR unknown error" // of which Redis 7.0 dies
-		if s, ok := asText(t.RawGetString("err")); ok {
-			text = s
-		}
-	} else {
-		text = "ERR " + m.tostring(m.state, m.reword(err))
-	}
+	text := m.errorText(err)
 	if source != "" {
 		text += " script: " + m.run.SHA + ", on @" + source + ":" + line + "."
 	}
 	return appendErrorText(dst, text)
+}
+
+// errorText is the text of an error that was raised, as a reply.
+func (m *machine) errorText(err *lua.ApiError) string {
+	t, ok := err.Object.(*lua.LTable)
+	if !ok {
+		return "ERR " + m.tostring(m.state, m.reword(err))
+	}
+	if s, ok := asText(t.RawGetString("err")); ok {
+		return s
+	}
+	return "ERR unknown error" // of which Redis 7.0 dies
+}
+
+// raisedText is the text of what the code of a library has raised.
+func (m *machine) raisedText(raised error) string {
+	var err *lua.ApiError
+	if !errors.As(raised, &err) || err.Type == lua.ApiErrorPanic {
+		m.broken = true
+		return "ERR execution failure"
+	}
+	return m.errorText(err)
 }
 
 // appendErrorText appends an error, on one line.

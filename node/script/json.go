@@ -21,7 +21,7 @@ var defaultJSON = jsonOptions{
 
 func (m *machine) openJSON() {
 	m.null = m.state.NewUserData()
-	t := m.open("cjson", map[string]library{
+	t := m.open("cjson", map[string]builtin{
 		"encode": jsonEncode, "decode": jsonDecode, "encode_sparse_array": jsonSparse, "encode_invalid_numbers": jsonEncodeInvalid,
 		"encode_max_depth":        func(m *machine, L *lua.LState) int { return m.jsonNumber(L, 1, &m.encodeDepth, 1, 1<<31-1) },
 		"decode_max_depth":        func(m *machine, L *lua.LState) int { return m.jsonNumber(L, 1, &m.decodeDepth, 1, 1<<31-1) },

@@ -14,6 +14,9 @@ type machine struct {
 	globals         *lua.LTable
 	readonly        map[*lua.LTable]struct{}
 
+	environment *lua.LTable // of the code that runs: the globals, or functions'
+	library
+
 	run    *Run
 	resp3  bool   // redis.setresp
 	name   string // of the function of a library that was called last, for its errors
@@ -32,8 +35,15 @@ type machine struct {
 // states are machines that are not at work.
 var states = sync.Pool{New: func() any { return newMachine() }}
 
-func take() *machine  { return states.Get().(*machine) }
-func give(m *machine) { states.Put(m) }
+func take() *machine { return states.Get().(*machine) }
+
+// putBack ends the run of a machine and keeps it for another one, unless it has stopped anywhere.
+func putBack(m *machine) {
+	if !m.broken && m.ended == "" {
+		m.end()
+		states.Put(m)
+	}
+}
 
 // limitArrays tells gopher-lua which numbers are keys like any other.
 var limitArrays = sync.OnceFunc(func() { lua.MaxArrayIndex = maxIndex })
@@ -58,6 +68,7 @@ func newMachine() *machine {
 	m.openStruct()
 	m.openJSON()
 	m.openMessagePack()
+	m.openLibrary()
 	m.lock(m.globals)
 	return m
 }
@@ -68,6 +79,11 @@ func (m *machine) begin(r *Run) {
 	m.random.seed(int32(r.Seed))
 	m.budget.begin(r)
 	m.jsonOptions = defaultJSON
+	m.environment = m.globals
+}
+
+// give gives a script its keys and arguments.
+func (m *machine) give(r *Run) {
 	m.globals.RawSetString("KEYS", m.list(r.Keys))
 	m.globals.RawSetString("ARGV", m.list(r.Args))
 }
@@ -78,6 +94,7 @@ func (m *machine) end() {
 	m.globals.RawSetString("KEYS", lua.LNil)
 	m.globals.RawSetString("ARGV", lua.LNil)
 	m.run = nil
+	m.library.end()
 	m.budget = budget{}
 	clear(m.beginnings)
 	clear(m.args[:cap(m.args)])
@@ -92,10 +109,10 @@ func (m *machine) list(values [][]byte) *lua.LTable {
 	return t
 }
 
-// library is a function of a library: it finds its arguments in L and returns how many results it pushed.
-type library = func(m *machine, L *lua.LState) int
+// builtin is a function that scripts find: it finds its arguments in L and returns how many results it pushed.
+type builtin = func(m *machine, L *lua.LState) int
 
-func (m *machine) function(name string, f library) *lua.LFunction {
+func (m *machine) function(name string, f builtin) *lua.LFunction {
 	return m.state.NewFunction(func(L *lua.LState) int {
 		held := m.held
 		m.name = name
@@ -106,7 +123,7 @@ func (m *machine) function(name string, f library) *lua.LFunction {
 }
 
 // open makes a library of functions and gives it a name, unless that is "": then they are global.
-func (m *machine) open(name string, functions map[string]library) *lua.LTable {
+func (m *machine) open(name string, functions map[string]builtin) *lua.LTable {
 	t := m.globals
 	if name != "" {
 		t = m.state.CreateTable(0, len(functions))

@@ -7,7 +7,7 @@ import (
 )
 
 func (m *machine) openMath() {
-	functions := map[string]library{
+	functions := map[string]builtin{
 		"random": mathRandom, "randomseed": mathRandomSeed, "max": mathMax, "min": mathMin, "modf": mathModf, "frexp": mathFrexp,
 		"ldexp": func(m *machine, L *lua.LState) int {
 			return push(L, lua.LNumber(math.Ldexp(m.number(L, 1), m.integer(L, 2))))

@@ -13,7 +13,7 @@ const (
 )
 
 func (m *machine) openMessagePack() {
-	t := m.open("cmsgpack", map[string]library{
+	t := m.open("cmsgpack", map[string]builtin{
 		"pack": packValues,
 		"unpack": func(m *machine, L *lua.LState) int {
 			return m.unpack(L, 0, 0)

@@ -9,7 +9,7 @@ import (
 
 // openOperators opens what rewritten scripts call.
 func (m *machine) openOperators() {
-	m.open("", map[string]library{
+	m.open("", map[string]builtin{
 		nameSet: func(m *machine, L *lua.LState) int {
 			m.set(L, L.Get(1), L.Get(2), L.Get(3))
 			return 0
@@ -218,7 +218,7 @@ func several(m *machine, L *lua.LState) int {
 }
 
 // forBound is a bound of a loop as a number.
-func forBound(what string) library {
+func forBound(what string) builtin {
 	return func(m *machine, L *lua.LState) int {
 		f, ok := asNumber(L.Get(1))
 		if !ok {

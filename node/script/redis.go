@@ -15,7 +15,7 @@ const (
 )
 
 func (m *machine) openRedis() {
-	t := m.open("redis", map[string]library{
+	t := m.open("redis", map[string]builtin{
 		"call":               func(m *machine, L *lua.LState) int { return m.call(L, true) },
 		"pcall":              func(m *machine, L *lua.LState) int { return m.call(L, false) },
 		"error_reply":        errorReply,

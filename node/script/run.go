@@ -23,7 +23,7 @@ type Run struct {
 	Keys, Args [][]byte
 	RESP3      bool   // the protocol of the client
 	SHA        string // how errors call the script
-	Seed       uint64 // of math.random; Redis' is 0, so each run has the same numbers
+	Seed       uint64 // of math.random; that of Redis' scripts is 0, so that each run has the same numbers, and its functions go on where the last one was
 	Call       Call
 	// Log writes a line of redis.log, of a level from 0 to 3. It may be nil.
 	Log func(level int, text string)
@@ -39,14 +39,11 @@ func (p *Program) Run(dst []byte, r *Run) []byte {
 	m := take()
 	dst = m.guard(dst, r, func(dst []byte) []byte {
 		m.begin(r)
+		m.give(r)
 		m.state.Push(m.state.NewFunctionFromProto(p.proto))
 		return m.finish(dst, m.state.PCall(0, 1, nil))
 	})
-	if m.broken || m.ended != "" { // it has stopped anywhere
-		return dst
-	}
-	m.end()
-	give(m)
+	putBack(m)
 	return dst
 }
 

@@ -4,7 +4,7 @@ import "github.com/yuin/gopher-lua/ast"
 
 // variable is a local variable of a script.
 type variable struct {
-	function *function
+	function *enclosing
 	captured bool // a function inside of its own uses it
 	assigned bool // something is assigned to it after its declaration
 }
@@ -13,13 +13,13 @@ type variable struct {
 // running when an error is raised, so that what pcall returns to, and its closures, would not see each other's assignments any more.
 func (v *variable) boxed() bool { return v.captured && v.assigned }
 
-// function is a function whose body is being read.
-type function struct{ outer *function }
+// enclosing is a function whose body is being read.
+type enclosing struct{ outer *enclosing }
 
 // scope is a block, and the variables declared in it so far.
 type scope struct {
 	outer     *scope
-	function  *function
+	function  *enclosing
 	variables map[string]*variable
 }
 
@@ -36,7 +36,7 @@ type resolver struct {
 // resolve goes through a script.
 func resolve(chunk []ast.Stmt) *resolver {
 	r := &resolver{uses: make(map[*ast.IdentExpr]*variable), declared: make(map[any][]*variable), constants: make(map[string]struct{})}
-	r.now = &scope{function: &function{}}
+	r.now = &scope{function: &enclosing{}}
 	r.block(chunk)
 	return r
 }
@@ -240,7 +240,7 @@ func (r *resolver) constant(text string) {
 
 func (r *resolver) function(e *ast.FunctionExpr) {
 	outer := r.now
-	r.now = &scope{outer: outer, function: &function{outer: outer.function}}
+	r.now = &scope{outer: outer, function: &enclosing{outer: outer.function}}
 	r.declare(e, e.ParList.Names...)
 	r.inner(e.Stmts)
 	r.now = outer

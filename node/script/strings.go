@@ -7,7 +7,7 @@ import (
 )
 
 func (m *machine) openString() {
-	t := m.open("string", map[string]library{
+	t := m.open("string", map[string]builtin{
 		"byte": stringByte, "char": stringChar, "find": stringFind, "format": stringFormat, "gmatch": stringGMatch, "gsub": stringGSub,
 		"match": stringMatch, "rep": stringRep, "reverse": stringReverse, "sub": stringSub,
 		"len": func(m *machine, L *lua.LState) int { return push(L, lua.LNumber(len(m.text(L, 1)))) },
@@ -37,7 +37,7 @@ func (m *machine) openString() {
 	m.lock(meta)
 }
 
-func mapped(f func(byte) byte) library {
+func mapped(f func(byte) byte) builtin {
 	return func(m *machine, L *lua.LState) int {
 		text := []byte(m.text(L, 1))
 		m.charge(stringSize + len(text))

@@ -18,7 +18,7 @@ type layout struct {
 }
 
 func (m *machine) openStruct() {
-	m.open("struct", map[string]library{"pack": structPack, "unpack": structUnpack, "size": structSize})
+	m.open("struct", map[string]builtin{"pack": structPack, "unpack": structUnpack, "size": structSize})
 }
 
 func (m *machine) layout(L *lua.LState) *layout {

@@ -8,7 +8,7 @@ import (
 )
 
 func (m *machine) openTable() {
-	m.open("table", map[string]library{
+	m.open("table", map[string]builtin{
 		"concat": tableConcat, "foreach": tableForEach, "foreachi": tableForEachI, "insert": tableInsert, "maxn": tableMaxN, "remove": tableRemove,
 		"sort": tableSort,
 		"getn": func(m *machine, L *lua.LState) int { return push(L, lua.LNumber(m.table(L, 1).Len())) },

@@ -171,12 +171,14 @@ func (c *Cluster) DBSizes(context.Context) (sizes [database.Count]int64, err err
 }
 
 // FlushAll implements route.Cluster.
-func (c *Cluster) FlushAll(context.Context) error {
+func (c *Cluster) FlushAll(_ context.Context, kept ...[]byte) error {
 	c.Lock()
 	defer c.Unlock()
 	if c.Err == nil {
 		for key := range c.Data {
-			c.remove(key)
+			if !slices.ContainsFunc(kept, func(k []byte) bool { return string(k) == key }) {
+				c.remove(key)
+			}
 		}
 	}
 	return c.Err

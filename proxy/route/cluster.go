@@ -46,9 +46,9 @@ type Cluster interface {
 	// DBSizes is DBSize for all databases.
 	DBSizes(ctx context.Context) ([database.Count]int64, error)
 
-	// FlushAll deletes every key of all databases, atomically per slot. An error says whether some slots
-	// may have been cleared.
-	FlushAll(ctx context.Context) error
+	// FlushAll deletes every key of clients, in all databases, atomically per slot, and those of Quoll's own. But a slot of one that is kept loses the keys of clients one after the other, and no other.
+	// An error says whether some slots may have been cleared.
+	FlushAll(ctx context.Context, kept ...[]byte) error
 
 	// RandomKey returns some live key of a database, by the client's name, nil if there is none.
 	RandomKey(ctx context.Context, number int) ([]byte, error)

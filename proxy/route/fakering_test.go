@@ -200,6 +200,11 @@ func (f *fakeRing) answer(r *request) {
 	}
 	key := r.arg(1)
 	have, exists := f.data[key]
+	if r.Req.Op == command.OpDel {
+		delete(f.data, key)
+		r.done(":1\r\n")
+		return
+	}
 	if r.Req.Op == command.OpSet {
 		f.data[key] = held{have.seq + 1, r.arg(2)}
 		r.done(resp.OK)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
@@ -234,6 +235,28 @@ func TestFlushAllClearsSlots(t *testing.T) {
 	c = f.coordinator(200 * time.Millisecond)
 	c.cfg.SlowTimeout = 500 * time.Millisecond // slots whose home has too much to do are tried until then
 	require.ErrorIs(t, c.FlushAll(context.Background()), errPartlyFlushed)
+}
+
+// TestFlushAllSparesSlots: the slot of a key of Quoll's own that is kept is not cleared, and loses all keys of clients.
+func TestFlushAllSparesSlots(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(patient)
+	const kept = "\xffquoll:kept{k1}"
+	all := numbered("k", 300)
+	for i := range 3000 { // more than one page
+		all = append(all, fmt.Sprintf("{k1}%d", i))
+	}
+	all = append(all, string(database.Key(3, []byte("{k1}"))))
+	f.hold(1, record.String, all, 1, 2, 3)
+	f.write(append(all, kept)) // which no scan shows
+	require.NoError(t, c.FlushAll(context.Background(), []byte(kept)))
+	require.Len(t, f.data, 1)
+	require.Contains(t, f.data, kept)
+	for _, r := range f.log {
+		require.Equal(t, r.Slot == slotOfKey(kept), r.Req.Op == command.OpDel)
+		require.Equal(t, r.Slot != slotOfKey(kept), r.Req.Op == command.OpClear)
+	}
 }
 
 // TestScanWithANodeThatLies: one node's page can neither end an iteration too early, nor

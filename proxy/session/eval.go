@@ -19,8 +19,13 @@ var (
 	errScriptRounds = route.Refuse("ERR a script used other keys each time it was run, for too many times; nothing was done. Name its keys in numkeys")
 )
 
-// isScript reports whether a command runs a script.
-func isScript(op command.Op) bool { return command.OpEval <= op && op <= command.OpEvalSHARO }
+// isScript reports whether a command runs a script, or a function.
+func isScript(op command.Op) bool {
+	return command.OpEval <= op && op <= command.OpEvalSHARO || isCall(op)
+}
+
+// isCall reports whether a command calls a function.
+func isCall(op command.Op) bool { return op == command.OpFCall || op == command.OpFCallRO }
 
 // eval executes EVAL, EVALSHA, EVAL_RO and EVALSHA_RO. A script that is known, and names its keys, is planned as other commands are; any other is executed at once.
 func (s *Session) eval(cmd *command.Command, args [][]byte) {
@@ -56,6 +61,10 @@ func (s *Session) eval(cmd *command.Command, args [][]byte) {
 // evalFits reports whether a script can be executed together with other commands: it is known, as far as can be said without asking, and names the keys that it uses.
 func (s *Session) evalFits(cmd *command.Command, args [][]byte) bool {
 	keys, ok := cmd.AllKeys(args)
+	if isCall(cmd.Op) {
+		_, planned := s.service.functions.fresh(args[1])
+		return ok && len(keys) > 0 && planned
+	}
 	return ok && len(keys) > 0 && s.service.scripts.named(scriptName(cmd.Op, args))
 }
 
@@ -127,8 +136,11 @@ func (s *Session) withKeys(req *command.Request, keys [][]byte) (next command.Re
 		return next, errScriptSlots
 	}
 	for i := range b.Commands {
-		if isScript(b.Commands[i].Op) {
-			s.service.scripts.guessed(b.Commands[i].Args[1])
+		switch c := &b.Commands[i]; c.Op {
+		case command.OpEval, command.OpEvalRO:
+			s.service.scripts.guessed(c.Args[1])
+		case command.OpCall, command.OpCallRO:
+			s.service.functions.guessed(c.Args[len(c.Args)-1])
 		}
 	}
 	return b.Request(keys[0], req.RESP3), nil

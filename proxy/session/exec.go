@@ -28,7 +28,12 @@ func (s *Session) exec(cmd *command.Command) {
 	case t.pieces:
 		s.execPieces(cmd, asks)
 	case asks:
-		first := s.plan.batch.Add(s.transaction(), true)
+		req, err := s.transaction()
+		if err != nil {
+			s.refuse(cmd.Op, err)
+			return
+		}
+		first := s.plan.batch.Add(req, true)
 		s.plan.commands = append(s.plan.commands, planned{cmd: cmd, first: first, count: 1, queue: t.queue})
 	default:
 		s.inTurn(cmd, emptyArray)
@@ -39,12 +44,20 @@ func (s *Session) exec(cmd *command.Command) {
 var emptyArray = []byte("*0\r\n")
 
 // transaction returns the operation that executes the commands on keys, if the watched ones have not changed.
-func (s *Session) transaction() command.Request {
+// The error is a reply: nobody can say which functions there are.
+func (s *Session) transaction() (command.Request, error) {
 	t := &s.multi
 	b := command.Batch{Array: true, Watched: s.watches.list}
 	for i := range t.queue {
 		q := &t.queue[i]
 		sent := command.Request{Op: q.op, RESP3: s.resp3, Args: q.args}
+		if isCall(q.op) {
+			f, err := s.function(q.args[1])
+			if err != nil {
+				return sent, err
+			}
+			sent = f.call(q.op, q.args, s.resp3)
+		}
 		if q.op == command.OpEvalSHA || q.op == command.OpEvalSHARO {
 			if script, err := s.scriptOf(q.op, q.args, scriptName(q.op, q.args)); err == nil { // else the node says what is wrong
 				sent = script
@@ -59,7 +72,7 @@ func (s *Session) transaction() command.Request {
 	if key == nil && len(s.watches.list) > 0 {
 		key = s.watches.list[0].Key
 	}
-	return b.Request(key, s.resp3)
+	return b.Request(key, s.resp3), nil
 }
 
 // execPieces executes a transaction of which the proxy answers some commands: in their turn, after those on keys, which are executed first, all at once.
@@ -71,8 +84,13 @@ func (s *Session) execPieces(cmd *command.Command, asks bool) {
 	start := time.Now()
 	var replies []byte // of the commands on keys
 	if asks {
+		req, err := s.transaction()
+		if err != nil {
+			s.refuse(cmd.Op, err)
+			return
+		}
 		var batch route.Batch
-		batch.Add(s.transaction(), true)
+		batch.Add(req, true)
 		s.conn.Execute(&batch)
 		s.again(&batch.Ops[0])
 		reply := batch.Ops[0].Reply

@@ -21,6 +21,7 @@ var handlers = [maxOps]handler{
 	command.OpMemory:    memoryCommand.run,
 	command.OpObject:    objectCommand.run,
 	command.OpScript:    scriptCommand.run,
+	command.OpFunction:  functionCommand.run,
 	command.OpSlowlog:   slowlogCommand.run,
 	command.OpCluster:   clusterCommand.run,
 	command.OpReadOnly:  never(errNoCluster),

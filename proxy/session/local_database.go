@@ -96,7 +96,7 @@ func runFlushAll(s *Session, dst []byte, args [][]byte) []byte {
 	if !flushMode(args) {
 		return route.AppendReply(dst, errSyntax)
 	}
-	if err := s.keepingScripts(func() error { return s.service.cluster.FlushAll(s.conn.Server().Context()) }); err != nil {
+	if err := s.keepingScripts(func() error { return s.service.cluster.FlushAll(s.conn.Server().Context(), libraries) }); err != nil {
 		return route.AppendReply(dst, err)
 	}
 	return append(dst, resp.OK...)

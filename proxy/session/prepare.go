@@ -61,13 +61,14 @@ func madeUsage(dst, reply []byte, q *queued, resp3 bool) []byte {
 
 // containers are the commands with subcommands, which are looked up when they are queued.
 var containers = [maxOps]*container{
-	command.OpClient:  &clientCommand,
-	command.OpCommand: &commandCommand,
-	command.OpConfig:  &configCommand,
-	command.OpLatency: &latencyCommand,
-	command.OpMemory:  &memoryCommand,
-	command.OpObject:  &objectCommand,
-	command.OpScript:  &scriptCommand,
-	command.OpSlowlog: &slowlogCommand,
-	command.OpCluster: &clusterCommand,
+	command.OpClient:   &clientCommand,
+	command.OpCommand:  &commandCommand,
+	command.OpConfig:   &configCommand,
+	command.OpFunction: &functionCommand,
+	command.OpLatency:  &latencyCommand,
+	command.OpMemory:   &memoryCommand,
+	command.OpObject:   &objectCommand,
+	command.OpScript:   &scriptCommand,
+	command.OpSlowlog:  &slowlogCommand,
+	command.OpCluster:  &clusterCommand,
 }

@@ -40,6 +40,8 @@ type Service struct {
 	loaded  atomic.Bool // the cluster is there, or was once
 	attacks attacks
 	scripts scripts
+	// functions are those of the cluster.
+	functions functions
 	// large is held by whoever puts large collections together: their memory is needed once only.
 	large sync.Mutex
 }

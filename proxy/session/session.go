@@ -115,11 +115,14 @@ func (s *Session) route(cmd *command.Command, args [][]byte) {
 	case command.RouteWrite:
 		s.plan.one(cmd, args, true, s.resp3)
 	case command.RouteSlot:
-		if isScript(cmd.Op) {
+		switch {
+		case isCall(cmd.Op):
+			s.fcall(cmd, args)
+		case isScript(cmd.Op):
 			s.eval(cmd, args)
-			return
+		default:
+			s.together(cmd, args)
 		}
-		s.together(cmd, args)
 	case command.RouteSplit:
 		if key := oneSlot(cmd, args); key != nil {
 			s.plan.together(cmd, args, key, s.resp3)

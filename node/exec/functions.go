@@ -1,0 +1,69 @@
+package exec
+
+import (
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/function"
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/node/script"
+)
+
+// errReadOnlyCall is the error of FCALL_RO and EVAL_RO for what says that it may write.
+const errReadOnlyCall = "ERR Can not execute a script with write flag using *_ro command."
+
+// appendCall runs CALL code numkeys key [key ...] arg [arg ...] function and appends its reply. The code of the function's library comes with the command, as scripts do; a proxy that has
+// found none sends FCALL as its client did.
+func (r *scriptRun) appendCall(dst []byte) []byte {
+	args, op := r.command.Args, r.command.Op
+	if op == command.OpFCall || op == command.OpFCallRO {
+		return resp.AppendError(dst, command.ErrNoFunction)
+	}
+	name := string(args[len(args)-1])
+	n, problem := command.CallKeys(args[2], len(args)-4)
+	if problem != "" {
+		return resp.AppendError(dst, problem)
+	}
+	l, err := r.exec.library(args[1])
+	if err != nil {
+		return resp.AppendError(dst, err.Error())
+	}
+	f := l.Function(name)
+	if f == nil {
+		return resp.AppendError(dst, command.ErrNoFunction)
+	}
+	noWrites := f.Flags&function.NoWrites != 0
+	r.readOnly = op == command.OpCallRO || noWrites
+	if op == command.OpCallRO && !noWrites {
+		return resp.AppendError(dst, errReadOnlyCall)
+	}
+	var drawn command.Request
+	r.exec.host.Lend(&drawn)
+	run := script.Run{Keys: r.clientsNames(args[3 : 3+n]), Args: args[3+n : len(args)-1], SHA: name, Seed: drawn.Random}
+	return r.run(dst, &run, l.Call)
+}
+
+// library returns a library, compiled. An error is the reply that says what is wrong with it. The code is borrowed.
+func (e *Executor) library(code []byte) (*script.Library, error) {
+	if l := e.libraries.find(code); l != nil {
+		return l, nil
+	}
+	var run script.Run
+	e.bound(&run)
+	l, err := script.CompileLibrary(code, &run)
+	if err != nil {
+		return nil, err
+	}
+	e.libraries.keep(code, l)
+	return l, nil
+}
+
+// describe appends the reply to FUNCTION LOAD code: what the library registers, as package function describes it, or what is wrong with it. The proxy keeps it.
+func (e *Executor) describe(dst []byte, req *command.Request) []byte {
+	if len(req.Args) != 3 {
+		return resp.AppendError(dst, errCommand.Error())
+	}
+	l, err := e.library(req.Args[2])
+	if err != nil {
+		return resp.AppendError(dst, err.Error())
+	}
+	return resp.AppendBulk(dst, function.AppendDescription(nil, l.Functions()))
+}
