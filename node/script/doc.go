@@ -13,4 +13,6 @@
 // expected; goto is a word of the language; # asks __len of tables; -0 is 0; calls are 4000 deep at most, and no pcall catches that; string.dump is refused; the options
 // of cjson hold for one run; a list has 1048575 elements at most,
 // a constructor 40000, a script 20000 different constants.
+//
+// The code of a library is run before each call of one of its functions, which then find what it has left in its local variables, and nothing of an earlier call.
 package script
