@@ -66,6 +66,7 @@ type batch struct {
 	marker  *Request
 	keys    []*keyState
 	grouped bool // it is of the group that is being put together, or has been
+	changes bool // it has an effect, as it was evaluated last
 }
 
 // next reports whether nothing is before a batch in the queue of one of its keys but others of its group.
@@ -179,9 +180,13 @@ func (h *Home) recordBatches() bool {
 		return did || h.seq != before // a head was written again
 	}
 	b.queue = slices.DeleteFunc(b.queue, func(one *batch) bool { return one.grouped })
-	for _, w := range g.waiting {
+	for i, w := range g.waiting {
 		w.needSeq = h.seq + 1
-		w.request.attempted(h.versionOf(w.needSeq), w.start, w.end)
+		if g.batches[i].changes {
+			w.request.attempted(h.versionOf(w.needSeq), w.start, w.end)
+		} else { // it only waits for what others write
+			w.request.shares(h.versionOf(w.needSeq), w.start, w.end)
+		}
 		record.waiting = append(record.waiting, w)
 	}
 	h.count(BatchRecorded)
@@ -279,10 +284,10 @@ func (h *Home) evaluateBatch(one *batch, g *group) {
 		h.fail(err)
 		return
 	}
-	r.replies, w.end = replies, len(replies)
+	r.replies, w.end, one.changes = replies, len(replies), false
 	for i := range effects {
 		if effects[i].Kind != record.Unchanged {
-			keys[i].seq, keys[i].state, writes = unnumbered, cloneState(effects[i].Whole()), true
+			keys[i].seq, keys[i].state, writes, one.changes = unnumbered, cloneState(effects[i].Whole()), true, true
 		}
 	}
 	switch {

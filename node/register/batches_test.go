@@ -1,6 +1,7 @@
 package register
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -294,6 +295,45 @@ func TestAReadBehindABatchWaitsForIt(t *testing.T) {
 	c.done(write, "1")
 	c.done(read, "1 1")
 	require.Equal(t, 1, c.events[BatchRecorded])
+}
+
+// TestTheOutcomeOfAReadIsNeverUnknown: when the fate of its record is not known it may be repeated, but not so what writes, whatever the two have read.
+func TestTheOutcomeOfAReadIsNeverUnknown(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	c.stuck = Accept
+	write, read := c.together(1, "a", "b", "1"), c.both(1)
+	c.run()
+	c.open(write, read)
+	c.stuck = 0
+	c.lose()
+	c.process(1).stepDown()
+	again := c.together(2, "a", "b", "2")
+	c.run(2, 3)
+	c.done(again, "2")
+	for range 2 { // it learns of the other one's term first
+		c.advance(testTiming.Backoff + 1)
+		c.run()
+	}
+	c.failed(write, Unknown, LostTerm, 0)
+	c.failed(read, NotDone, LostTerm, 0)
+}
+
+// TestTheOutcomeOfAReadThatDeletes: what has expired is deleted before a read is answered, which is no effect of the read.
+func TestTheOutcomeOfAReadThatDeletes(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	set := c.ask(1, "psetex a 10 v")
+	c.run()
+	c.done(set, "+OK\r\n")
+	c.wall += 20
+	read := c.both(1)
+	c.propose()
+	c.open(read)
+	require.Equal(t, 1, c.events[BatchRecorded])
+	c.process(1).store.failed = errors.New("broken")
+	c.ask(1, "set cold v")
+	c.failed(read, NotDone, StorageFailed, 0)
 }
 
 // TestABatchThatIsAlone is told the versions of its keys, so it waits for those that write them.

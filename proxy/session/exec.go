@@ -33,7 +33,7 @@ func (s *Session) exec(cmd *command.Command) {
 			s.refuse(cmd.Op, err)
 			return
 		}
-		first := s.plan.batch.Add(req, true)
+		first := s.plan.batch.Add(req, t.writes)
 		s.plan.commands = append(s.plan.commands, planned{cmd: cmd, first: first, count: 1, queue: t.queue})
 	default:
 		s.inTurn(cmd, emptyArray)
@@ -90,7 +90,7 @@ func (s *Session) execPieces(cmd *command.Command, asks bool) {
 			return
 		}
 		var batch route.Batch
-		batch.Add(req, true)
+		batch.Add(req, s.multi.writes)
 		s.conn.Execute(&batch)
 		s.again(&batch.Ops[0])
 		reply := batch.Ops[0].Reply

@@ -28,8 +28,10 @@ type transaction struct {
 	bytes    int
 	// key is one of the commands'. What all slots have to do with cannot be done at once with it.
 	key []byte
-	// asks: the cluster is asked for some of the commands, in one operation. everywhere: there is one for all slots, of that name.
-	asks       bool
+	// asks: the cluster is asked for some of the commands, in one operation. writes: one of these may change something; what only reads may be sent again, and its outcome is
+	// never unknown.
+	asks, writes bool
+	// everywhere: there is a command for all slots, of that name.
 	everywhere string
 	// scripts: some commands are scripts, which have to be found first.
 	scripts bool
@@ -176,6 +178,7 @@ func (s *Session) admit(q *queued) error {
 			return errCrossSlot
 		}
 	}
+	t.writes = t.writes || command.ByOp(q.op).Writes()
 	t.key, t.asks, t.pieces, t.scripts = one, true, t.pieces || q.made != nil, t.scripts || isScript(q.op)
 	return nil
 }

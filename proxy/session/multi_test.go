@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -89,6 +90,34 @@ func testTransactionsAreOperations(t *testing.T, w proxytest.Way) {
 	require.Equal(t, []command.Op{command.OpBatch}, <-batches)
 	require.Equal(t, "+OK\r\n", c.Do("WATCH {a}1"))
 	require.Empty(t, batches)
+}
+
+// TestATransactionThatOnlyReadsIsARead, which is sent again if an answer is lost.
+func TestATransactionThatOnlyReadsIsARead(t *testing.T) {
+	cluster := proxytest.NewCluster()
+	var writes atomic.Value // of the last transaction
+	cluster.Intercept = func(op *route.Op) bool {
+		if b, err := command.ParseBatch(&op.Req); err == nil && b.Array {
+			writes.Store(op.Write)
+		}
+		return false
+	}
+	_, addr := startServer(t, Config{}, cluster)
+	c := proxytest.Dial(t, addr)
+	for lines, write := range map[string]bool{
+		"GET a;MGET a {a}2;OBJECT ENCODING a": false,
+		"GET a;PING":                          false, // in pieces
+		"GET a;SET {a}2 x":                    true,
+		"SET a x;GET a":                       true,
+		"SET a x;PING":                        true,
+	} {
+		c.Do("MULTI")
+		for line := range strings.SplitSeq(lines, ";") {
+			require.NotEmpty(t, c.Do(line))
+		}
+		require.Equal(t, "*", c.Do("EXEC")[:1], lines)
+		require.Equal(t, write, writes.Load(), lines)
+	}
 }
 
 // TestCommandsOfATransactionAreWhole: nothing is done to them that is done to single ones, which are sent key by key.

@@ -85,6 +85,9 @@ func (n *node) answer(r *register.Request, a register.Answer) {
 		return
 	}
 	o, attempt := r.Origin.(*operation), int(r.OriginID)
+	if a.Outcome == register.Unknown && o.cmd.Name == "mget" {
+		n.sim.violated("node %d says that the outcome of a batch that only reads is not known", n.id)
+	}
 	a.Reply = append([]byte(nil), a.Reply...)
 	n.hold(func() { n.sim.sendAnswer(n.id, o, attempt, a) })
 }
