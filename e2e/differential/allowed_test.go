@@ -40,6 +40,9 @@ var allowances = []allowance{
 	{"WATCH", func(x exchange, redis, quoll value) bool {
 		return x.name() == "WATCH" && strings.HasPrefix(quoll.text, "CROSSSLOT ") && redis.text == "OK"
 	}, "1> WATCH a b"},
+	{"WAIT", func(x exchange, redis, quoll value) bool { // there are no replicas of this Redis
+		return x.name() == "WAIT" && redis.text == "0" && quoll.text == "1"
+	}, "1> WAIT 0 0"},
 	{"CLIENT CACHING", func(x exchange, redis, quoll value) bool {
 		return redis.text == "OK" && strings.HasPrefix(quoll.text, "ERR CLIENT CACHING and client-side caching are not supported yet") ||
 			strings.HasPrefix(quoll.text, "ERR nothing was done: the client would cache the reply")

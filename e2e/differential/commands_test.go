@@ -37,6 +37,7 @@ var generators = map[string]func(*generator) []string{
 	"incrby":      oneKey((*generator).integer),
 	"incrbyfloat": oneKey((*generator).float),
 	"lcs":         (*generator).lcs,
+	"wait":        (*generator).wait,
 	"mget":        (*generator).manyKeys,
 	"mset":        (*generator).mset,
 	"persist":     oneKey(),
@@ -252,6 +253,11 @@ func (g *generator) fieldOffset() string {
 		return pick(g, "#", "#-1", "#-0", "#x", "##1", "#01", "# 1", "#100000", "#4294967296", "#9223372036854775808")
 	}
 	return pick(g, "", "", "#") + strconv.Itoa(g.intn(70))
+}
+
+// wait draws arguments that are wrong: with others the replies differ, as they are to.
+func (g *generator) wait() []string {
+	return pick(g, []string{"x", "0"}, []string{"9223372036854775808", "0"}, []string{"1", "x"}, []string{"-1", "1.5"}, []string{"0", "-1"}, []string{"0", "9223372036854775808"})
 }
 
 func (g *generator) lcs() []string {

@@ -98,6 +98,12 @@ var genericCommands = []*Command{
 		Since:    "2.6.0", Summary: "Create a key using the provided serialized value, previously obtained using DUMP.",
 		Complexity: "O(1) to create the new key and additional O(N*M) to reconstruct the serialized value, where N is the number of Redis objects composing the value and M their average size. For small string values the time complexity is thus O(1)+O(1*M) where M is small, so simply O(1). However for sorted set values the complexity is O(N*M*log(N)) because inserting values into sorted sets is O(log(N)).",
 		Limits:     "takes what Redis up to 7.4 dumps, in all encodings, but no streams. What contains anything twice, or has a wrong length inside, is refused at once; Redis finds out later. FREQ and IDLETIME are read and forgotten"},
+	{Name: "wait", Op: OpWait, Route: RouteProxy, Arity: 3, Flags: FlagNoScript, Categories: CatConnection,
+		Tips:  []string{"request_policy:all_shards", "response_policy:agg_min"},
+		Since: "3.0.0", Summary: "Wait for the synchronous replication of all the write commands sent in the context of the current connection",
+		Complexity: "O(1)",
+		Differs: "answers how many replicas, beside the first, certainly hold every write that was acknowledged: a majority without one, which is 1 of three copies, at once. More than that it does not find out: it " +
+			"waits until the time is over, and says the same; with a timeout of 0 at once"},
 	{Name: "object", Op: OpObject, Route: RouteProxy, Arity: -2,
 		Since: "2.2.3", Summary: "A container for object introspection commands",
 		Complexity: "Depends on subcommand.",

@@ -21,7 +21,6 @@ const (
 var unsupportedCommands = []struct{ group, why, commands string }{
 	{"cluster", "a proxy sends no client elsewhere", "asking:1"},
 	{"generic", "`quoll import` and `quoll export` copy keys", "migrate:-6"},
-	{"generic", "a write is on a majority of the replicas when it is answered", "wait:3"},
 	{"hyperloglog", internals, "pfdebug:3 pfselftest:1"},
 	{"list", blocks, "blmove:6 blmpop:-5 blpop:-3 brpop:-3 brpoplpush:4"},
 	{"pubsub", subscriptions, `psubscribe:-2 publish:3 pubsub:-2:channels,help,numpat,numsub,shardchannels,shardnumsub punsubscribe:-1 spublish:3 ssubscribe:-2

@@ -187,6 +187,9 @@ func (c *Cluster) FlushAll(_ context.Context, kept ...[]byte) error {
 // Working implements route.Cluster.
 func (c *Cluster) Working() bool { return false }
 
+// Copies implements route.Cluster: there are three replicas.
+func (c *Cluster) Copies() int { return 2 }
+
 // EndWaiting implements route.Cluster.
 func (c *Cluster) EndWaiting() {}
 

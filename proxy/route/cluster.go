@@ -30,6 +30,10 @@ type Cluster interface {
 	// takes long, and is being worked on. It does not block.
 	Working() bool
 
+	// Copies returns how many replicas, at least, hold whatever was acknowledged: a majority of those of a slot, in that with the fewest. It is 0 until commands can be executed. It
+	// does not block.
+	Copies() int
+
 	// EndWaiting says that the proxy ends: what runs, and what is executed from now on, waits no longer than the operation
 	// time-out, even for nodes that are behind. It does not block.
 	EndWaiting()

@@ -26,6 +26,7 @@ var handlers = [maxOps]handler{
 	command.OpCluster:   clusterCommand.run,
 	command.OpReadOnly:  never(errNoCluster),
 	command.OpReadWrite: never(errNoCluster),
+	command.OpWait:      runWait,
 	command.OpWatch:     runWatch,
 	command.OpUnwatch:   runUnwatch,
 
