@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
@@ -47,18 +48,43 @@ func (b *batchRecord) names(name []byte) bool {
 }
 
 // state returns the record as the state of a key.
-func (b *batchRecord) state() record.State {
+func (b *batchRecord) state() record.State { return b.stateIn(nil) }
+
+// stateIn is state, of which a short value, as it is borrowed from states, is in room, unless that is nil.
+func (b *batchRecord) stateIn(room *[]byte) record.State {
 	if !b.open() && b.origin.IsZero() {
 		return record.State{Type: record.Batch}
 	}
-	value := appendVersion(nil, b.origin)
+	var value []byte
+	size := b.bound()
+	if room != nil && size <= record.CopiedValue {
+		value = (*room)[:0]
+	}
+	value = appendVersion(slices.Grow(value, size), b.origin)
 	for i := range b.keys {
 		k, st := &b.keys[i], b.keys[i].state.Packed()
 		value = appendPart(binary.AppendUvarint(value, k.seq), k.name)
 		value = appendVersion(value, k.base)
 		value = appendPart(binary.AppendUvarint(binary.AppendUvarint(value, uint64(st.Type)), uint64(st.ExpireAt)), st.Value)
 	}
+	switch {
+	case room == nil:
+	case len(value) > record.CopiedValue: // whoever gets it keeps it
+		*room = nil
+	default:
+		*room = value
+	}
 	return record.State{Type: record.Batch, Value: value}
+}
+
+// bound is about how many bytes the record takes, as long as its values are in one piece.
+func (b *batchRecord) bound() int {
+	const most = binary.MaxVarintLen64
+	size := 3 * most
+	for i := range b.keys {
+		size += 8*most + len(b.keys[i].name) + len(b.keys[i].state.Value)
+	}
+	return size
 }
 
 func appendVersion(dst []byte, v record.Version) []byte {

@@ -2,6 +2,7 @@ package register
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
@@ -47,6 +48,7 @@ type batches struct {
 	stage  stage
 	queue  []*batch       // that wait for their keys, in the order in which they came
 	group  []*batch       // those of the record
+	memory *group         // which backs it, and what was put together last of it, nil if it was found
 	record batchRecord    // being written, or written,
 	seq    uint64         // as this write of the term
 	found  *openBatch     // of a former term, to be decided on
@@ -63,17 +65,28 @@ type openBatch struct {
 // batch is a request for several keys. Its marker has a place in the queue of each of them.
 type batch struct {
 	request *Request // nil: that of a former term
-	marker  *Request
+	marker  Request
 	keys    []*keyState
 	grouped bool // it is of the group that is being put together, or has been
 	changes bool // it has an effect, as it was evaluated last
+}
+
+var batchPool = sync.Pool{New: func() any { return new(batch) }}
+
+// recycle gives a batch back to the pool that is in no queue any more.
+func (b *batch) recycle() {
+	clear(b.keys)
+	b.request, b.keys, b.grouped, b.changes = nil, b.keys[:0], false, false
+	if cap(b.keys) <= groupKeys {
+		batchPool.Put(b)
+	}
 }
 
 // next reports whether nothing is before a batch in the queue of one of its keys but others of its group.
 func (b *batch) next(ks *keyState) bool {
 	for _, r := range ks.queue {
 		if r.batch == nil || !r.batch.grouped {
-			return r == b.marker
+			return r == &b.marker
 		}
 	}
 	return false
@@ -110,14 +123,14 @@ func (h *Home) enqueueBatch(r *Request) {
 	own := h.ownBatches()
 	own.queue = append(own.queue, b)
 	for _, ks := range b.keys {
-		ks.queue = append(ks.queue, b.marker)
+		ks.queue = append(ks.queue, &b.marker)
 	}
 	h.lift(b)
 }
 
 func (h *Home) newBatch(r *Request, names [][]byte) *batch {
-	b := &batch{request: r}
-	b.marker = &Request{batch: b}
+	b := batchPool.Get().(*batch)
+	b.request, b.marker.batch = r, b
 	for _, name := range names {
 		b.keys = append(b.keys, h.keyNamed(name))
 	}
@@ -161,22 +174,24 @@ func (h *Home) recordBatches() bool {
 	if record.reading != nil || len(record.doubt) > 0 {
 		return false
 	}
-	var g group
+	g := newGroup()
 	did, before := false, h.seq
-	for _, one := range slices.Clone(b.queue) {
+	g.queue = append(g.queue, b.queue...)
+	for _, one := range g.queue {
 		if g.full() {
 			break
 		}
-		certain := h.certain(one, &g)
+		certain := h.certain(one, g)
 		if h.phase == leading && certain {
 			did = true
-			h.evaluateBatch(one, &g)
+			h.evaluateBatch(one, g)
 		}
 		if h.phase != leading {
 			return true
 		}
 	}
 	if len(g.batches) == 0 {
+		g.recycle()
 		return did || h.seq != before // a head was written again
 	}
 	b.queue = slices.DeleteFunc(b.queue, func(one *batch) bool { return one.grouped })
@@ -191,20 +206,29 @@ func (h *Home) recordBatches() bool {
 	}
 	h.count(BatchRecorded)
 	next := batchRecord{origin: b.origin, keys: g.keys}
-	h.propose(record, next.effect(h.seq+1), !record.known)
+	h.propose(record, next.effect(h.seq+1, &g.borrow), !record.known)
 	h.opened(next, g.batches)
+	b.remember(g)
 	return true
 }
 
-// effect is what writes the record as this write of the term: the writes of its keys come next.
-func (b *batchRecord) effect(seq uint64) record.Effect {
+// remember keeps the group that backs the record, nil for none, instead of the one that did.
+func (b *batches) remember(g *group) {
+	if b.memory != nil {
+		b.memory.recycle()
+	}
+	b.memory = g
+}
+
+// effect is what writes the record as this write of the term: the writes of its keys come next. See stateIn.
+func (b *batchRecord) effect(seq uint64, room *[]byte) record.Effect {
 	for i := range b.keys {
 		if k := &b.keys[i]; k.seq != 0 {
 			seq++
 			k.seq = seq
 		}
 	}
-	return record.Effect{Kind: record.Replaced, State: b.state()}
+	return record.Effect{Kind: record.Replaced, State: b.stateIn(room)}
 }
 
 // opened notes that a record has been proposed. Nothing else is done on its keys until they get what they are to get.
@@ -259,25 +283,26 @@ func (h *Home) certain(one *batch, g *group) bool {
 // nothing (R9), or cannot be, or if the term is over.
 func (h *Home) evaluateBatch(one *batch, g *group) {
 	r, w := one.request, waiter{request: one.request, start: len(one.request.replies)}
-	keys, held := make([]batchKey, len(one.keys)), make([]record.Record, len(one.keys))
+	keys, held := g.evaluate(len(one.keys))
+	defer g.evaluated()
 	writes, reads := false, true // what only others of the group have written is not there yet
 	for i, ks := range one.keys {
 		if k := g.find(ks); k != nil && k.seq != 0 {
-			held[i].State, reads = cloneState(k.state), false
+			held[i].State, reads = k.state, false
 			continue
 		}
 		state, ok := h.headState(ks)
 		if !ok {
 			return
 		}
-		keys[i].name, keys[i].base = slices.Clone(ks.key), ks.head.Version
+		keys[i].base = ks.head.Version
 		held[i].Version = ks.head.Version
 		if state.Live() && state.Expired(h.in.Now) { // (R12) it is deleted before anybody is told so
 			keys[i].seq, writes = unnumbered, true
 			held[i].State.ExpireAt = state.ExpireAt
 			continue
 		}
-		held[i].State = cloneState(state)
+		held[i].State = g.copyShort(state)
 	}
 	replies, effects, err := r.run(r.replies, held, h.in.Now)
 	if err != nil {
@@ -287,7 +312,7 @@ func (h *Home) evaluateBatch(one *batch, g *group) {
 	r.replies, w.end, one.changes = replies, len(replies), false
 	for i := range effects {
 		if effects[i].Kind != record.Unchanged {
-			keys[i].seq, keys[i].state, writes, one.changes = unnumbered, cloneState(effects[i].Whole()), true, true
+			keys[i].seq, keys[i].state, writes, one.changes = unnumbered, g.keepState(effects[i].Whole()), true, true
 		}
 	}
 	switch {
@@ -302,6 +327,7 @@ func (h *Home) evaluateBatch(one *batch, g *group) {
 		return
 	}
 	h.lift(one)
+	one.recycle()
 }
 
 // versionOf is a write of this term.
@@ -314,7 +340,7 @@ func (h *Home) dequeue(one *batch) {
 	b := h.batches
 	b.queue = slices.DeleteFunc(b.queue, func(other *batch) bool { return other == one })
 	for _, ks := range one.keys {
-		ks.queue = slices.DeleteFunc(ks.queue, func(r *Request) bool { return r == one.marker })
+		ks.queue = slices.DeleteFunc(ks.queue, func(r *Request) bool { return r == &one.marker })
 	}
 }
 
@@ -359,6 +385,9 @@ func (h *Home) applyBatches() bool {
 		h.dequeue(one)
 	}
 	h.lift(group...)
+	for _, one := range group {
+		one.recycle()
+	}
 	return true
 }
 
@@ -369,6 +398,7 @@ func (h *Home) closeBatches() bool {
 		h.pin(k.name, false)
 	}
 	b.record = batchRecord{origin: b.origin}
+	b.remember(nil)
 	h.closeRecord(h.batchKeyState())
 	return true
 }

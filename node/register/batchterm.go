@@ -71,7 +71,7 @@ func (h *Home) batchFound(ks *keyState, floor record.Version) {
 		}
 		one := h.newBatch(nil, names)
 		for _, ks := range one.keys {
-			ks.queue = slices.Insert(ks.queue, 0, one.marker)
+			ks.queue = slices.Insert(ks.queue, 0, &one.marker)
 		}
 		b.group = []*batch{one}
 	}
@@ -116,7 +116,7 @@ func (h *Home) completeBatch(one *batch) {
 	}
 	ks := h.batchKeyState()
 	redo := h.decide(ks, h.seq+1, true, record.Version{}, b.found.origin, b.found.version)
-	h.propose(ks, next.effect(h.seq+1), false)
+	h.propose(ks, next.effect(h.seq+1, nil), false)
 	b.origin, b.found = b.found.version, nil
 	h.opened(next, b.group)
 	h.doAgain(ks, redo)

@@ -22,6 +22,9 @@ func (h *Home) resolve(ks *keyState, floor record.Version, contains ...record.Ve
 
 // doAgain lets requests that were in doubt about a key be done again: before those that came later, but for batches, which enter all their queues at once.
 func (h *Home) doAgain(ks *keyState, redo []*Request) {
+	if len(redo) == 0 {
+		return
+	}
 	batches := slices.Clone(redo)
 	redo = slices.DeleteFunc(redo, func(r *Request) bool { return r.run != nil })
 	ks.queue = append(redo, ks.queue...)
