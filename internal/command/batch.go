@@ -35,7 +35,9 @@ var batchName = []byte("BATCH")
 // Request returns the request that is sent, with the arguments of the commands. It is named after a key, one of those of the batch, as
 // requests on one key are.
 func (b *Batch) Request(key []byte, resp3 bool) Request {
-	var header []byte
+	args := make([][]byte, 0, 3+2*len(b.Watched)+len(b.Also)+b.arguments())
+	args = append(args, batchName, key, nil)
+	header := make([]byte, 0, 8+4*len(b.Commands))
 	array := uint64(0)
 	if b.Array {
 		array = 1
@@ -43,7 +45,6 @@ func (b *Batch) Request(key []byte, resp3 bool) Request {
 	header = binary.AppendUvarint(header, array)
 	header = binary.AppendUvarint(header, uint64(len(b.Watched)))
 	header = binary.AppendUvarint(header, uint64(len(b.Also)))
-	args := append(make([][]byte, 0, 8), batchName, key, nil)
 	for _, w := range b.Watched {
 		args = append(args, w.Key, w.Version)
 	}
@@ -80,12 +81,17 @@ func ParseBatch(req *Request) (*Batch, error) {
 		return nil, ErrBatch
 	}
 	b := &Batch{Array: array == 1}
-	for range watched {
-		b.Watched = append(b.Watched, Watched{rest[0], rest[1]})
-		rest = rest[2:]
+	if watched > 0 {
+		b.Watched = make([]Watched, watched)
+	}
+	for i := range b.Watched {
+		b.Watched[i], rest = Watched{rest[0], rest[1]}, rest[2:]
 	}
 	if also > 0 {
 		b.Also, rest = rest[:also:also], rest[also:]
+	}
+	if n := min(numbers(header)/2, len(rest)); n > 0 {
+		b.Commands = make([]Request, 0, n)
 	}
 	for len(header) > 0 {
 		what, _ := number()
@@ -103,11 +109,42 @@ func ParseBatch(req *Request) (*Batch, error) {
 	return b, nil
 }
 
+// arguments is how many arguments the commands have.
+func (b *Batch) arguments() (n int) {
+	for i := range b.Commands {
+		n += len(b.Commands[i].Args)
+	}
+	return n
+}
+
+// numbers is how many numbers are in a header, or what is left of one.
+func numbers(header []byte) (n int) {
+	for _, b := range header {
+		if b < 0x80 { // the last byte of one
+			n++
+		}
+	}
+	return n
+}
+
 // Keys returns the different keys of a batch: the one that its request is named after, watched ones, and those of the commands. They are views. It reports false if a
 // command is unknown, or has not as many arguments as it needs. One that says wrongly how many keys it has counts as one without keys: whoever executes it says what is wrong.
 func (b *Batch) Keys(named []byte) (keys [][]byte, ok bool) {
-	seen := make(map[string]struct{}, 2*len(b.Commands))
+	keys = make([][]byte, 0, 1+len(b.Watched)+len(b.Also)+len(b.Commands))
+	var seen map[string]struct{}
 	add := func(key []byte) {
+		if seen == nil && len(keys) < fewKeys {
+			if !contains(keys, key) {
+				keys = append(keys, key)
+			}
+			return
+		}
+		if seen == nil {
+			seen = make(map[string]struct{}, cap(keys))
+			for _, key := range keys {
+				seen[string(key)] = struct{}{}
+			}
+		}
 		if _, there := seen[string(key)]; !there {
 			seen[string(key)] = struct{}{}
 			keys = append(keys, key)
@@ -131,6 +168,18 @@ func (b *Batch) Keys(named []byte) (keys [][]byte, ok bool) {
 		}
 	}
 	return keys, true
+}
+
+// fewKeys is among how many keys one is looked for in their order.
+const fewKeys = 16
+
+func contains(keys [][]byte, key []byte) bool {
+	for _, other := range keys {
+		if bytes.Equal(other, key) {
+			return true
+		}
+	}
+	return false
 }
 
 // missingKeys begins the reply to a batch of which a script has used keys that are not the batch's. No client sees it, and no command or script can reply it: no RESP

@@ -11,7 +11,8 @@ import (
 
 // Keyspace is the keys of a batch while its commands are executed one after the other: each sees what those before it have done. It is for one goroutine.
 type Keyspace struct {
-	names map[string]int
+	keys  [][]byte
+	names map[string]int // where in keys, nil while these are few
 	held  []holding
 	now   int64
 	lend  func(*command.Request)
@@ -20,10 +21,24 @@ type Keyspace struct {
 	// a key that is not there.
 	undo             []undone
 	tooLong, foreign bool
+	request          command.Request // as it is executed here
 
 	missing  [][]byte
 	guessing bool
+
+	bytes []byte // backs short values that commands have set
+	room  keyspaceRoom
 }
+
+// keyspaceRoom is what the slices of a keyspace begin with, so that most are one piece of memory.
+type keyspaceRoom struct {
+	held  [4]holding
+	undo  [2]undone
+	bytes [256]byte
+}
+
+// fewKeys is among how many keys one is looked for in their order.
+const fewKeys = 16
 
 // holding is what a key holds, and whether a command has changed it.
 type holding struct {
@@ -41,12 +56,24 @@ type undone struct {
 // are borrowed for as long as it is used. lend gives a request what is the node's (MaxValue, MaxCollection, Random); it is called before each execution of a command on one
 // key, and may be nil.
 func NewKeyspace(keys [][]byte, states []record.State, now int64, lend func(*command.Request)) *Keyspace {
-	k := &Keyspace{names: make(map[string]int, len(keys)), held: make([]holding, len(keys)), now: now, lend: lend}
-	for i, key := range keys {
-		k.names[string(key)] = i
-		k.held[i].state = states[i]
+	k := &Keyspace{keys: keys[:len(keys):len(keys)], now: now, lend: lend}
+	k.held, k.undo, k.bytes = k.room.held[:0], k.room.undo[:0], k.room.bytes[:0]
+	for i := range keys {
+		k.held = append(k.held, holding{state: states[i]})
 	}
+	k.index()
 	return k
+}
+
+// index makes the index of the keys, if these are many.
+func (k *Keyspace) index() {
+	if len(k.keys) <= fewKeys {
+		return
+	}
+	k.names = make(map[string]int, len(k.keys))
+	for i, key := range k.keys {
+		k.names[string(key)] = i
+	}
 }
 
 // Execute executes a command, of one key or of several, as the client wrote it, and appends its reply to dst. A command that is refused (the reply is an error) changes
@@ -59,14 +86,16 @@ func (k *Keyspace) Execute(dst []byte, req *command.Request) []byte {
 	if c := command.ByOp(req.Op); c != nil && !c.ArityOK(len(req.Args)) {
 		return resp.AppendError(dst, errArity(req))
 	}
-	own, start := *req, len(dst)
+	k.request = *req
+	own, start := &k.request, len(dst)
 	k.undo, k.tooLong, k.foreign = k.undo[:0], false, false
 	if run := severalOf(req.Op); run != nil {
-		k.lendTo(&own)
-		dst = run(k, dst, &own)
+		k.lendTo(own)
+		dst = run(k, dst, own)
 	} else {
-		dst = k.single(dst, &own)
+		dst = k.single(dst, own)
 	}
+	k.request.Args = nil
 	problem := ""
 	switch {
 	case k.foreign:
@@ -103,7 +132,7 @@ func (k *Keyspace) Guess() { k.guessing = true }
 
 // Index returns which of the keys one is. It panics if it is none of them.
 func (k *Keyspace) Index(key []byte) int {
-	at, ok := k.names[string(key)]
+	at, ok := k.at(key)
 	if !ok {
 		panic("datatype: not a key of the keyspace")
 	}
@@ -133,7 +162,7 @@ func (k *Keyspace) on(dst []byte, req *command.Request) []byte {
 	k.lendTo(req)
 	dst, effect := Execute(dst, k.held[at].state, req, k.now)
 	if effect.Kind != record.Unchanged {
-		k.put(at, effect.Whole().Keep(), req)
+		k.put(at, k.keep(effect.Whole()), req)
 	}
 	return dst
 }
@@ -157,13 +186,11 @@ func (k *Keyspace) lendTo(req *command.Request) {
 
 // find returns where a key is. If it is nowhere the command is refused.
 func (k *Keyspace) find(key []byte) (at int, ok bool) {
-	if at, ok = k.names[string(key)]; ok {
+	if at, ok = k.at(key); ok {
 		return at, true
 	}
 	if k.guessing {
-		at = len(k.held)
-		k.names[string(key)], k.held, k.missing = at, append(k.held, holding{}), append(k.missing, bytes.Clone(key))
-		return at, true
+		return k.guess(bytes.Clone(key)), true
 	}
 	k.foreign = true
 	for _, missing := range k.missing {
@@ -173,6 +200,46 @@ func (k *Keyspace) find(key []byte) (at int, ok bool) {
 	}
 	k.missing = append(k.missing, bytes.Clone(key))
 	return 0, false
+}
+
+// at returns where a key is, if it is one of the keyspace.
+func (k *Keyspace) at(key []byte) (at int, ok bool) {
+	if k.names != nil {
+		at, ok = k.names[string(key)]
+		return at, ok
+	}
+	for i, other := range k.keys {
+		if bytes.Equal(other, key) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// guess adds a key, which is kept, and returns where it is.
+func (k *Keyspace) guess(key []byte) (at int) {
+	at = len(k.held)
+	k.keys, k.held, k.missing = append(k.keys, key), append(k.held, holding{}), append(k.missing, key)
+	if k.names != nil {
+		k.names[string(key)] = at
+	} else {
+		k.index()
+	}
+	return at
+}
+
+// keep is Keep, with the keyspace's memory.
+func (k *Keyspace) keep(st record.State) record.State {
+	if n := len(st.Value); n > 0 && n <= record.CopiedValue {
+		if cap(k.bytes)-len(k.bytes) < n { // what has been overwritten goes with the memory before
+			k.bytes = make([]byte, 0, max(n, record.CopiedValue))
+		}
+		start := len(k.bytes)
+		k.bytes = append(k.bytes, st.Value...)
+		st.Value = k.bytes[start:len(k.bytes):len(k.bytes)]
+		return st
+	}
+	return st.Keep()
 }
 
 // get returns what a key holds now, nothing of one that is not there.

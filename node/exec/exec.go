@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/metrics"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/node/peer"
@@ -41,6 +42,7 @@ type Executor struct {
 	opt   Options
 	host  *replica.Host
 	peers *peer.Set
+	lend  func(*command.Request) // host.Lend, made once
 
 	scripts   scripts
 	libraries cache[script.Library]
@@ -51,7 +53,7 @@ func New(host *replica.Host, peers *peer.Set, opt Options) *Executor {
 	if opt.ManyRequests == 0 {
 		opt.ManyRequests = manyRequests
 	}
-	return &Executor{opt: opt, host: host, peers: peers}
+	return &Executor{opt: opt, host: host, peers: peers, lend: host.Lend}
 }
 
 // Busy reports whether there is so much to do that nothing should be added to it in the background.

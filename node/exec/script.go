@@ -33,6 +33,9 @@ type scriptRun struct {
 	number   int    // of the database that commands are executed in: the client's, until SELECT
 	readOnly bool   // it may not write
 	dropped  string // why nothing of the batch may be done
+
+	request command.Request // of the call that is being executed
+	reply   []byte          // of the last call
 }
 
 // append runs EVAL script numkeys key [key ...] arg [arg ...] and appends its reply. The script comes with the command, always: a node keeps none that it could miss.
@@ -113,18 +116,15 @@ func (r *scriptRun) call(args [][]byte, resp3 bool) []byte {
 	case cmd.Route == command.RouteProxy && cmd.Op != command.OpObject:
 		return r.local(cmd, args)
 	}
-	own := make([][]byte, len(args)) // the keyspace may keep them
-	for i, arg := range args {
-		own[i] = append([]byte(nil), arg...)
-	}
-	if called := cmd.Called(own); called != nil {
+	if called := cmd.Called(args); called != nil {
 		var problem string
-		if own, problem = called.In(r.number, own); problem != "" {
+		if args, problem = called.In(r.number, args); problem != "" {
 			return resp.AppendError(nil, problem)
 		}
 	}
-	req := command.Request{Op: cmd.Sent(), RESP3: resp3, Args: own, Owned: true}
-	return r.keys.Execute(nil, &req)
+	r.request = command.Request{Op: cmd.Sent(), RESP3: resp3, Args: args, Owned: true} // the keyspace may keep the texts
+	r.reply = r.keys.Execute(r.reply[:0], &r.request)
+	return r.reply
 }
 
 // notInScripts reports whether a command has a subcommand that scripts may not call.

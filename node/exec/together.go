@@ -39,6 +39,7 @@ type batch struct {
 	*command.Batch
 	keys  [][]byte
 	resp3 bool
+	room  [4]record.State // what states begin with
 }
 
 // prepareBatch makes a batch ready for a home. It returns whether that only reads, and whether it may need more room. An error is one of the request, as its reply says it.
@@ -78,20 +79,20 @@ func (e *Executor) prepareBatch(r *register.Request) (reads, grows bool, err err
 // run is the register.Run of a batch.
 func (b *batch) run(dst []byte, held []record.Record, now int64) (reply []byte, effects []record.Effect, err error) {
 	defer record.Catch(&err)
-	states := make([]record.State, len(held))
+	states := b.room[:0]
 	for i := range held {
+		states = append(states, record.State{})
 		if held[i].State.Live() {
 			states[i] = held[i].State
 		}
 	}
-	keys, start := datatype.NewKeyspace(b.keys, states, now, b.exec.host.Lend), len(dst)
-	nothing := make([]record.Effect, len(held))
+	keys, start := datatype.NewKeyspace(b.keys, states, now, b.exec.lend), len(dst)
 	if !b.unchanged(keys, held) {
-		return resp.AppendNullArray(dst, b.resp3), nothing, nil
+		return resp.AppendNullArray(dst, b.resp3), make([]record.Effect, len(held)), nil
 	}
 	dst, problem := b.execute(dst, keys, held, now)
 	if missing := keys.Missing(); problem == "" && len(missing) > 0 { // only scripts ask for what they have not named
-		return command.AppendMissingKeys(dst[:start], missing), nothing, nil
+		return command.AppendMissingKeys(dst[:start], missing), make([]record.Effect, len(held)), nil
 	}
 	size := 0
 	effects = keys.Effects()
@@ -102,7 +103,7 @@ func (b *batch) run(dst []byte, held []record.Record, now int64) (reply []byte, 
 		problem = tooMuch("write", size, MaxBatch)
 	}
 	if problem != "" {
-		return resp.AppendError(dst[:start], problem), nothing, nil
+		return resp.AppendError(dst[:start], problem), make([]record.Effect, len(held)), nil
 	}
 	return dst, effects, nil
 }
