@@ -7,6 +7,7 @@ func BenchmarkRun(b *testing.B) {
 	for _, source := range []string{
 		`return 1`,
 		`return redis.call('GET', KEYS[1])`,
+		`redis.call('GET', KEYS[1]) return redis.call('SET', KEYS[1], ARGV[1])`,
 		`local s = 0 for i = 1, 100 do s = s + i end return s`,
 		`local t = {} for i = 1, 100 do t[i] = i .. '' end return #t`,
 	} {
@@ -15,8 +16,13 @@ func BenchmarkRun(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			reply := []byte("$5\r\nvalue\r\n")
-			r := &Run{Keys: [][]byte{[]byte("key")}, Call: func([][]byte, bool) []byte { return reply }}
+			got, done := []byte("$5\r\nvalue\r\n"), []byte("+OK\r\n")
+			r := &Run{Keys: [][]byte{[]byte("key")}, Args: [][]byte{[]byte("argument")}, Call: func(args [][]byte, _ bool) []byte {
+				if len(args) == 2 {
+					return got
+				}
+				return done
+			}}
 			var dst []byte
 			b.ReportAllocs()
 			for b.Loop() {

@@ -117,6 +117,7 @@ func compile(source []byte, name string) (proto *lua.FunctionProto, err error) {
 	if proto, err = lua.Compile(rewrite(chunk), name); err != nil {
 		return nil, asLua(source, name, err)
 	}
+	proto.IsVarArg &^= lua.VarArgNeedsArg // "arg" is no name in the main function, so nobody would see that table
 	return proto, nil
 }
 

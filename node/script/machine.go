@@ -30,6 +30,7 @@ type machine struct {
 	beginnings      map[*lua.LState]*lua.LFunction // of threads that have not begun
 	null            *lua.LUserData                 // cjson.null
 	args            [][]byte                       // of redis.call
+	replies         replyReader                    // of its reply
 }
 
 // states are machines that are not at work.

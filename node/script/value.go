@@ -20,8 +20,11 @@ const maxNesting = 128
 
 // value returns a reply as a value. One that is cut off, or that nobody sends, is nil.
 func (m *machine) value(L *lua.LState, reply []byte) lua.LValue {
-	r := &replyReader{m: m, L: L, rest: reply}
-	return r.next(0)
+	r := &m.replies
+	r.m, r.L, r.rest = m, L, reply
+	v := r.next(0)
+	r.L, r.rest = nil, nil
+	return v
 }
 
 // line returns the type of what follows and the rest of its line.
