@@ -74,7 +74,7 @@ func churnRing(t *testing.T, seed uint64, d time.Duration) {
 	var text, errors string
 	var code int
 	churning.Go(func() {
-		text, errors, code = cluster.RunFor(t, d+10*time.Minute, []string{"QUOLL_SECRET=" + cluster.Secret}, "verify", "--json", "--transfers", "--clients", "4", "--for", d.String(),
+		text, errors, code = cluster.RunFor(t, d+10*time.Minute, []string{"QUOLL_SECRET=" + cluster.Secret}, "verify", "--json", "--transfers", "--database", verifiedDatabase, "--clients", "4", "--for", d.String(),
 			"--addr", strings.Join(c.Clients(), ","), "--churn", strings.Join(admins, ","), "--churn-seed", fmt.Sprint(seed), "--churn-replicas", "3,5")
 	})
 	awaitVerify(t, c.Proxies[0].Client)

@@ -52,7 +52,7 @@ func startTransfers(t *testing.T, c *cluster.Cluster, d time.Duration) (wait fun
 	var text, errors string
 	var code int
 	under.Go(func() {
-		text, errors, code = cluster.RunFor(t, d+5*time.Minute, nil, "verify", "--json", "--transfers", "--clients", "4", "--for", max(d, time.Second).String(),
+		text, errors, code = cluster.RunFor(t, d+5*time.Minute, nil, "verify", "--json", "--transfers", "--database", verifiedDatabase, "--clients", "4", "--for", max(d, time.Second).String(),
 			"--addr", strings.Join(c.Clients(), ","))
 	})
 	awaitVerify(t, c.Proxies[0].Client)
@@ -64,11 +64,19 @@ func startTransfers(t *testing.T, c *cluster.Cluster, d time.Duration) (wait fun
 	}
 }
 
+// verifiedDatabase is where chaos and churn have quoll verify work, beside their own clients, who are in database 0.
+const verifiedDatabase = "5"
+
 // awaitVerify waits until quoll verify is under way, beside others: it does not begin where an address does not answer.
 func awaitVerify(t *testing.T, address string) {
 	client := connect(t, address)
+	conn := client.Conn()
+	defer conn.Close()
 	cluster.Await(t, "quoll verify is under way", func() bool {
-		keys, err := client.Keys(t.Context(), "quoll-verify:*").Result()
+		if conn.Do(t.Context(), "SELECT", verifiedDatabase).Err() != nil {
+			return false
+		}
+		keys, err := conn.Keys(t.Context(), "quoll-verify:*").Result()
 		return err == nil && len(keys) > 10
 	})
 }

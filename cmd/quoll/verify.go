@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/verify"
 )
 
@@ -69,6 +70,7 @@ func (a *app) verifyCommand() *cobra.Command {
 	flags.DurationVar(&opt.For, "for", time.Minute, "`time` for which clients work")
 	flags.IntVar(&opt.Clients, "clients", 8, "`number` of clients that work at the same time, 1 to 1000")
 	flags.IntVar(&opt.Keys, "keys", 64, "`number` of keys, fields and hashes that are written in turns, 1 to 100000")
+	flags.IntVar(&opt.Database, "database", 0, "`number` of the database to work in")
 	flags.BoolVar(&opt.Transfers, "transfers", false, "also move amounts between accounts by MULTI, WATCH, EVAL, RENAME, SMOVE and LMOVE, while their total is read")
 	flags.IntSliceVar(&opt.churn.replicas, "churn-replicas", nil, "`numbers` of replicas that --churn tries, as in 3,5; the number stays as it is without it")
 	flags.Uint64Var(&opt.churn.seed, "churn-seed", 0, "`number` that decides what --churn does; another one each time without it")
@@ -90,6 +92,9 @@ func (o *verifyOptions) complete(wrong error) error {
 	}
 	if o.Clients < 1 || o.Clients > 1000 {
 		fault("clients", "%d is not from 1 to 1000", o.Clients)
+	}
+	if o.Database < 0 || o.Database >= database.Count {
+		fault("database", "%d is not from 0 to %d", o.Database, database.Count-1)
 	}
 	if o.Keys < 1 || o.Keys > 100_000 {
 		fault("keys", "%d is not from 1 to 100000", o.Keys)

@@ -18,6 +18,8 @@ type Options struct {
 	// Addresses are host:port of proxies of one cluster, or of one server. Password is what they want, if anything.
 	Addresses []string
 	Password  string
+	// Database is the number of the one to work in.
+	Database int
 	// For is how long clients work.
 	For time.Duration
 	// Clients work at the same time. Keys is the number of registers.

@@ -12,6 +12,7 @@ import (
 // else: what libraries do for their users (repeat, reconnect, gather) would hide what is to be seen.
 type servers struct {
 	password string
+	database int
 	each     []*server
 }
 
@@ -29,7 +30,7 @@ const (
 )
 
 func newServers(opt Options) *servers {
-	s := &servers{password: opt.Password}
+	s := &servers{password: opt.Password, database: opt.Database}
 	for _, address := range opt.Addresses {
 		s.each = append(s.each, &server{address: address})
 	}
@@ -47,7 +48,7 @@ func (s *servers) close() {
 
 func (s *servers) do(ctx context.Context, address int, args ...any) (answer, error) {
 	at := s.each[address]
-	c, err := at.take(ctx, s.password)
+	c, err := at.take(ctx, s.greet)
 	if err != nil {
 		return answer{null: true}, err
 	}
@@ -74,9 +75,24 @@ func until(ctx context.Context) time.Time {
 	return end
 }
 
+// greet makes a new connection ready: it is the client's, and in the database.
+func (s *servers) greet(c *connection, until time.Time) error {
+	if s.password != "" {
+		if _, err := c.ask(until, "AUTH", s.password); err != nil {
+			return fmt.Errorf("giving the password: %w", err)
+		}
+	}
+	if s.database > 0 {
+		if _, err := c.ask(until, "SELECT", s.database); err != nil {
+			return fmt.Errorf("choosing database %d: %w", s.database, err)
+		}
+	}
+	return nil
+}
+
 // take returns a connection that waits for nothing, a new one if there is none. An error says
 // why there is none: nothing was sent then.
-func (at *server) take(ctx context.Context, password string) (*connection, error) {
+func (at *server) take(ctx context.Context, greet func(*connection, time.Time) error) (*connection, error) {
 	at.mu.Lock()
 	if last := len(at.idle) - 1; last >= 0 {
 		c := at.idle[last]
@@ -90,12 +106,9 @@ func (at *server) take(ctx context.Context, password string) (*connection, error
 		return nil, err
 	}
 	c := newConnection(conn)
-	if password == "" {
-		return c, nil
-	}
-	if _, err := c.ask(until(ctx), "AUTH", password); err != nil {
+	if err := greet(c, until(ctx)); err != nil {
 		c.close()
-		return nil, fmt.Errorf("giving the password: %w", err)
+		return nil, err
 	}
 	return c, nil
 }

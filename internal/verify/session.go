@@ -31,7 +31,7 @@ type held struct {
 // hold returns a session; an error says why there is none: nothing was sent.
 func (s *servers) hold(ctx context.Context, address int) (session, error) {
 	at := s.each[address]
-	c, err := at.take(ctx, s.password)
+	c, err := at.take(ctx, s.greet)
 	if err != nil {
 		return nil, err
 	}
