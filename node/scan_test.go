@@ -3,10 +3,12 @@ package node
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
@@ -15,11 +17,14 @@ import (
 )
 
 // scanAll scans a node page by page.
-func (cl *client) scanAll(limit int) []protocol.ScanPage {
+func (cl *client) scanAll(limit int) []protocol.ScanPage { return cl.scanOf(0, limit) }
+
+// scanOf scans some of a node's records.
+func (cl *client) scanOf(of protocol.Selection, limit int) []protocol.ScanPage {
 	cl.t.Helper()
 	var pages []protocol.ScanPage
 	for from := protocol.Place(0); from != protocol.EndPlace; {
-		payload, err := cl.caller.Call(cl.t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{Version: 1, From: from, Limit: limit}))
+		payload, err := cl.caller.Call(cl.t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{Version: 1, From: from, Limit: limit, Of: of}))
 		require.NoError(cl.t, err)
 		page, err := protocol.DecodeScanPage(payload)
 		require.NoError(cl.t, err)
@@ -32,6 +37,43 @@ func (cl *client) scanAll(limit int) []protocol.ScanPage {
 		from, pages = page.Next, append(pages, page)
 	}
 	return pages
+}
+
+// TestScanOfADatabase: only its keys are told, and a page ends also where none of very many is.
+func TestScanOfADatabase(t *testing.T) {
+	e := memory.New()
+	want, others := map[int][]string{}, []string(nil)
+	put := func(i int, name []byte) {
+		require.NoError(t, e.Put(ring.SlotOf(name), name, record.Record{Version: record.Version{Seq: uint64(i + 1)}, State: record.State{Type: record.String}}))
+	}
+	for i := range 300 {
+		number := []int{0, 3, 15}[i%3]
+		name := database.Key(number, fmt.Appendf(nil, "{%d}key-%d", i%7, i/3))
+		put(i, name)
+		want[number] = append(want[number], string(name))
+		if number > 0 {
+			others = append(others, string(name))
+		}
+	}
+	for i := range maxScan + 1 {
+		put(i, database.Key(7, fmt.Appendf(nil, "{7}many-%d", i)))
+	}
+	put(0, []byte(database.Prefix+"own"))
+
+	c := newFormed(t, 1, func(o *Options) { o.Engine = keeping{e} })
+	cl := c.dial(c.nodes["a"])
+	for _, limit := range []int{1, 50, 1 << 30} {
+		for _, number := range []int{0, 3, 15, 9} {
+			pages := cl.scanOf(protocol.OfDatabase(number), limit)
+			require.ElementsMatch(t, want[number], keysOf(pages), "database %d, limit %d", number, limit)
+			for _, page := range pages {
+				require.NoError(t, page.Check(protocol.ScanRequest{Limit: limit}))
+			}
+			require.Greater(t, len(pages), 1, "a page ends behind the slot of many keys")
+		}
+	}
+	keys := slices.DeleteFunc(keysOf(cl.scanOf(protocol.OfOthers, 1000)), func(key string) bool { return strings.Contains(key, "many") })
+	require.ElementsMatch(t, others, keys)
 }
 
 func keysOf(pages []protocol.ScanPage) []string {
