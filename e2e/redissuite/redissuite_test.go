@@ -30,7 +30,7 @@ var (
 // modules of Redis, or about commands of which Quoll has none.
 var units = []string{
 	"unit/type/string", "unit/type/incr", "unit/type/hash", "unit/type/list", "unit/type/list-2", "unit/type/list-3", "unit/type/set", "unit/type/zset",
-	"unit/multi", "unit/expire", "unit/scan", "unit/keyspace", "unit/bitops", "unit/bitfield", "unit/geo", "unit/hyperloglog", "unit/sort", "unit/dump", "unit/protocol",
+	"unit/multi", "unit/other", "unit/expire", "unit/scan", "unit/keyspace", "unit/bitops", "unit/bitfield", "unit/geo", "unit/hyperloglog", "unit/sort", "unit/dump", "unit/protocol",
 	"unit/functions",
 }
 
@@ -103,7 +103,7 @@ func run(t *testing.T, suite, unit string) (passed int, failed []string) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "tclsh", "tests/test_helper.tcl", "--host", host, "--port", port, "--singledb", "--ignore-encoding", "--ignore-digest",
+	cmd := exec.CommandContext(ctx, "tclsh", "tests/test_helper.tcl", "--host", host, "--port", port, "--ignore-encoding", "--ignore-digest",
 		"--durable", "--tags", "-needs:debug", "--single", unit)
 	cmd.Dir, cmd.Env = suite, append(os.Environ(), "TERM=dumb") // no colours
 	out, err := cmd.CombinedOutput()
