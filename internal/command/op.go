@@ -231,7 +231,7 @@ const (
 const (
 	// OpBatch is internal: commands on keys of one slot, all at once (Batch).
 	OpBatch Op = 300 + iota
-	// OpWatched is internal: Watched key replies a bulk with what tells later whether the key has changed.
+	// OpWatched is internal: Watched key replies a bulk with what tells later whether the key has changed; an empty one if it had just expired, and the next time will tell.
 	OpWatched
 
 	OpMulti

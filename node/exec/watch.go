@@ -11,26 +11,30 @@ import (
 const (
 	seenValue   = 'v'
 	seenNothing = 'n'
-	seenExpired = 'x' // somebody will delete what is not there any more
 )
 
-// appendSeen appends what is kept of a key.
+// appendSeen appends what is kept of a key: nothing of one that has expired, which is deleted by whoever finds that out, and then seen as it is.
 func appendSeen(dst []byte, rec *record.Record) []byte {
 	kind := byte(seenNothing)
 	switch {
 	case rec.State.Live():
 		kind = seenValue
 	case rec.State.ExpireAt > 0:
-		kind = seenExpired
+		return dst
 	}
 	return wire.AppendVersion(append(dst, kind), rec.Version)
 }
 
-// same reports whether a key is as it was seen. A key that was not there, and is not there now, may have been there meanwhile if its tombstone is gone: nobody can tell
-// then, and nothing that is done on it differs.
+// same reports whether a key is as it was seen. One that was absent and is absent has not been there meanwhile if its version, which is then that of its tombstone or the
+// floor below which tombstones were purged, is not above what was seen. Another key's tombstone may have raised the floor: then nobody can tell, and it counts as changed.
 func same(seen []byte, rec *record.Record) bool {
-	if rec.State.Live() || len(seen) == 0 || seen[0] == seenValue {
+	if len(seen) == 0 || rec.State.ExpireAt > 0 && !rec.State.Live() {
+		return false
+	}
+	if seen[0] != seenNothing || rec.State.Live() {
 		return bytes.Equal(seen, appendSeen(nil, rec))
 	}
-	return seen[0] == seenExpired || rec.Version.IsZero() || rec.State.ExpireAt > 0 || bytes.Equal(seen, appendSeen(nil, rec))
+	d := wire.NewDecoder(seen[1:])
+	before := d.Version()
+	return d.Done() == nil && !before.Less(rec.Version)
 }

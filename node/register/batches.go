@@ -1,6 +1,7 @@
 package register
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -8,7 +9,8 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 )
 
-// Run evaluates a batch on what its keys hold, in their order, which is borrowed: a State that is nothing but the time for a key that has expired. It appends its reply to dst, and returns
+// Run evaluates a batch on what its keys hold, in their order, which is borrowed: a State that is nothing but the time for a key that has expired. A version is one that
+// no write of the key after this moment is at or below: for a key without record the floor, for what the batch's group has written one above all. It appends its reply to dst, and returns
 // what becomes of each key. An error ends the home, as one of Env.Execute does.
 type Run func(dst []byte, held []record.Record, now int64) ([]byte, []record.Effect, error)
 
@@ -279,6 +281,15 @@ func (h *Home) certain(one *batch, g *group) bool {
 	return all
 }
 
+// purgedBefore returns, for a key without a record, the version that no later one of it is below: its tombstone is purged at once with the own replica's, whose
+// floor is raised (R13), and whoever joins or is rebuilt takes the highest floor over (R18).
+func (h *Home) purgedBefore(ks *keyState) record.Version {
+	if ks.present {
+		return record.Version{}
+	}
+	return h.local.meta.Floor
+}
+
 // evaluateBatch runs a batch on the heads of its keys, or on what the group leaves there. It joins the group, unless it has been dealt with, because it changes
 // nothing (R9), or cannot be, or if the term is over.
 func (h *Home) evaluateBatch(one *batch, g *group) {
@@ -288,7 +299,7 @@ func (h *Home) evaluateBatch(one *batch, g *group) {
 	writes, reads := false, true // what only others of the group have written is not there yet
 	for i, ks := range one.keys {
 		if k := g.find(ks); k != nil && k.seq != 0 {
-			held[i].State, reads = k.state, false
+			held[i].State, held[i].Version, reads = k.state, record.Version{Ballot: h.ballot, Seq: math.MaxUint64}, false
 			continue
 		}
 		state, ok := h.headState(ks)
@@ -296,7 +307,7 @@ func (h *Home) evaluateBatch(one *batch, g *group) {
 			return
 		}
 		keys[i].base = ks.head.Version
-		held[i].Version = ks.head.Version
+		held[i].Version = record.Max(ks.head.Version, h.purgedBefore(ks))
 		if state.Live() && state.Expired(h.in.Now) { // (R12) it is deleted before anybody is told so
 			keys[i].seq, writes = unnumbered, true
 			held[i].State.ExpireAt = state.ExpireAt

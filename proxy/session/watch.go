@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol/answer"
@@ -18,6 +19,9 @@ type watches struct {
 	// lost: some could not be watched, so that EXEC is refused.
 	lost bool
 }
+
+// watchAgain is how often WATCH asks again for keys that had just expired. One that is set to expire at once all the time counts as changed.
+const watchAgain = 3
 
 var (
 	watchedName = []byte("WATCHED")
@@ -58,6 +62,12 @@ func (s *Session) watch(keys [][]byte) error {
 		return errTooMuchKept
 	}
 	versions, err := s.versions(asked)
+	for range watchAgain {
+		if err != nil || !slices.ContainsFunc(versions, func(v []byte) bool { return len(v) == 0 }) {
+			break
+		}
+		versions, err = s.versions(asked) // some had just expired
+	}
 	if err != nil {
 		return err
 	}
