@@ -97,15 +97,14 @@ type Value struct {
 // Open returns the value of a payload, which it borrows. Its items may have so many bytes together. Errors wrap ErrChecksum, ErrFormat or ErrKind, of which
 // the text says what it is. That the items are readable is found out by Each.
 func Open(payload []byte, limit int) (Value, error) {
-	body, err := unseal(payload)
+	if _, err := unseal(payload); err != nil {
+		return Value{}, err
+	}
+	kind, err := KindOf(payload) // with its footer: a value that is cut off goes on there, in Redis, too
 	if err != nil {
 		return Value{}, err
 	}
-	kind, err := KindOf(body)
-	if err != nil {
-		return Value{}, err
-	}
-	return Value{kind, body[0], body[1:], limit}, nil
+	return Value{kind, payload[0], payload[1:], limit}, nil
 }
 
 // unseal returns what is before the footer of a payload. The error is ErrChecksum.

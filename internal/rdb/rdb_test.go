@@ -32,8 +32,8 @@ func TestWhatIsRefused(t *testing.T) {
 		"\x0f\x01":      ErrKind,
 		"\x07\x01":      ErrKind,
 		"\x01\x00":      ErrFormat,
-		"\x01\x02\x01a": ErrFormat,
-		"\x00\x05abc":   ErrFormat,
+		"\x01\x0f\x01a": ErrFormat,
+		"\x00\x0eabc":   ErrFormat, // more than there is, the footer included
 		"\x00\x81\xff\xff\xff\xff\xff\xff\xff\xffabc":   ErrFormat,
 		"\x00\xc3\x02\x80\xff\xff\xff\xff\x00a":         ErrTooLong,
 		"\x00\xc3\x02\x05\x00a":                         ErrFormat,
