@@ -49,7 +49,7 @@ var functionsOfRedis = [][]string{
 
 // TestFunctions compares functions on a cluster, one by one and in one write, with Redis. Those of one proxy are those of the other.
 func TestFunctions(t *testing.T) {
-	redisAddr := redistest.Start(t, "--databases", "1")
+	redisAddr := redistest.Start(t)
 	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2})
 	for _, lines := range functionsOfRedis {
 		for _, pipelined := range []bool{false, true} {

@@ -45,7 +45,8 @@ func TestImport(t *testing.T) {
 	from := []string{"import", "--from", "redis://" + address, "--addr", quoll}
 
 	state := filepath.Join(dir, "state")
-	slow := cluster.NewProcess(t, "import", append(from, "--state", state, "--rate", "100KiB", "--connections", "2")...)
+	// A page of SCAN may be of some MiB, and is behind it in seconds at this rate; all of it takes most of a minute.
+	slow := cluster.NewProcess(t, "import", append(from, "--state", state, "--rate", "500KiB", "--connections", "2")...)
 	slow.Start()
 	cluster.Await(t, "it is under way", func() bool {
 		text, err := os.ReadFile(state)
