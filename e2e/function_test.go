@@ -51,31 +51,7 @@ var functionsOfRedis = [][]string{
 func TestFunctions(t *testing.T) {
 	redisAddr := redistest.Start(t)
 	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2})
-	for _, lines := range functionsOfRedis {
-		for _, pipelined := range []bool{false, true} {
-			var replies [2][]string
-			for i, address := range []string{redisAddr, c.Proxies[0].Client} {
-				l := dialScripts(t, address)
-				require.Equal(t, []string{"+OK\r\n", "+OK\r\n"}, l.do([]string{"FLUSHALL", "FUNCTION|FLUSH"}))
-				if pipelined {
-					replies[i] = l.do(lines)
-					continue
-				}
-				for _, line := range lines {
-					replies[i] = append(replies[i], l.do([]string{line})...)
-				}
-			}
-			for i, line := range lines {
-				switch {
-				case strings.HasPrefix(line, "HELLO"):
-				case strings.HasPrefix(line, "FUNCTION|LIST"): // the functions of a library are in no order
-					require.Len(t, replies[1][i], len(replies[0][i]), "%q, pipelined: %t: %q", lines[:i+1], pipelined, replies[1][i])
-				default:
-					require.Equal(t, replies[0][i], replies[1][i], "%q, pipelined: %t", lines[:i+1], pipelined)
-				}
-			}
-		}
-	}
+	compareScripts(t, functionsOfRedis, "FUNCTION|FLUSH", redisAddr, c.Proxies[0].Client)
 
 	one, other := dialScripts(t, c.Proxies[0].Client), dialScripts(t, c.Proxies[1].Client)
 	one.do([]string{"FUNCTION|FLUSH"})
