@@ -55,11 +55,12 @@ func TestStatusSaysWhoDecides(t *testing.T) {
 	require.True(t, leader.State().RingLeads)
 	name := leader.opt.Name
 	for _, n := range c.nodes {
-		require.True(t, n.State().RingVotes)
-		status, err := n.Status(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, "Changes of the ring are decided by a, b, c; "+name+" leads.", status.Deciders.String())
-		require.True(t, status.Deciders.Decides)
+		c.eventually(func() bool { // a follower applies what made the voters a moment after its leader
+			status, err := n.Status(t.Context())
+			require.NoError(t, err)
+			return n.State().RingVotes && status.Deciders.Decides &&
+				status.Deciders.String() == "Changes of the ring are decided by a, b, c; "+name+" leads."
+		})
 	}
 	for other := range c.nodes {
 		if other != name {
