@@ -2,7 +2,9 @@ package wire
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -152,8 +154,14 @@ func TestStreamsAreBounded(t *testing.T) {
 		handler := newEcho()
 		handler.gate = make(chan struct{})
 		server := serve(t, listener, ServerConfig{Handler: handler})
-		link := connect(t, LinkConfig{Dial: listener.Dial, DeadAfter: time.Hour})
+		listens := make(chan struct{})
+		dial := func(ctx context.Context, address string) (net.Conn, error) {
+			<-listens
+			return listener.Dial(ctx, address)
+		}
+		link := connect(t, LinkConfig{Dial: dial, DeadAfter: time.Hour})
 		require.ErrorIs(t, link.Stream(&counting{total: 1}), ErrDown)
+		close(listens)
 		<-link.up
 		all := make([]*counting, maxStreams)
 		for i := range all {
