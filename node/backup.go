@@ -86,7 +86,7 @@ func (n *Node) moving(v *replica.View) (slots int) {
 }
 
 func (n *Node) backupHeader(v *replica.View) (backup.Header, error) {
-	h := backup.Header{Cluster: v.Cluster, Node: n.opt.Name, Time: time.UnixMilli(n.now()).UTC(), Quoll: n.opt.Version}
+	h := backup.Header{Cluster: v.Cluster, Placements: v.Placements, Node: n.opt.Name, Time: time.UnixMilli(n.now()).UTC(), Quoll: n.opt.Version}
 	if doc := n.Document(); doc != nil {
 		h.Formation = doc.Formation
 	}

@@ -110,6 +110,8 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 			return nil, err
 		}
 		return json.Marshal(holding)
+	case protocol.MethodFindKey:
+		return n.answerFindKey(payload)
 	case protocol.MethodScan:
 		return n.answerScan(protocol.DecodeScanRequest, payload)
 	case protocol.MethodScanLeaves:

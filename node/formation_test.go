@@ -45,7 +45,7 @@ func TestNobodyFormsWithoutAll(t *testing.T) {
 	require.EqualValues(t, register.NotVoting, cl.do("set k v").Reason)
 	_, err := cl.caller.Call(t.Context(), protocol.MethodScan, protocol.AppendScanRequest(nil, protocol.ScanRequest{Version: 1}))
 	require.ErrorContains(t, err, "does not vote: waits for c")
-	_, err = a.Locate(t.Context(), []byte("k"))
+	_, err = a.Locate(t.Context(), 0, []byte("k"))
 	require.ErrorContains(t, err, "no ring yet: waits for c")
 	c.start("c", nil)
 	c.connected()

@@ -26,7 +26,7 @@ func TestTheLastCopiesAreKnownBefore(t *testing.T) {
 	require.Equal(t, admin.Survival{Failures: 1, Slots: ring.Slots}, *status.Survival)
 	require.Empty(t, status.Warnings)
 	require.Zero(t, c.nodes["b"].lastCopies())
-	where, err := c.nodes["a"].Locate(t.Context(), []byte("k"))
+	where, err := c.nodes["a"].Locate(t.Context(), 0, []byte("k"))
 	require.NoError(t, err)
 	require.Equal(t, 1, where.Survives)
 
@@ -42,7 +42,7 @@ func TestTheLastCopiesAreKnownBefore(t *testing.T) {
 		require.Len(t, status.Warnings, 2)
 		require.Contains(t, status.Warnings[0], "node a must not be restarted: it keeps its data in memory, and 16384 slots would be left without a majority, for good")
 		require.Contains(t, status.Warnings[1], "node b must not")
-		where, err := n.Locate(t.Context(), []byte("k"))
+		where, err := n.Locate(t.Context(), 0, []byte("k"))
 		require.NoError(t, err)
 		require.Zero(t, where.Survives)
 	}
@@ -56,7 +56,7 @@ func TestTheLastCopiesAreKnownBefore(t *testing.T) {
 	require.Equal(t, admin.Survival{NoMajority: ring.Slots}, *status.Survival)
 	require.Contains(t, status.Warnings[0], "has the last copies of 16384 slots without a majority")
 	require.Equal(t, -ring.Slots, a.lastCopies(), "b has ended in order; what it holds can still be saved")
-	where, err = a.Locate(t.Context(), []byte("k"))
+	where, err = a.Locate(t.Context(), 0, []byte("k"))
 	require.NoError(t, err)
 	require.Equal(t, -1, where.Survives)
 }

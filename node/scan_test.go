@@ -48,7 +48,7 @@ func TestScanOfADatabase(t *testing.T) {
 	}
 	for i := range 300 {
 		number := []int{0, 3, 15}[i%3]
-		name := database.Key(number, fmt.Appendf(nil, "{%d}key-%d", i%7, i/3))
+		name := database.IDOf(number, false).Key(fmt.Appendf(nil, "{%d}key-%d", i%7, i/3))
 		put(i, name)
 		want[number] = append(want[number], string(name))
 		if number > 0 {
@@ -56,7 +56,7 @@ func TestScanOfADatabase(t *testing.T) {
 		}
 	}
 	for i := range maxScan + 1 {
-		put(i, database.Key(7, fmt.Appendf(nil, "{7}many-%d", i)))
+		put(i, database.ID(7).Key(fmt.Appendf(nil, "{7}many-%d", i)))
 	}
 	put(0, []byte(database.Prefix+"own"))
 
@@ -64,7 +64,7 @@ func TestScanOfADatabase(t *testing.T) {
 	cl := c.dial(c.nodes["a"])
 	for _, limit := range []int{1, 50, 1 << 30} {
 		for _, number := range []int{0, 3, 15, 9} {
-			pages := cl.scanOf(protocol.OfDatabase(number), limit)
+			pages := cl.scanOf(protocol.OfDatabase(database.ID(number)), limit)
 			require.ElementsMatch(t, want[number], keysOf(pages), "database %d, limit %d", number, limit)
 			for _, page := range pages {
 				require.NoError(t, page.Check(protocol.ScanRequest{Limit: limit}))

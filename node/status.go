@@ -236,12 +236,13 @@ func digestText(st record.State) (string, error) {
 }
 
 // Locate implements admin.Backend: it asks every replica.
-func (n *Node) Locate(ctx context.Context, key []byte) (admin.Location, error) {
+func (n *Node) Locate(ctx context.Context, number int, key []byte) (admin.Location, error) {
 	v := n.replicas.View()
 	if v == nil {
 		_, reason := n.state()
 		return admin.Location{}, fmt.Errorf("no ring yet: %s", reason)
 	}
+	key = v.Placements.ID(number).Key(key)
 	ask := func(ctx context.Context, id uint16) (admin.ReplicaHolding, error) {
 		if id == v.Self {
 			return n.holding(key)

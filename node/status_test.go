@@ -97,7 +97,7 @@ func TestLocate(t *testing.T) {
 	var location admin.Location
 	c.eventually(func() bool { // the third replica may lag
 		var err error
-		location, err = c.nodes["a"].Locate(t.Context(), []byte(key)) // replica or not
+		location, err = c.nodes["a"].Locate(t.Context(), 0, []byte(key)) // replica or not
 		require.NoError(t, err)
 		for _, r := range location.Replicas {
 			if !r.Present {
@@ -121,7 +121,7 @@ func TestLocate(t *testing.T) {
 
 	require.Equal(t, ":1\r\n", string(c.dial(c.nodes["b"]).do("del "+key).Reply))
 	c.eventually(func() bool { // deleted, held by all, purged
-		location, err := c.nodes["a"].Locate(t.Context(), []byte(key))
+		location, err := c.nodes["a"].Locate(t.Context(), 0, []byte(key))
 		require.NoError(t, err)
 		for _, r := range location.Replicas {
 			if r.Present || r.ExpireAt != nil {
@@ -132,7 +132,7 @@ func TestLocate(t *testing.T) {
 	})
 	c.stop("c")
 	c.eventually(func() bool {
-		location, err := c.nodes["a"].Locate(t.Context(), []byte(c.keyOf(c.nodes["a"])))
+		location, err := c.nodes["a"].Locate(t.Context(), 0, []byte(c.keyOf(c.nodes["a"])))
 		require.NoError(t, err)
 		return len(location.Replicas) == 3
 	})

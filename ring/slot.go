@@ -36,12 +36,25 @@ var crcTable = func() (table [256]uint16) {
 // SlotOf returns the slot of a key: CRC16 modulo 16,384 of the key's hash tag, or
 // of the whole key if it has none. The hash tag is what stands between the
 // first '{' and the first '}' after it, if that is not empty. It does not allocate.
-// A key of another database than 0 is in the slot that the client's name of it says (package database).
+// A key of another database than 0 is in the slot that the client's name of it says (package database), or in that of its database, if that is placed together.
 // Source: https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/
 func SlotOf(key []byte) uint16 {
-	_, name := database.Split(key)
+	id, name := database.Split(key)
+	if id.Together() {
+		return SlotOfDatabase(id)
+	}
 	return crc16(hashTag(name)) % Slots
 }
+
+// SlotOfDatabase returns the slot of all keys of a database that is placed together.
+func SlotOfDatabase(id database.ID) uint16 { return togetherSlots[id.Number()] }
+
+var togetherSlots = func() (slots [database.Count]uint16) {
+	for number := range slots {
+		slots[number] = crc16(database.IDOf(number, true).Key(nil)) % Slots
+	}
+	return slots
+}()
 
 func hashTag(key []byte) []byte {
 	open := bytes.IndexByte(key, '{')

@@ -14,6 +14,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/backup"
 	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/node"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/ring"
@@ -139,11 +140,14 @@ func (a *app) restore(ctx context.Context, opt restoreOptions) error {
 	}
 	switch {
 	case opt.form == asJSON:
-		return printJSON(a.stdout, restoreReport{opt.name, opt.cluster, opt.data, target.totals.Live, target.totals.Tombstones})
+		return printJSON(a.stdout, restoreReport{opt.name, opt.cluster, opt.data, target.totals.Live, target.totals.Tombstones, togetherIn(sources)})
 	case !opt.quiet:
 		fmt.Fprintf(a.stderr, "Restored %d records, %d of them deletions, for node %s of cluster %s in %s.\n"+
 			"Restore the same backups for every other node, then start them all.\n",
 			target.totals.Live+target.totals.Tombstones, target.totals.Tombstones, opt.name, opt.cluster, opt.data)
+		for _, number := range togetherIn(sources) {
+			fmt.Fprintf(a.stderr, "Database %d was placed together. Its keys are there once the cluster has formed, and you have given:\n  quoll ring keyspace set %d placement=together\n", number, number)
+		}
 	}
 	return nil
 }
@@ -155,6 +159,18 @@ type restoreReport struct {
 	Data      string `json:"data"`
 	Keys      uint64 `json:"keys"`
 	Deletions uint64 `json:"deletions"`
+	// Together are the databases that were placed together. A new ring has to be told so.
+	Together []int `json:"together,omitempty"`
+}
+
+// togetherIn returns the databases that were placed together when the backups were made.
+func togetherIn(sources []source) (numbers []int) {
+	for number := range database.Count {
+		if slices.ContainsFunc(sources, func(s source) bool { return s.Header().Placements.ID(number).Together() }) {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
 }
 
 // digestOf identifies the backups that were read, in whatever order they were given.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/backup"
 	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -49,11 +50,13 @@ func restored(t *testing.T, data, cluster string) *store {
 func TestRestoreMakesADirectoryOfANewNode(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "new", "b")
 	older := backupOf(t, func(h *backup.Header) { h.Node = "c" }, "one")
-	newer := backupOf(t, nil, "none", "two") // whose second record is the newer one
+	together := func(h *backup.Header) { h.Placements = database.Placements{}.Place(3, true) }
+	newer := backupOf(t, together, "none", "two") // whose second record is the newer one
 	code, stderr := runRestore(files(t, older, newer), data)
 	require.Equal(t, exitOK, code, stderr)
 	require.Equal(t, "Restored 4 records, 1 of them deletions, for node b of cluster zoo in "+data+".\n"+
-		"Restore the same backups for every other node, then start them all.\n", stderr)
+		"Restore the same backups for every other node, then start them all.\n"+
+		"Database 3 was placed together. Its keys are there once the cluster has formed, and you have given:\n  quoll ring keyspace set 3 placement=together\n", stderr)
 
 	s := restored(t, data, "zoo")
 	require.Nil(t, s.dir.Ring(), "it is of no ring")

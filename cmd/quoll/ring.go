@@ -38,7 +38,7 @@ by commas, the first that answers is asked. If the cluster has a secret, give it
 		return do(client)
 	}
 	command.AddCommand(statusCommand(ask), locateCommand(ask), a.planCommand(ask), a.commitCommand(ask), a.abortCommand(ask), a.watchCommand(ask), a.waitCommand(ask),
-		historyCommand(ask), a.pauseCommand(ask), a.resumeCommand(ask), a.rateCommand(ask), a.forgetCommand(ask), a.recoverCommand(ask), a.repairCommand(ask), a.reformCommand(ask))
+		historyCommand(ask), a.pauseCommand(ask), a.resumeCommand(ask), a.rateCommand(ask), a.forgetCommand(ask), a.keyspaceCommand(ask), a.recoverCommand(ask), a.repairCommand(ask), a.reformCommand(ask))
 	return command
 }
 
@@ -108,7 +108,7 @@ an older version; quorums make answers right nevertheless.`,
 				return config.Faults{{Field: "database", Reason: fmt.Sprintf("%d is not from 0 to %d", number, database.Count-1)}}
 			}
 			return ask(func(client *admin.Client) error {
-				return showLocation(cmd, client, database.Key(number, []byte(args[0])), form)
+				return showLocation(cmd, client, number, []byte(args[0]), form)
 			})
 		},
 	}
@@ -117,8 +117,8 @@ an older version; quorums make answers right nevertheless.`,
 	return command
 }
 
-func showLocation(cmd *cobra.Command, client *admin.Client, key []byte, form form) error {
-	location, err := client.Locate(cmd.Context(), key)
+func showLocation(cmd *cobra.Command, client *admin.Client, number int, key []byte, form form) error {
+	location, err := client.Locate(cmd.Context(), number, key)
 	if err != nil {
 		return err
 	}

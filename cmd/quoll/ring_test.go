@@ -27,7 +27,7 @@ type cluster struct {
 
 func (c *cluster) Ready(context.Context) error                  { return c.ready }
 func (c *cluster) Status(context.Context) (admin.Status, error) { return c.status, nil }
-func (c *cluster) Locate(_ context.Context, key []byte) (admin.Location, error) {
+func (c *cluster) Locate(_ context.Context, _ int, key []byte) (admin.Location, error) {
 	c.key = string(key)
 	return c.location, nil
 }

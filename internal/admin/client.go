@@ -66,10 +66,10 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return status, c.ask(ctx, "/v1/status", &status)
 }
 
-// Locate returns where a key lives. The key may be any bytes.
-func (c *Client) Locate(ctx context.Context, key []byte) (Location, error) {
+// Locate returns where a key of a database lives. The key may be any bytes.
+func (c *Client) Locate(ctx context.Context, number int, key []byte) (Location, error) {
 	var location Location
-	return location, c.ask(ctx, "/v1/locate?key64="+base64.RawURLEncoding.EncodeToString(key), &location)
+	return location, c.ask(ctx, fmt.Sprintf("/v1/locate?database=%d&key64=%s", number, base64.RawURLEncoding.EncodeToString(key)), &location)
 }
 
 // Ready returns nil if the process can serve. If it runs but cannot, the error wraps

@@ -28,7 +28,7 @@ func TestClientGetsWhatTheBackendSays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, f.status, status)
 
-	location, err := c.Locate(t.Context(), []byte("k\xff\n"))
+	location, err := c.Locate(t.Context(), 3, []byte("k\xff\n"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"k\xff\n"}, f.keys)
 	require.Equal(t, "k\xff\n", string(location.Key64))

@@ -17,7 +17,7 @@ type fake struct {
 
 func (f *fake) Ready(context.Context) error            { return f.ready }
 func (f *fake) Status(context.Context) (Status, error) { return f.status, f.err }
-func (f *fake) Locate(_ context.Context, key []byte) (Location, error) {
+func (f *fake) Locate(_ context.Context, _ int, key []byte) (Location, error) {
 	f.keys = append(f.keys, string(key))
 	return Location{Slot: 7, Home: "a", Replicas: []ReplicaHolding{{Node: "a", State: Voting, Home: true}}}, f.err
 }

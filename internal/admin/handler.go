@@ -28,7 +28,7 @@ type Backend interface {
 	Status(ctx context.Context) (Status, error)
 	// Locate asks the key's replicas. Replicas that do not answer are in it, with an
 	// Error. The key is the backend's to keep.
-	Locate(ctx context.Context, key []byte) (Location, error)
+	Locate(ctx context.Context, number int, key []byte) (Location, error)
 }
 
 // answerTimeout bounds a Backend's work for one request.
@@ -90,7 +90,11 @@ func (h *handler) locate(ctx context.Context, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	location, err := h.backend.Locate(ctx, key)
+	number, err := databaseOf(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	location, err := h.backend.Locate(ctx, number, key)
 	return location.of(key), err
 }
 

@@ -18,6 +18,7 @@ import (
 //	POST /v1/ring/abort?id=ID&undo=true              turns the plan under way around, or around again; RingStatus
 //	POST /v1/ring/pause, /v1/ring/resume             RingStatus
 //	POST /v1/ring/rate?bytes=N                       what each node copies a second, 0 for the default; RingStatus
+//	GET  /v1/ring/keyspace, POST too                 where the keys of each database are (keyspace.go)
 //	POST /v1/ring/forget?name=NAME                   lets a node go that waits to join; RingStatus
 //	POST /v1/ring/recover?accept-loss=CLUSTER        founds the group again that decides on the ring; RingRecovery
 //

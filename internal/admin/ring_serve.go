@@ -26,9 +26,10 @@ type ringCall struct {
 // rings serves what operators ask of the ring, and do with it.
 func (h *handler) rings(mux *http.ServeMux) {
 	for path, answer := range map[string]func(context.Context, *ringCall) (any, error){
-		"GET /v1/ring":         func(_ context.Context, c *ringCall) (any, error) { return c.view.status(), nil },
-		"GET /v1/ring/history": func(_ context.Context, c *ringCall) (any, error) { return c.view.history(), nil },
-		"GET /v1/ring/plan":    func(_ context.Context, c *ringCall) (any, error) { return c.plan(), nil },
+		"GET /v1/ring":          func(_ context.Context, c *ringCall) (any, error) { return c.view.status(), nil },
+		"GET /v1/ring/history":  func(_ context.Context, c *ringCall) (any, error) { return c.view.history(), nil },
+		"GET /v1/ring/keyspace": func(_ context.Context, c *ringCall) (any, error) { return c.view.keyspaces(), nil },
+		"GET /v1/ring/plan":     func(_ context.Context, c *ringCall) (any, error) { return c.plan(), nil },
 	} {
 		mux.HandleFunc(path, h.guarded(h.ring(answer)))
 	}
@@ -43,7 +44,8 @@ func (h *handler) rings(mux *http.ServeMux) {
 		"POST /v1/ring/resume": func(ctx context.Context, c *ringCall) (any, error) {
 			return c.status(ctx, change.Entry{Pause: &change.Pause{Off: true}})
 		},
-		"POST /v1/ring/rate": rateRing,
+		"POST /v1/ring/rate":     rateRing,
+		"POST /v1/ring/keyspace": placeRing,
 		"POST /v1/ring/forget": func(ctx context.Context, c *ringCall) (any, error) {
 			return c.status(ctx, change.Entry{Forget: &change.Forget{Name: c.query.Get("name")}})
 		},

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"time"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/ring"
 )
@@ -33,6 +34,8 @@ type Header struct {
 	Cluster ring.Cluster `json:"cluster"`
 	// Formation tells the ring from others, in all of its versions. It is 0 in backups that were made before rings had more than one.
 	Formation uint64 `json:"formation,omitempty"`
+	// Placements says how the keys of each database were placed: what is restored is kept by the same names.
+	Placements database.Placements `json:"placements,omitzero"`
 	// Node is the name of the node.
 	Node string `json:"node"`
 	// Slots are the slots that the node held.

@@ -47,7 +47,7 @@ func member(n int) ring.Member {
 // The parts of admin.Backend that nobody asks for.
 func (c *cluster) Ready(context.Context) error                      { return nil }
 func (c *cluster) Status(context.Context) (s admin.Status, _ error) { return s, nil }
-func (c *cluster) Locate(context.Context, []byte) (l admin.Location, _ error) {
+func (c *cluster) Locate(context.Context, int, []byte) (l admin.Location, _ error) {
 	return l, nil
 }
 

@@ -9,26 +9,59 @@ import (
 
 func TestSplitIsTheReverseOfKey(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		number, key := rapid.IntRange(0, Count-1).Draw(t, "number"), rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "key")
-		if number == 0 && Reserved(key) { // which no client can name
+		number, together := rapid.IntRange(0, Count-1).Draw(t, "number"), rapid.Bool().Draw(t, "together")
+		id, key := IDOf(number, together), rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "key")
+		require.Equal(t, number, id.Number())
+		require.Equal(t, together, id.Together())
+		if id == 0 && Reserved(key) { // which no client can name
 			t.Skip()
 		}
-		n, k := Split(Key(number, key))
-		require.Equal(t, number, n)
+		n, k := Split(id.Key(key))
+		require.Equal(t, id, n)
 		require.Equal(t, string(key), string(k))
-		require.False(t, Own(Key(number, key)))
-		require.Equal(t, number > 0, Reserved(Key(number, key)))
+		require.False(t, Own(id.Key(key)))
+		require.Equal(t, id > 0, Reserved(id.Key(key)))
 	})
 }
 
 func TestOwnKeysAreOfNoDatabase(t *testing.T) {
-	for _, name := range []string{Prefix, Prefix + "batch", Prefix + "\x00a", Prefix + "\x10a", Prefix + "\xff"} {
+	for _, name := range []string{Prefix, Prefix + "batch", Prefix + "\x00a", Prefix + "\x20a", Prefix + "\xff"} {
 		n, key := Split([]byte(name))
 		require.Zero(t, n)
 		require.Equal(t, name, string(key))
 		require.True(t, Own([]byte(name)), "%q", name)
 	}
-	for _, name := range []string{"", "\xff", "\xffquoll", "a", Prefix + "\x01", Prefix + "\x0fa"} {
+	for _, name := range []string{"", "\xff", "\xffquoll", "a", Prefix + "\x01", Prefix + "\x0fa", Prefix + "\x10", Prefix + "\x1fa"} {
 		require.False(t, Own([]byte(name)), "%q", name)
 	}
+}
+
+// TestOnlyOneNameOfAKeyIsAdmitted at a time, and none while the database is closed.
+func TestOnlyOneNameOfAKeyIsAdmitted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p Placements
+		placed, open := [Count]bool{}, [Count]bool{}
+		for i := range open {
+			open[i] = true
+		}
+		for range rapid.IntRange(0, 8).Draw(t, "changes") {
+			number := rapid.IntRange(0, Count-1).Draw(t, "number")
+			if rapid.Bool().Draw(t, "close") {
+				p, open[number] = p.Close(number), false
+				continue
+			}
+			together := rapid.Bool().Draw(t, "together")
+			p, open[number], placed[number] = p.Place(number, together), true, together
+		}
+		key := rapid.SampledFrom([]string{"", "a", "\xff", "{a}b"}).Draw(t, "key")
+		for number := range Count {
+			require.Equal(t, open[number], p.Open(number))
+			require.Equal(t, IDOf(number, placed[number]), p.ID(number))
+			for _, together := range []bool{false, true} {
+				name := IDOf(number, together).Key([]byte(key))
+				require.Equal(t, open[number] && placed[number] == together, p.Admits(name), "%q of %+v", name, p)
+			}
+		}
+		require.True(t, p.Admits([]byte(Prefix+"batch")), "Quoll's own")
+	})
 }

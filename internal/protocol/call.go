@@ -49,6 +49,8 @@ const (
 	MethodAgain Method = 19 // KeysRequest -> AgainReply
 
 	MethodGroup Method = 20 // -> GroupState as JSON: between nodes
+
+	MethodFindKey Method = 21 // FindKey as JSON -> FoundKey as JSON: between nodes
 )
 
 // ErrCall is wrapped by errors that the called node returned.

@@ -49,7 +49,7 @@ func (s *SlotStats) Remove(key []byte, rec record.Record) {
 func (s *SlotStats) count(key []byte, n uint64) {
 	if !database.Reserved(key) {
 		s.Live += n
-	} else if number, _ := database.Split(key); number > 0 {
+	} else if id, _ := database.Split(key); id > 0 {
 		s.Live += n
 		s.Others += n
 	}

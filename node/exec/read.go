@@ -19,7 +19,7 @@ func (e *Executor) read(c *replica.Conn, s *Session, op *protocol.Op, v *replica
 		return
 	}
 	result := protocol.Result{ID: op.ID, Status: protocol.StatusVersion, Version: rec.Version}
-	if !sure {
+	if !sure || !v.Placements.Admits(op.Key()) { // the home says why
 		result.Status = protocol.StatusAskHome
 		c.Round().Result(c, &result)
 		return

@@ -118,7 +118,7 @@ func (r *scriptRun) call(args [][]byte, resp3 bool) []byte {
 	}
 	if called := cmd.Called(args); called != nil {
 		var problem string
-		if args, problem = called.In(r.number, args); problem != "" {
+		if args, problem = called.In(r.number, r.exec.host.View().Placements, args); problem != "" {
 			return resp.AppendError(nil, problem)
 		}
 	}

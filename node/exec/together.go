@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/database"
@@ -79,6 +80,9 @@ func (e *Executor) prepareBatch(r *register.Request) (reads, grows bool, err err
 // run is the register.Run of a batch.
 func (b *batch) run(dst []byte, held []record.Record, now int64) (reply []byte, effects []record.Effect, err error) {
 	defer record.Catch(&err)
+	if placed := b.exec.host.View().Placements; slices.ContainsFunc(b.keys, func(key []byte) bool { return !placed.Admits(key) }) {
+		return resp.AppendError(dst, command.ErrClosed), make([]record.Effect, len(held)), nil
+	}
 	states := b.room[:0]
 	for i := range held {
 		states = append(states, record.State{})

@@ -63,6 +63,9 @@ func (s *Stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 	case OpRepair:
 		return dst, datatype.WriteAgain(st), nil
 	}
+	if !s.host.view.Load().Placements.Admits(req.Args[1]) {
+		return resp.AppendError(dst, command.ErrClosed), record.Effect{}, nil
+	}
 	defer record.Catch(&err)
 	start := len(dst)
 	s.host.Lend(req)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/change"
@@ -17,6 +18,8 @@ type View struct {
 	// Cluster are the members, and Lives everybody that the ring knows: whoever waits to join, and lives that are lost but named by slots, too.
 	Cluster, Lives ring.Cluster
 	Table          *ring.Table
+	// Placements says which keys clients may use.
+	Placements database.Placements
 	// Self is this node's ID, 0 if the ring does not know it. No slot need name it: it may have left, or wait to join.
 	Self uint16
 
@@ -39,7 +42,7 @@ func NewView(d change.Document, self uint16) (*View, error) {
 		return nil, err
 	}
 	v := ViewOf(d.Lives(), table, self)
-	v.Cluster = d.Ring()
+	v.Cluster, v.Placements = d.Ring(), d.Placements
 	for _, l := range d.Members {
 		if l.State == change.Lost {
 			delete(v.lives, life{l.Name, l.Generation})

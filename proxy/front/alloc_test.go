@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/proxy/front"
 	"github.com/quolldb/quoll/proxy/proxytest"
 	"github.com/quolldb/quoll/proxy/route"
@@ -66,6 +67,9 @@ func (instantCluster) Loading() error { return nil }
 func (instantCluster) Working() bool { return false }
 
 func (instantCluster) EndWaiting() {}
+
+// Placements implements route.Cluster.
+func (instantCluster) Placements() (p database.Placements) { return p }
 
 func (instantCluster) Execute(b *route.Batch) {
 	for i := range b.Ops {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/database"
@@ -32,13 +33,17 @@ type Cluster struct {
 	Batches int
 	// Err, if set, is what Scan, DBSize, FlushAll and RandomKey answer.
 	Err error
+	// placed is what Placements answers, which has to do so while commands are executed.
+	placed atomic.Pointer[database.Placements]
 	// NotReady is what Loading answers.
 	NotReady error
 }
 
 // NewCluster returns one without keys.
 func NewCluster() *Cluster {
-	return &Cluster{Data: make(map[string]string), versions: make(map[string]uint64)}
+	c := &Cluster{Data: make(map[string]string), versions: make(map[string]uint64)}
+	c.Place(database.Placements{})
+	return c
 }
 
 // Execute implements route.Cluster. It tells of every second part that it is answered.
@@ -142,7 +147,7 @@ func (c *Cluster) Scan(_ context.Context, number int, from route.Cursor, count i
 	var entries []route.ScanEntry
 	for i, key := range keys {
 		of, name := database.Split([]byte(key))
-		if route.Cursor(slotOf(key)) < from || of != number {
+		if route.Cursor(slotOf(key)) < from || of != c.Placements().ID(number) {
 			continue
 		}
 		entries = append(entries, route.ScanEntry{Key: name, Type: record.String})
@@ -164,8 +169,10 @@ func (c *Cluster) DBSizes(context.Context) (sizes [database.Count]int64, err err
 	c.Lock()
 	defer c.Unlock()
 	for key := range c.Data {
-		number, _ := database.Split([]byte(key))
-		sizes[number]++
+		id, _ := database.Split([]byte(key))
+		if number := id.Number(); id == c.Placements().ID(number) {
+			sizes[number]++
+		}
 	}
 	return sizes, c.Err
 }
@@ -183,6 +190,12 @@ func (c *Cluster) FlushAll(_ context.Context, kept ...[]byte) error {
 	}
 	return c.Err
 }
+
+// Place has the keys of databases be placed in some way. Those that are there stay under their names.
+func (c *Cluster) Place(p database.Placements) { c.placed.Store(&p) }
+
+// Placements implements route.Cluster.
+func (c *Cluster) Placements() database.Placements { return *c.placed.Load() }
 
 // Working implements route.Cluster.
 func (c *Cluster) Working() bool { return false }
@@ -205,7 +218,7 @@ func (c *Cluster) RandomKey(_ context.Context, number int) ([]byte, error) {
 	c.Lock()
 	defer c.Unlock()
 	for key := range c.Data {
-		if of, name := database.Split([]byte(key)); of == number {
+		if of, name := database.Split([]byte(key)); of == c.Placements().ID(number) {
 			return name, c.Err
 		}
 	}

@@ -34,6 +34,9 @@ type Cluster interface {
 	// does not block.
 	Copies() int
 
+	// Placements says how the keys of the databases are placed. It does not block.
+	Placements() database.Placements
+
 	// EndWaiting says that the proxy ends: what runs, and what is executed from now on, waits no longer than the operation
 	// time-out, even for nodes that are behind. It does not block.
 	EndWaiting()

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/change"
 )
@@ -48,6 +49,7 @@ type Coordinator struct {
 	ring atomic.Pointer[ringView] // nil until it is learned
 
 	document change.Document // that ring is made of; manage's
+	placed   atomic.Pointer[database.Placements]
 	heard    heard
 	seeds    atomic.Pointer[[]*nodeLink] // of the beginning
 	loaded   atomic.Bool                 // the nodes have been there once
@@ -80,6 +82,7 @@ func New(cfg Config) *Coordinator {
 	cfg.SlowTimeout = cmp.Or(cfg.SlowTimeout, 5*time.Minute)
 	c := &Coordinator{cfg: cfg, log: cfg.Logger, pauses: pauses{begun: time.Now()}, heard: newHeard()}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.placed.Store(new(database.Placements))
 	var seeds []*nodeLink
 	for _, address := range c.cfg.Seeds {
 		seeds = append(seeds, c.newLink(ring.Member{Peer: address}, 0, 0))

@@ -11,18 +11,30 @@ import (
 
 // DBSize implements Cluster.
 func (c *Coordinator) DBSize(ctx context.Context, number int) (int64, error) {
-	sizes, err := c.sizes(ctx, number > 0)
-	return sizes[number], err
+	id, err := c.open(number)
+	switch {
+	case err != nil:
+		return 0, err
+	case id.Together():
+		n, err := c.countSlot(ctx, protocol.OfDatabase(id), ring.SlotOfDatabase(id))
+		return int64(n.Live), err
+	}
+	sizes, err := c.sizes(ctx, id > 0)
+	return sizes[id], err
 }
 
 // DBSizes implements Cluster.
-func (c *Coordinator) DBSizes(ctx context.Context) ([database.Count]int64, error) {
-	return c.sizes(ctx, true)
+func (c *Coordinator) DBSizes(ctx context.Context) (sizes [database.Count]int64, err error) {
+	all, err := c.sizes(ctx, true)
+	for number := range sizes {
+		sizes[number] = all[c.Placements().ID(number)]
+	}
+	return sizes, err
 }
 
 // sizes counts the keys of the databases, those above 0 if others is set. It takes the number for each slot that a majority of replicas holds the same records of,
 // and scans the other slots. Nodes only know how many keys are of other databases than 0, so these are scanned.
-func (c *Coordinator) sizes(ctx context.Context, others bool) (sizes [database.Count]int64, err error) {
+func (c *Coordinator) sizes(ctx context.Context, others bool) (sizes [database.IDs]int64, err error) {
 	view, counts, err := c.slotCounts(ctx)
 	if err != nil {
 		return sizes, err
@@ -31,7 +43,7 @@ func (c *Coordinator) sizes(ctx context.Context, others bool) (sizes [database.C
 	for slot := range uint16(ring.Slots) {
 		n, agreed := agreedCount(view, slot, counts)
 		if !agreed {
-			if n, err = c.countSlot(ctx, slot); err != nil {
+			if n, err = c.countSlot(ctx, 0, slot); err != nil {
 				return sizes, err
 			}
 		}
@@ -114,11 +126,11 @@ func agreedCount(view *ringView, slot uint16, counts *everybody[*slotCount]) (pr
 // scanPage is how many records a page of an internal scan has.
 const scanPage = 1000
 
-// countSlot counts the live records of a slot.
-func (c *Coordinator) countSlot(ctx context.Context, slot uint16) (n protocol.SlotCount, err error) {
+// countSlot counts the live records of a slot that are selected.
+func (c *Coordinator) countSlot(ctx context.Context, of protocol.Selection, slot uint16) (n protocol.SlotCount, err error) {
 	end := protocol.NewPlace(slot+1, 0)
 	for at := protocol.NewPlace(slot, 0); at < end; {
-		entries, next, err := c.scan(ctx, 0, at, scanPage)
+		entries, next, err := c.scan(ctx, of, at, scanPage)
 		if err != nil {
 			return n, err
 		}
@@ -127,7 +139,7 @@ func (c *Coordinator) countSlot(ctx context.Context, slot uint16) (n protocol.Sl
 				continue
 			}
 			n.Live++
-			if number, _ := database.Split(e.Key); number > 0 {
+			if id, _ := database.Split(e.Key); id > 0 {
 				n.Others++
 			}
 		}
@@ -136,16 +148,16 @@ func (c *Coordinator) countSlot(ctx context.Context, slot uint16) (n protocol.Sl
 	return n, nil
 }
 
-// countOthers counts the keys of the databases other than 0.
-func (c *Coordinator) countOthers(ctx context.Context, sizes *[database.Count]int64) error {
+// countOthers counts the keys of the databases other than 0, and of that if it is placed together.
+func (c *Coordinator) countOthers(ctx context.Context, sizes *[database.IDs]int64) error {
 	for at := protocol.Place(0); at < protocol.EndPlace; {
 		entries, next, err := c.scan(ctx, protocol.OfOthers, at, scanPage)
 		if err != nil {
 			return err
 		}
 		for _, e := range entries {
-			number, _ := database.Split(e.Key)
-			sizes[number]++
+			id, _ := database.Split(e.Key)
+			sizes[id]++
 		}
 		at = next
 	}

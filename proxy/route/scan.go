@@ -5,6 +5,7 @@ import (
 	"context"
 	"math/rand/v2"
 
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/ring"
@@ -24,23 +25,52 @@ func (c *Coordinator) Scan(ctx context.Context, number int, from Cursor, count i
 	if from >= endCursor { // none of ours: it finds nothing, as in Redis
 		return nil, 0, nil
 	}
+	id, err := c.open(number)
+	if err != nil {
+		return nil, 0, err
+	}
+	first, end := placesOf(id)
 	var all []ScanEntry
-	for place := from.place(); ; { // several times only if very many keys are at places without a cursor
-		entries, next, err := c.scan(ctx, protocol.OfDatabase(number), place, count)
+	for place := max(first, from.place()); place < end; { // several times only if very many keys are at places without a cursor
+		entries, next, err := c.scan(ctx, protocol.OfDatabase(id), place, count)
 		if err != nil {
 			return nil, 0, err
 		}
 		for _, e := range entries {
 			all = append(all, ScanEntry{Key: clientsName(e.Key), Type: e.Type})
 		}
-		if next == protocol.EndPlace {
-			return all, 0, nil
+		if next >= end {
+			break
 		}
 		if at := cursorAt(next); at.place() == next {
 			return all, at, nil
 		}
 		place = next
 	}
+	return all, 0, nil
+}
+
+// Placements implements Cluster.
+func (c *Coordinator) Placements() database.Placements { return *c.placed.Load() }
+
+// open returns the ID of a database. The error says that its placement is being changed.
+func (c *Coordinator) open(number int) (database.ID, error) {
+	placed := c.Placements()
+	if !placed.Open(number) {
+		return 0, errClosed
+	}
+	return placed.ID(number), nil
+}
+
+var errClosed = Refuse(command.ErrClosed)
+
+// placesOf returns where the keys of a database are: from a place on, and before another one.
+func placesOf(id database.ID) (first, end protocol.Place) {
+	if !id.Together() {
+		return 0, protocol.EndPlace
+	}
+	slot := ring.SlotOfDatabase(id)
+	return protocol.NewPlace(slot, 0), protocol.NewPlace(slot+1, 0)
 }
 
 // clientsName returns a key as its client has named it.
@@ -91,10 +121,15 @@ func (c *Coordinator) RandomKey(ctx context.Context, number int) ([]byte, error)
 	if c.ring.Load() == nil {
 		return nil, ErrNotReady
 	}
-	place := protocol.NewPlace(uint16(rand.IntN(ring.Slots)), rand.Uint64N(1<<48))
-	for _, at := range []protocol.Place{place, 0} {
-		for at < protocol.EndPlace {
-			entries, next, err := c.scan(ctx, protocol.OfDatabase(number), at, 10)
+	id, err := c.open(number)
+	if err != nil {
+		return nil, err
+	}
+	first, end := placesOf(id)
+	place := first + protocol.Place(rand.Uint64N(uint64(end-first)))
+	for _, at := range []protocol.Place{place, first} {
+		for at < end {
+			entries, next, err := c.scan(ctx, protocol.OfDatabase(id), at, 10)
 			if err != nil {
 				return nil, err
 			}

@@ -247,7 +247,7 @@ func TestFlushAllSparesSlots(t *testing.T) {
 	for i := range 3000 { // more than one page
 		all = append(all, fmt.Sprintf("{k1}%d", i))
 	}
-	all = append(all, string(database.Key(3, []byte("{k1}"))))
+	all = append(all, string(database.ID(3).Key([]byte("{k1}"))))
 	f.hold(1, record.String, all, 1, 2, 3)
 	f.write(append(all, kept)) // which no scan shows
 	require.NoError(t, c.FlushAll(context.Background(), []byte(kept)))

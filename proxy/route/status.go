@@ -73,11 +73,12 @@ func (c *Coordinator) askStatus(ctx context.Context, view *ringView) admin.Statu
 }
 
 // Locate implements admin.Backend: it asks every replica.
-func (c *Coordinator) Locate(ctx context.Context, key []byte) (admin.Location, error) {
+func (c *Coordinator) Locate(ctx context.Context, number int, key []byte) (admin.Location, error) {
 	view := c.ring.Load()
 	if view == nil {
 		return admin.Location{}, ErrNotReady
 	}
+	key = c.Placements().ID(number).Key(key)
 	return admin.Locate(ctx, view.cluster, view.table, key, func(ctx context.Context, id uint16) (admin.ReplicaHolding, error) {
 		var h admin.ReplicaHolding
 		err := view.node(id).caller.CallJSON(ctx, protocol.MethodLocate, key, &h)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/proxy/proxytest"
 )
 
 // TestOneKeyNeedsNoBatch: what names one key only, several times, is sent as a command on this key, and LMPOP and ZMPOP in the form of one. All else is a batch, what is
@@ -19,7 +20,7 @@ func TestOneKeyNeedsNoBatch(t *testing.T) {
 		"ZMPOP 2 a {a}b MIN": "", "LMPOP 1 a UP": "", "LMPOP 1 a LEFT COUNT 0": "", "LMPOP 1 a LEFT COUNT 1 x": "", "ZMPOP 1 a MIN 7": "", "LMPOP 3 a LEFT": "",
 		"SMOVE a {a}b x": "", "RENAME a a": "", "COPY a a": "", "SINTERSTORE a a": "", "SORT a STORE a": "", "MSETNX a 1": "",
 	} {
-		s, words := &Session{plan: newPlan()}, asArguments(args)
+		s, words := planner(), asArguments(args)
 		s.route(command.Lookup(words[0]), words)
 		require.Len(t, s.plan.batch.Ops, 1, args)
 		req := s.plan.batch.Ops[0].Req
@@ -30,6 +31,11 @@ func TestOneKeyNeedsNoBatch(t *testing.T) {
 		require.Equal(t, asArguments(sent), req.Args[1:], args)
 		require.NotEqual(t, command.OpBatch, req.Op, args)
 	}
+}
+
+// planner returns a session that can only plan.
+func planner() *Session {
+	return &Session{plan: newPlan(), service: &Service{cluster: proxytest.NewCluster()}}
 }
 
 func asArguments(text string) (args [][]byte) {

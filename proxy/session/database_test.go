@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/proxy/proxytest"
 )
 
@@ -58,6 +59,58 @@ func testDatabases(t *testing.T, w proxytest.Way) {
 	c.Do("SET k 1")
 	require.Contains(t, c.Do("INFO keyspace"), "db15:keys=1,")
 	require.NotContains(t, c.Do("INFO keyspace"), "db0:")
+}
+
+// TestADatabaseThatIsPlacedTogether has all its keys in one slot, so that commands on several are one, and other names for them than before. While the placement is being changed
+// nothing is done in it.
+func TestADatabaseThatIsPlacedTogether(t *testing.T) {
+	proxytest.EachWay(t, testADatabaseThatIsPlacedTogether)
+}
+
+func testADatabaseThatIsPlacedTogether(t *testing.T, w proxytest.Way) {
+	const ok, queued, null = "+OK\r\n", "+QUEUED\r\n", "$-1\r\n"
+	closed := "-" + command.ErrClosed + "\r\n"
+	cluster := proxytest.NewCluster()
+	_, addr := serve(t, w, Config{}, cluster)
+	c := proxytest.Dial(t, addr)
+	do := func(command, reply string) { t.Helper(); require.Equal(t, reply, c.Do(command), command) }
+	do("MULTI", ok)
+	do("SET a 1", queued)
+	require.Contains(t, c.Do("SET b 1"), "CROSSSLOT")
+	do("EXEC", errorReply(errExecAbort))
+
+	cluster.Place(database.Placements{}.Place(0, true).Place(3, true))
+	for _, number := range []string{"0", "3"} {
+		do("SELECT "+number, ok)
+		do("MULTI", ok)
+		do("SET a 1", queued)
+		do("SET b 1", queued)
+		do("EXEC", "*2\r\n"+ok+ok)
+		do("DBSIZE", ":2\r\n")
+		do("SCAN 0 COUNT 100", "*2\r\n$1\r\n0\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n")
+		do("MGET a b c", "*3\r\n$1\r\n1\r\n$1\r\n1\r\n$-1\r\n")
+		require.Contains(t, c.Do("INFO keyspace"), "db"+number+":keys=2,")
+		do("MOVE a 4", errorReply(errCrossSlot))
+	}
+	cluster.Place(database.Placements{}.Place(3, true).Close(3))
+	do("GET a", closed)
+	do("WATCH a", closed)
+	do("MULTI", ok)
+	do("SET a 2", queued)
+	do("SELECT 4", queued)
+	do("SET a 4", queued)
+	do("EXEC", "*3\r\n"+closed+ok+ok)
+	do("SELECT 4", ok)
+	do("GET a", "$1\r\n4\r\n")
+	do("MOVE a 3", closed)
+	do("COPY a b DB 3", closed)
+	cluster.Place(database.Placements{})
+	do("SELECT 3", ok)
+	do("GET a", null)
+	cluster.Place(database.Placements{}.Place(3, true))
+	do("GET a", "$1\r\n1\r\n")
+	do("FLUSHDB", ok)
+	do("DBSIZE", ":0\r\n")
 }
 
 // TestNoClientNamesReservedKeys: neither Quoll's own, nor those of another database by what they are kept under.

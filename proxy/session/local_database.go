@@ -57,10 +57,11 @@ func runFlushDB(s *Session, dst []byte, args [][]byte) []byte {
 	if !flushMode(args) {
 		return route.AppendReply(dst, errSyntax)
 	}
+	id := s.service.cluster.Placements().ID(s.database)
 	for cursor := route.Cursor(0); ; {
 		entries, next, err := s.service.cluster.Scan(s.conn.Server().Context(), s.database, cursor, flushKeys)
 		if err == nil {
-			err = s.deleteKeys(entries)
+			err = s.deleteKeys(id, entries)
 		}
 		if err != nil {
 			return route.AppendReply(dst, err)
@@ -72,13 +73,13 @@ func runFlushDB(s *Session, dst []byte, args [][]byte) []byte {
 	}
 }
 
-// deleteKeys deletes keys of the client's database.
-func (s *Session) deleteKeys(entries []route.ScanEntry) error {
+// deleteKeys deletes keys of a database.
+func (s *Session) deleteKeys(id database.ID, entries []route.ScanEntry) error {
 	for len(entries) > 0 {
 		n := min(len(entries), flushKeys)
 		var batch route.Batch
 		for _, e := range entries[:n] {
-			batch.Add(command.Request{Op: command.OpDel, Args: [][]byte{delName, database.Key(s.database, e.Key)}}, true)
+			batch.Add(command.Request{Op: command.OpDel, Args: [][]byte{delName, id.Key(e.Key)}}, true)
 		}
 		entries = entries[n:]
 		s.service.cluster.Execute(&batch)

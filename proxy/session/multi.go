@@ -120,7 +120,7 @@ func (s *Session) queue(cmd *command.Command, args [][]byte) {
 		s.refuse(cmd.Op, errTooMuchKept)
 		return
 	}
-	q, err := prepare(cmd, t.database, args)
+	q, err := s.prepare(cmd, t.database, args)
 	if err == nil {
 		err = s.admit(&q)
 	}

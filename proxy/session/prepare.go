@@ -6,7 +6,7 @@ import (
 )
 
 // prepare decides how a command is executed at EXEC, and copies its arguments. The error says why it cannot be queued.
-func prepare(cmd *command.Command, database int, args [][]byte) (q queued, err error) {
+func (s *Session) prepare(cmd *command.Command, database int, args [][]byte) (q queued, err error) {
 	if c := containers[cmd.Op]; c != nil && len(args) > 1 {
 		if _, err := c.find(args); err != nil {
 			return q, err
@@ -22,7 +22,7 @@ func prepare(cmd *command.Command, database int, args [][]byte) (q queued, err e
 	case cmd.Op == command.OpClient && is(args[1], "REPLY") && len(args) == 3 && !is(args[2], "ON"):
 		return q, errReplyInside
 	}
-	args, problem := named(cmd, database, args)
+	args, problem := s.named(cmd, database, args)
 	if problem != "" { // as Redis finds it, when it is executed
 		q.run = never(route.Refuse(problem))
 	}

@@ -104,7 +104,7 @@ func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
 
 // route plans or answers a command that is of no transaction, on keys by the names under which the client's database keeps them.
 func (s *Session) route(cmd *command.Command, args [][]byte) {
-	args, problem := named(cmd, s.database, args)
+	args, problem := s.named(cmd, s.database, args)
 	if problem != "" {
 		s.refuse(cmd.Op, route.Refuse(problem))
 		return
@@ -137,12 +137,12 @@ func (s *Session) route(cmd *command.Command, args [][]byte) {
 }
 
 // named returns the arguments of a command with its keys as a database names them. The problem is a reply.
-func named(cmd *command.Command, database int, args [][]byte) ([][]byte, string) {
+func (s *Session) named(cmd *command.Command, database int, args [][]byte) ([][]byte, string) {
 	called := cmd.Called(args)
 	if called == nil {
 		return args, ""
 	}
-	return called.In(database, args)
+	return called.In(database, s.service.cluster.Placements(), args)
 }
 
 // answer executes everything planned so far, and then a command that is not made

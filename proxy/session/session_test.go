@@ -187,7 +187,7 @@ func TestSortIsARead(t *testing.T) {
 		"SORT k STORE k": {Req: command.Request{Op: command.OpBatch}, Write: true},
 	} {
 		args := asArguments(text)
-		s := &Session{plan: newPlan()}
+		s := planner()
 		s.route(command.Lookup(args[0]), args)
 		require.Len(t, s.plan.batch.Ops, 1)
 		op := s.plan.batch.Ops[0]

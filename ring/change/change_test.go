@@ -214,6 +214,10 @@ func TestWhatIsRefused(t *testing.T) {
 		"complete what isn't joint": {Entry{Complete: &Complete{Member: 1, Slots: []SlotEpoch{{1, 1}, {65535, 1}}}}, ErrStale},
 		"resume what isn't paused":  {Entry{Pause: &Pause{Off: true}}, ErrNothing},
 		"a rate below nothing":      {Entry{Rate: &Rate{-1}}, ErrImpossible},
+		"a database there is not":   {Entry{Place: &Place{Database: 16, Close: true}}, ErrImpossible},
+		"a database below nothing":  {Entry{Place: &Place{Database: -1, Close: true}}, ErrImpossible},
+		"closed, and placed":        {Entry{Place: &Place{Close: true, Together: true}}, ErrImpossible},
+		"place what is not closed":  {Entry{Place: &Place{Together: true}}, ErrNothing},
 		"a loss without a plan":     {Entry{Accept: &AcceptLoss{Cluster: "test"}}, ErrNoPlan},
 	} {
 		after, err := Apply(d, c.e, 0)

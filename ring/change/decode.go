@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -76,10 +78,7 @@ func (d Document) decode(body []byte) (Document, error) {
 	r.joint(&next)
 	next.Plan = r.plan(d.Plan)
 	next.History = r.history(d.History, d.Version)
-	if next.Refounded = 0; len(r.b) > 0 {
-		next.Refounded = r.number()
-		r.bad = r.bad || next.Refounded == 0
-	}
+	r.later(&next)
 	if r.bad || len(r.b) > 0 {
 		return d, ErrEncoding
 	}
@@ -145,6 +144,21 @@ func (r *reader) settings(d *Document) {
 	if r.flag() {
 		d.Staged = r.staged()
 	}
+}
+
+// later reads what is only written if there is something to say.
+func (r *reader) later(d *Document) {
+	d.Refounded, d.Placements = 0, database.Placements{}
+	if len(r.b) == 0 {
+		return
+	}
+	d.Refounded = r.number()
+	if len(r.b) == 0 {
+		r.bad = r.bad || d.Refounded == 0
+		return
+	}
+	d.Placements = database.Placements{Together: uint16(r.below(math.MaxUint16)), Closed: uint16(r.below(math.MaxUint16))}
+	r.bad = r.bad || d.Placements == (database.Placements{})
 }
 
 func (r *reader) members() []Life {

@@ -3,6 +3,7 @@ package change
 import (
 	"slices"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -40,6 +41,8 @@ type Document struct {
 	// each node copies, 0 for the default.
 	Paused bool
 	Rate   int64
+	// Placements says how the keys of each database are placed.
+	Placements database.Placements
 
 	// History has the last MaxHistory events, the latest last.
 	History []Event

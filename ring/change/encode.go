@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -56,8 +57,12 @@ func (d Document) body(since uint64) []byte {
 		w.plan(d.Plan, since)
 	}
 	w.history(d.History, since)
-	if d.Refounded > 0 { // a document without it is as it was before there was such a thing
+	// A document without these is as it was before there were such things.
+	if placed := d.Placements != (database.Placements{}); placed || d.Refounded > 0 {
 		w.numbers(d.Refounded)
+		if placed {
+			w.numbers(uint64(d.Placements.Together), uint64(d.Placements.Closed))
+		}
 	}
 	return w.b
 }

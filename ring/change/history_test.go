@@ -130,7 +130,7 @@ func (h *history) entry() Entry {
 		plan = h.d.Plan.ID
 	}
 	e := Entry{By: "test"}
-	switch rapid.IntRange(0, 15).Draw(h.t, "entry") {
+	switch rapid.IntRange(0, 16).Draw(h.t, "entry") {
 	case 0, 1:
 		m := member(10 + h.next)
 		m.Rack = rapid.SampledFrom([]string{"", "a", "b"}).Draw(h.t, "rack")
@@ -161,6 +161,8 @@ func (h *history) entry() Entry {
 		e.Accept = &AcceptLoss{Cluster: "test", Gone: []uint16{uint16(rapid.IntRange(1, 4).Draw(h.t, "gone"))}}
 	case 13:
 		e.Rate = &Rate{int64(h.next)}
+	case 14:
+		e.Place = &Place{Database: rapid.IntRange(0, 3).Draw(h.t, "database"), Close: rapid.Bool().Draw(h.t, "close"), Together: rapid.Bool().Draw(h.t, "together")}
 	default:
 		if len(h.d.Joint) > 0 && rapid.Bool().Draw(h.t, "complete") {
 			p := h.d.Joint[rapid.IntRange(0, len(h.d.Joint)-1).Draw(h.t, "joint")]

@@ -22,6 +22,8 @@ func TestEntriesAreReadAsTheyWereWritten(t *testing.T) {
 		"rate":     {Rate: &Rate{Bytes: 1 << 40}},
 		"begin":    {Begin: &Begin{Plan: "x", Slots: []uint16{1, 16383}}},
 		"complete": {Complete: &Complete{Member: 3, Slots: []SlotEpoch{{1, 1<<64 - 1}}}},
+		"place":    {By: "ann", Place: &Place{Database: 15, Together: true}},
+		"close":    {Place: &Place{Close: true}},
 		"accept":   {Accept: &AcceptLoss{Cluster: "zoo", Gone: []uint16{1}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,7 +36,7 @@ func newMachine(t require.TestingT, e engine.Engine) *machine {
 		keys: rapid.OneOf(
 			rapid.SliceOfN(rapid.Byte(), 0, 3),
 			rapid.Map(rapid.IntRange(0, 300), keyNumber),
-			rapid.Map(rapid.IntRange(0, 60), func(i int) []byte { return database.Key(i%database.Count, keyNumber(i/20)) }),
+			rapid.Map(rapid.IntRange(0, 60), func(i int) []byte { return database.ID(i % database.IDs).Key(keyNumber(i / 20)) }),
 			rapid.Just([]byte(database.Prefix+"own")),
 			rapid.SampledFrom(keysWithOnePosition(t, 50)),
 		),

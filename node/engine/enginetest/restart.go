@@ -91,7 +91,7 @@ func testRestartOfManySlots(t *testing.T, s *store) {
 
 // manySlotsKey returns the key of a slot: two of three are of another database than 0.
 func manySlotsKey(slot uint16) []byte {
-	return database.Key(int(slot%3), fmt.Append(nil, slot))
+	return database.ID(slot % 3).Key(fmt.Append(nil, slot))
 }
 
 func testRestartAfterClears(t *testing.T, s *store) {
