@@ -41,6 +41,7 @@ func TestAKeyspaceThatIsTogether(t *testing.T) {
 	placed(t, c, 1, "together")
 	ctx := t.Context()
 	one, other := inDatabase(t, c.Proxies[0].Client, 1), inDatabase(t, c.Proxies[1].Client, 1)
+	cluster.Await(t, "the proxies hear of it", func() bool { return one.Exists(ctx, "x").Err() == nil && other.Exists(ctx, "x").Err() == nil })
 	require.Equal(t, map[string]string{"together": "1"}, func() map[string]string {
 		list, code := cluster.RunJSON[[]struct {
 			Database  int
@@ -110,6 +111,14 @@ func TestAKeyspaceThatIsTogether(t *testing.T) {
 	require.Equal(t, total, n, "it is so after a restart of all")
 	require.NoError(t, one.Rename(ctx, "account:0", "elsewhere").Err())
 	require.EqualValues(t, accounts, other.DBSize(ctx).Val())
+	placed(t, c, 0, "together") // of which names are longer then
+	zero := connect(t, c.Proxies[0].Client)
+	cluster.Await(t, "the proxy hears of it", func() bool { return zero.Exists(ctx, "list").Err() == nil })
+	require.EqualValues(t, 3, zero.Eval(ctx, "redis.call('RPUSH', 'list', 3, 1, 2) return redis.call('LLEN', 'list')", nil).Val(), "a script that names no keys")
+	require.NoError(t, zero.MSet(ctx, "weight:1", 5, "weight:2", 9, "weight:3", 7).Err())
+	require.Equal(t, []string{"5", "7", "9"}, zero.Sort(ctx, "list", &redis.Sort{By: "weight:*", Get: []string{"weight:*"}}).Val())
+	require.EqualValues(t, 3, zero.SortStore(ctx, "list", "sorted", &redis.Sort{By: "weight:*", Order: "DESC"}).Val())
+	require.Equal(t, []string{"2", "3", "1"}, zero.LRange(ctx, "sorted", 0, -1).Val())
 	said, code := place(t, c, 1, "spread")
 	require.NotZero(t, code)
 	require.Contains(t, said, "database 1 has keys")

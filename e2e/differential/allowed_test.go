@@ -27,7 +27,7 @@ type allowance struct {
 
 var allowances = []allowance{
 	{"Commands that are not supported", func(x exchange, redis, _ value) bool {
-		return x.refused != "" && x.quoll == x.refused && strings.HasPrefix(x.quoll, "-ERR ") && x.refused != refusedPattern
+		return x.refused != "" && x.quoll == x.refused && strings.HasPrefix(x.quoll, "-ERR ")
 	},
 		"1> XLEN a\n1> CLIENT PAUSE 1000\n1> CONFIG SET maxmemory 0"},
 	{"BITOP, COPY, GEORADIUS, GEORADIUSBYMEMBER, GEOSEARCHSTORE, LMOVE, LMPOP, MSETNX, PFMERGE, RENAME, RENAMENX, RPOPLPUSH, SDIFFSTORE, SINTERSTORE, SMOVE, SUNIONSTORE, " +
@@ -88,7 +88,7 @@ var allowances = []allowance{
 	{"GEOSEARCH", func(x exchange, redis, quoll value) bool {
 		return x.name() == "GEOSEARCH" && redis.kind == '-' && strings.EqualFold(redis.text, quoll.text)
 	}, "1> GEOSEARCH a FROMLONLAT 1 1 ASC ASC"},
-	{"SORT, SORT_RO", sameSorting, "1> RPUSH a 1 2\n1> SORT a BY w_*\n1> SORT a STORE a BY w_*"},
+	{"SORT, SORT_RO", sameSorting, "1> RPUSH a 1 2\n1> SORT a BY w_*"},
 	{"Large requests", func(x exchange, _, _ value) bool {
 		return x.form == raw && strings.Contains(x.args[0], "*1048577") && strings.Contains(x.quoll, "invalid multibulk length")
 	}, `1! "*1048577\r\n"`},

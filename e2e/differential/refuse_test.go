@@ -41,9 +41,6 @@ func refusal(args []string) string {
 	if cmd != nil && cmd.Route == command.RouteSlot && cmd.ArityOK(len(args)) && inSeveralSlots(cmd, args) {
 		return refusedSlots
 	}
-	if cmd != nil && cmd.Op == command.OpSort && cmd.ArityOK(len(args)) {
-		return refusalOfSort(args)
-	}
 	if len(args) > 2 && strings.EqualFold(strings.Join(args[:2], " "), "CLIENT TRACKING") && !tracksNothing(args[2:]) {
 		return "-ERR CLIENT TRACKING and client-side caching are not supported yet by Quoll. Only the mode OPTIN can be asked for, which tracks nothing by itself\r\n"
 	}
@@ -60,15 +57,21 @@ const refusedSlots = "-CROSSSLOT Keys in request don't hash to the same slot\r\n
 
 // inSeveralSlots reports whether a command that has to be on keys of one slot is not.
 func inSeveralSlots(cmd *command.Command, args []string) bool {
-	words := make([][]byte, len(args))
-	for i, arg := range args {
-		words[i] = []byte(arg)
-	}
+	words := arguments(args)
 	if _, reads := cmd.ReadingOp(words); reads {
 		return false
 	}
 	keys, _ := cmd.AllKeys(words)
 	return slices.ContainsFunc(keys, func(key []byte) bool { return ring.SlotOf(key) != ring.SlotOf(keys[0]) })
+}
+
+// arguments are the words of a command as it is sent.
+func arguments(words []string) [][]byte {
+	args := make([][]byte, len(words))
+	for i, word := range words {
+		args[i] = []byte(word)
+	}
+	return args
 }
 
 // tracksNothing reports whether options of CLIENT TRACKING ask for nothing but what Quoll has.

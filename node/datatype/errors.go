@@ -73,7 +73,7 @@ const (
 // The error texts of SORT, those behind the first for what Redis has and Quoll has not.
 const (
 	errSortNumber  = "ERR One or more scores can't be converted into double"
-	errSortPattern = "ERR BY and GET of SORT are not supported by Quoll with a pattern that names other keys, which may be on other nodes; nothing was done"
+	errSortPattern = "ERR BY and GET of SORT look at several keys, and SORT was sent as a command of one; proxy and node may be of different versions. Nothing was done"
 	errSortStore   = "ERR STORE of SORT is of several keys, and was sent as a command of one; proxy and node may be of different versions. Nothing was done"
 	errMuchSort    = "ERR what is to be sorted is longer than 120 MiB; nothing was done"
 )

@@ -51,7 +51,8 @@ var several = [...]severalHandler{
 	command.OpGeoSearchStore:    geoStore,
 	command.OpGeoRadius:         geoStore,
 	command.OpGeoRadiusByMember: geoStore,
-	command.OpSort:              sortStore,
+	command.OpSort:              sortMay,
+	command.OpSortRO:            sortMay,
 
 	command.OpBitOp:   bitOp,
 	command.OpPFCount: pfCountAll,

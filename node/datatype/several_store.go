@@ -65,16 +65,11 @@ func geoStore(k *Keyspace, dst []byte, req *command.Request) []byte {
 	return resp.AppendInt(dst, int64(len(list)))
 }
 
-// sortStore serves SORT, which may store a list.
-func sortStore(k *Keyspace, dst []byte, req *command.Request) []byte {
-	var s sorting
-	problem := s.parse(req.Args[2:], false)
-	if problem != "" || s.into == nil {
-		return k.on(dst, req)
-	}
+// store stores a list of what SORT finds.
+func (s *sorting) store(k *Keyspace, dst []byte, req *command.Request) []byte {
 	st := k.get(req.Args[1])
 	if s.asTheyAre && st.Type == record.Set { // so that it is the same on whichever server it is done
-		s.asTheyAre, s.alpha = false, true
+		s.asTheyAre, s.alpha, s.by = false, true, nil
 	}
 	elements, n, problem := s.find(st)
 	if problem != "" {
@@ -88,10 +83,11 @@ func sortStore(k *Keyspace, dst []byte, req *command.Request) []byte {
 			if rank++; rank >= to {
 				return
 			}
-			for _, itself := range gets {
-				switch {
-				case rank < from:
-				case itself && !yield(element), !itself && !yield(nil):
+			for i := range gets {
+				if rank < from {
+					break
+				}
+				if value, _ := s.looked(&gets[i], element); !yield(value) {
 					return
 				}
 			}

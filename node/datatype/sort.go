@@ -16,13 +16,14 @@ import (
 // sorting is what SORT and SORT_RO are told.
 type sorting struct {
 	desc, alpha   bool
-	asTheyAre     bool  // BY a pattern that names no key: nothing is sorted
-	offset, limit int64 // the limit is none if it is negative
-	// gets are those of GET: whether each is #, the element itself. Other patterns without * name no key, and nothing is found.
-	gets []bool
-	into []byte // the key that the result is stored under, nil if it is replied
-	// names: there are patterns that name other keys, which cannot be had.
-	names bool
+	asTheyAre     bool   // BY a pattern that names no key: nothing is sorted
+	offset, limit int64  // the limit is none if it is negative
+	by            []byte // a pattern that names other keys, nil if elements are sorted by themselves
+	gets          []sortGet
+	into          []byte // the key that the result is stored under, nil if it is replied
+	names         bool   // there are patterns that name other keys
+	// look looks up a pattern for an element. It is nil where there are no other keys.
+	look func(pattern, element []byte) (value []byte, found bool)
 }
 
 // sortWritable serves SORT that stores nothing: see sortStore.
@@ -46,19 +47,22 @@ func sortIn(dst []byte, st record.State, req *command.Request, readOnly bool) ([
 	case s.into != nil:
 		return refuse(dst, errSortStore)
 	}
+	return s.answer(dst, st, req.RESP3)
+}
+
+// answer sorts a value, and appends what is asked for, or an error.
+func (s *sorting) answer(dst []byte, st record.State, resp3 bool) ([]byte, record.Effect) {
 	elements, n, problem := s.find(st)
 	if problem != "" {
 		return refuse(dst, problem)
 	}
 	from, to := s.ranks(n)
-	return s.reply(dst, elements, from, to, req.RESP3)
+	return s.reply(dst, elements, from, to, resp3)
 }
 
 // find returns all elements of a value in the order that is asked for, and how many there are. problem is an error text, which is empty if all is well.
 func (s *sorting) find(st record.State) (elements iter.Seq[[]byte], n int, problem string) {
 	switch {
-	case s.names:
-		return nil, 0, errSortPattern
 	case st.Live() && st.Type != record.List && st.Type != record.Set && st.Type != record.SortedSet:
 		return nil, 0, errWrongType
 	}
@@ -97,13 +101,18 @@ func (s *sorting) parse(args [][]byte, readOnly bool) (problem string) {
 			s.into = args[1]
 			args = args[1:]
 		case isWord(arg, "by") && len(args) > 1:
-			s.asTheyAre = true // if it names keys the command is refused
-			s.names = s.names || bytes.IndexByte(untilZero(args[1]), '*') >= 0
+			if s.by = nil; command.IsSortPattern(args[1]) {
+				s.by, s.names = args[1], true
+			} else {
+				s.asTheyAre = true // even if a pattern comes behind it
+			}
 			args = args[1:]
 		case isWord(arg, "get") && len(args) > 1:
-			pattern := untilZero(args[1])
-			s.gets = append(s.gets, string(pattern) == "#")
-			s.names = s.names || bytes.IndexByte(pattern, '*') >= 0
+			get := sortGet{itself: string(untilZero(args[1])) == "#"}
+			if command.IsSortPattern(args[1]) {
+				get.pattern, s.names = args[1], true
+			}
+			s.gets = append(s.gets, get)
 			args = args[1:]
 		default:
 			return errSyntax
@@ -156,19 +165,25 @@ func (s *sorting) elementsOf(st record.State) (elements iter.Seq[[]byte], n int)
 // sorted returns n elements in order. It reports false if one of them would have to be a number, and is none. Equal numbers are in the order of what they are
 // written as.
 func (s *sorting) sorted(elements iter.Seq[[]byte], n int) (list [][]byte, ok bool) {
-	all := make([]scored, 0, n)
+	all := make([]sorted, 0, n)
 	for element := range elements {
-		next := scored{member: element}
-		if !s.alpha {
-			if next.score, ok = parseSortNumber(element); !ok {
+		next := sorted{scored: scored{member: element}, weight: element, looked: true}
+		if s.by != nil {
+			next.weight, next.looked = s.look(s.by, element)
+		}
+		if !s.alpha && next.looked {
+			if next.score, ok = parseSortNumber(next.weight); !ok {
 				return nil, false
 			}
 		}
 		all = append(all, next)
 	}
-	slices.SortFunc(all, func(a, b scored) int {
+	slices.SortStableFunc(all, func(a, b sorted) int {
 		if s.desc {
 			a, b = b, a
+		}
+		if s.alpha { // what has the same weight is in any order in Redis
+			return compareLooked(a, b)
 		}
 		return cmp.Or(cmp.Compare(a.score, b.score), bytes.Compare(a.member, b.member))
 	})
@@ -211,10 +226,17 @@ func isExactly(number []byte, f float64) bool {
 	return ok && exact.Cmp(new(big.Rat).SetFloat64(f)) == 0
 }
 
-// wanted returns what is asked for of each element: whether it is the element itself.
-func (s *sorting) wanted() []bool {
+// sorted is an element with what it is sorted by.
+type sorted struct {
+	scored
+	weight []byte
+	looked bool // the weight was found
+}
+
+// wanted returns what is asked for of each element.
+func (s *sorting) wanted() []sortGet {
 	if len(s.gets) == 0 {
-		return []bool{true}
+		return []sortGet{{itself: true}}
 	}
 	return s.gets
 }
@@ -228,12 +250,13 @@ func (s *sorting) reply(dst []byte, elements iter.Seq[[]byte], from, to int, res
 		if rank++; rank >= to {
 			break
 		}
-		for _, itself := range gets {
-			switch {
-			case rank < from:
-			case itself:
-				dst = resp.AppendBulk(dst, element)
-			default:
+		for i := range gets {
+			if rank < from {
+				break
+			}
+			if value, found := s.looked(&gets[i], element); found {
+				dst = resp.AppendBulk(dst, value)
+			} else {
 				dst = resp.AppendNull(dst, resp3)
 			}
 			if len(dst)-start > maxReply {

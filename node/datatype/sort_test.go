@@ -121,7 +121,7 @@ func TestSortNumbers(t *testing.T) {
 	}
 }
 
-// TestSortRefuses what is of other keys, whatever is there, but first what Redis refuses.
+// TestSortRefuses, as a command of one key, what is of others, but first what Redis refuses.
 func TestSortRefuses(t *testing.T) {
 	runRows(t, []row{
 		{st: record.State{}, args: "SORT k BY w_*", reply: "-" + errSortPattern + "\r\n"},

@@ -4,19 +4,21 @@ import (
 	"bytes"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/proxy/route"
 )
 
 // Nodes keep no scripts: the proxy sends each with its command. A script may use keys that it has not named, as in a Redis that is no cluster. The node finds out which when it runs
-// it, does nothing, and says so (command.MissingKeys). Then the proxy sends the script again, together with these keys.
+// it, does nothing, and says so (command.MissingKeys). Then the proxy sends the script again, together with these keys. So it is with
+// keys that SORT looks up.
 
 // scriptRounds is how often a script is sent again with more keys.
 const scriptRounds = 64
 
 var (
-	errScriptSlots  = route.Refuse("CROSSSLOT a script used keys that are not in one slot; nothing was done. Give them one hash tag, as in {user:1}:name")
-	errScriptRounds = route.Refuse("ERR a script used other keys each time it was run, for too many times; nothing was done. Name its keys in numkeys")
+	errScriptSlots  = route.Refuse("CROSSSLOT a script, or SORT by BY or GET, used keys that are not in one slot; nothing was done. Give them one hash tag, as in {user:1}:name, or use a database that is placed together")
+	errScriptRounds = route.Refuse("ERR a script used other keys each time it was run, or SORT looked up others, for too many times; nothing was done. Name a script's keys in numkeys")
 )
 
 // isScript reports whether a command runs a script, or a function.
@@ -50,13 +52,16 @@ func (s *Session) eval(cmd *command.Command, args [][]byte) {
 	}
 	sent.Database = uint8(s.database)
 	if len(keys) == 0 {
-		keys = [][]byte{[]byte(sha)} // anywhere
+		keys = [][]byte{anywhere(sha)}
 	}
 	s.plan.send(cmd, args, sent, keys[0], s.resp3)
 	if !planned {
 		s.finish()
 	}
 }
+
+// anywhere returns a key for what names none, so that it is executed in some slot. It is Quoll's own: keys of clients are only used as their database is placed.
+func anywhere(name string) []byte { return []byte(database.Prefix + "anywhere:" + name) }
 
 // evalFits reports whether a script can be executed together with other commands: it is known, as far as can be said without asking, and names the keys that it uses.
 func (s *Session) evalFits(cmd *command.Command, args [][]byte) bool {

@@ -72,6 +72,9 @@ func (s *Session) transaction() (command.Request, error) {
 	if key == nil && len(s.watches.list) > 0 {
 		key = s.watches.list[0].Key
 	}
+	if key == nil { // scripts that name none, or what is wrong, as a node will say
+		key = anywhere("exec")
+	}
 	return b.Request(key, s.resp3), nil
 }
 

@@ -37,7 +37,7 @@ func (s *Session) fcall(cmd *command.Command, args [][]byte) {
 		return
 	}
 	if len(keys) == 0 {
-		keys = args[1:2] // anywhere
+		keys = [][]byte{anywhere(string(args[1]))}
 	}
 	sent := f.call(cmd.Op, args, s.resp3)
 	sent.Database = uint8(s.database)

@@ -74,7 +74,7 @@ func line(text []byte) string {
 // registered has a node find out what a library registers. The error says what is wrong with it.
 func (s *Session) registered(name string, code []byte) (*function.Library, error) {
 	check := command.Batch{Commands: []command.Request{{Op: command.OpFunction, Args: [][]byte{[]byte("FUNCTION"), []byte("LOAD"), code}}}}
-	op := s.execute(check.Request([]byte(name), false), false)
+	op := s.execute(check.Request(anywhere(name), false), false)
 	if op.Reply[0] == '-' {
 		return nil, route.Refuse(string(errorText(op.Reply)))
 	}

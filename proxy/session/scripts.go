@@ -143,7 +143,7 @@ func (s *Session) load(sha string, body []byte) error {
 		return err
 	}
 	check := command.Batch{Commands: []command.Request{{Op: command.OpScript, Args: [][]byte{[]byte("SCRIPT"), []byte("LOAD"), body}}}}
-	if reply := s.execute(check.Request([]byte(sha), false), false).Reply; reply[0] == '-' {
+	if reply := s.execute(check.Request(anywhere(sha), false), false).Reply; reply[0] == '-' {
 		return route.Refuse(string(errorText(reply)))
 	}
 	if _, err := s.own(true, command.OpHSet, allScripts, []byte(sha), nil); err != nil {

@@ -8,13 +8,17 @@ import (
 // together plans a command on several keys that have to be in one slot: they are read and written at once.
 func (s *Session) together(cmd *command.Command, args [][]byte) {
 	if _, reads := cmd.ReadingOp(args); reads {
+		if cmd.Op == command.OpSort && command.SortLooksUp(args) {
+			s.sortLookingUp(cmd, args)
+			return
+		}
 		s.plan.one(cmd, args, false, s.resp3)
 		return
 	}
 	keys, ok := command.ByOp(cmd.Sent()).AllKeys(args)
 	switch {
 	case !ok || len(keys) == 0: // it is wrong, and a node says how
-		keys = args[1:2]
+		keys = [][]byte{anywhere(cmd.Name)}
 	case !sameSlot(keys):
 		s.refuse(cmd.Op, errCrossSlot)
 		return
@@ -22,6 +26,11 @@ func (s *Session) together(cmd *command.Command, args [][]byte) {
 		return
 	}
 	s.plan.together(cmd, args, keys[0], s.resp3)
+}
+
+// sortLookingUp plans SORT that stores nothing and looks up other keys. Which these are a node finds out when it sorts (see eval.go).
+func (s *Session) sortLookingUp(cmd *command.Command, args [][]byte) {
+	s.plan.send(cmd, args, command.Request{Op: command.OpSortRO, Args: args}, args[1], s.resp3)
 }
 
 // oneSlot returns the first key of a command that has several, all in one slot, so that it can be executed at once; else nil.
