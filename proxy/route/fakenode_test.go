@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
@@ -215,6 +216,9 @@ func (n *fakeNode) call(method protocol.Method, payload []byte) ([]byte, error) 
 		asked, err := protocol.DecodeScanRequest(payload)
 		page := protocol.ScanPage{Next: protocol.EndPlace}
 		for _, e := range n.entries {
+			if !asked.Of.Selects(e.Key) {
+				continue
+			}
 			if e.Place >= asked.From && len(page.Entries) < asked.Limit {
 				page.Entries = append(page.Entries, e)
 			} else if e.Place >= asked.From {
@@ -255,6 +259,9 @@ func countSlots(entries []protocol.ScanEntry) []protocol.SlotCount {
 		}
 		last := &counts[len(counts)-1]
 		last.Live++
+		if id, _ := database.Split(e.Key); id > 0 {
+			last.Others++
+		}
 		last.Digest += e.Version.Seq*1e9 + e.Place.Position()
 	}
 	return counts

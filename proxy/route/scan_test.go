@@ -14,6 +14,7 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/ring"
 )
 
 // scanAll scans from the start to the end.
@@ -131,6 +132,61 @@ func TestDBSizeWhereReplicasDiffer(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 103, n)
 	require.Equal(t, 1, f.nodes[0].scanned)
+}
+
+// TestScanOfADatabaseThatIsTogether only goes through its slot. Nothing is scanned while the database is closed.
+func TestScanOfADatabaseThatIsTogether(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(patient)
+	together := database.IDOf(3, true)
+	want, kept := numbered("k", 300), []string(nil)
+	for _, key := range want {
+		kept = append(kept, string(together.Key([]byte(key))))
+	}
+	f.hold(1, record.String, kept, 1, 2, 3)
+	f.hold(1, record.String, []string{string(database.ID(3).Key([]byte("spread"))), "k1", "k2"}, 1, 2, 3)
+	placed := database.Placements{}.Place(3, true)
+	c.placed.Store(&placed)
+	var keys []string
+	for at := Cursor(0); ; {
+		entries, next, err := c.Scan(context.Background(), 3, at, 50)
+		require.NoError(t, err)
+		for _, e := range entries {
+			keys = append(keys, string(e.Key))
+		}
+		if at = next; at == 0 {
+			break
+		}
+		require.Equal(t, ring.SlotOfDatabase(together), at.place().Slot())
+	}
+	require.ElementsMatch(t, want, keys)
+	n, err := c.DBSize(context.Background(), 3)
+	require.NoError(t, err)
+	require.EqualValues(t, 300, n)
+	sizes, err := c.DBSizes(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, []int64{2, 0, 0, 300}, sizes[:4])
+	found := map[string]bool{}
+	for range 40 {
+		key, err := c.RandomKey(context.Background(), 3)
+		require.NoError(t, err)
+		require.Contains(t, want, string(key))
+		found[string(key)] = true
+	}
+	require.Greater(t, len(found), 3)
+
+	placed = placed.Close(3)
+	c.placed.Store(&placed)
+	_, _, err = c.Scan(context.Background(), 3, 0, 50)
+	require.ErrorIs(t, err, errClosed)
+	_, err = c.DBSize(context.Background(), 3)
+	require.ErrorIs(t, err, errClosed)
+	_, err = c.RandomKey(context.Background(), 3)
+	require.ErrorIs(t, err, errClosed)
+	key, err := c.RandomKey(context.Background(), 0)
+	require.NoError(t, err)
+	require.Contains(t, []string{"k1", "k2"}, string(key))
 }
 
 func TestScanWithoutMajority(t *testing.T) {
