@@ -117,9 +117,9 @@ differential: ## compare replies with redis-server's, for CHECKS (2000) random s
 compatibility: ## write COMPATIBILITY.md, which is made of the table of commands
 	go test ./internal/command -run TestCompatibilityPage -command.page
 
-redis-suite: ## run Redis' own test suite on Quoll (UNIT=unit/type/list: one unit); fetches the source of redis-server, and needs tclsh
+redis-suite: ## run Redis' own test suite on Quoll (UNIT=unit/type/list: one unit; TOGETHER=1: with databases that are placed together); fetches the source of redis-server, and needs tclsh
 	e2e/redissuite/fetch.sh $(CURDIR)/bin/redis-source
-	go test ./e2e/redissuite -redis-source $(CURDIR)/bin/redis-source $(if $(UNIT),-unit $(UNIT)) -count 1 -timeout 0 -v
+	go test ./e2e/redissuite -redis-source $(CURDIR)/bin/redis-source $(if $(UNIT),-unit $(UNIT)) $(if $(TOGETHER),-together) -count 1 -timeout 0 -v
 
 # A module of its own, so that the libraries are no dependencies of Quoll's.
 libraries: ## test with client libraries: what they repeat by themselves, whether they get along (those in Debian: if installed)
