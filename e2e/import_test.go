@@ -61,6 +61,7 @@ func TestImport(t *testing.T) {
 	require.Zero(t, report.Verified.Differ+report.Verified.Changed)
 	requireContents(t, want, client)
 
+	require.NoError(t, redis.FunctionLoad(t.Context(), functionLib("greeting", "redis.register_function('greet', function() return 'hello' end)")).Err())
 	require.NoError(t, redis.Save(t.Context()).Err())
 	require.NoError(t, client.Set(t.Context(), "key:0", "another value", 0).Err())
 	file := []string{"import", "--rdb", filepath.Join(dir, "dump.rdb"), "--addr", quoll}
@@ -68,6 +69,7 @@ func TestImport(t *testing.T) {
 	require.Equal(t, len(want)-1, report.Same)
 	require.Equal(t, 1, report.Existing)
 	require.Equal(t, "key:0", report.Examples[0].Key)
+	require.Equal(t, "hello", client.FCall(t.Context(), "greet", nil).Val())
 	report = importing(t, 0, append(file, "--replace")...)
 	require.Equal(t, len(want), report.Copied)
 	require.Positive(t, report.Verified.Compared)
@@ -77,6 +79,7 @@ func TestImport(t *testing.T) {
 	report = importing(t, 0, "export", "--to", "redis://"+other, "--addr", quoll)
 	require.Equal(t, len(want), report.Copied)
 	requireContents(t, want, connect(t, other))
+	require.Equal(t, "hello", connect(t, other).FCall(t.Context(), "greet", nil).Val())
 
 	require.NoError(t, redis.XAdd(t.Context(), newStream()).Err())
 	require.NoError(t, client.FlushAll(t.Context()).Err())

@@ -98,7 +98,7 @@ func (a *app) copyKeys(ctx context.Context, opt copyOptions) error {
 		if printed := printJSON(a.stdout, report); printed != nil {
 			return printed
 		}
-	} else if !opt.quiet || err != nil || report.LeftOut()+report.Elsewhere > 0 || report.Verified.Wrong() {
+	} else if !opt.quiet || err != nil || report.LeftOut()+report.Elsewhere+report.Libraries.LeftOut > 0 || report.Verified.Wrong() {
 		fmt.Fprint(a.stderr, copyText(report, opt.words))
 	}
 	switch {
@@ -110,6 +110,8 @@ func (a *app) copyKeys(ctx context.Context, opt copyOptions) error {
 		return errDiffers
 	case report.LeftOut()+report.Elsewhere > 0:
 		return errUnfinished(fmt.Sprintf("%d keys were left out", report.LeftOut()+report.Elsewhere))
+	case report.Libraries.LeftOut > 0:
+		return errUnfinished(fmt.Sprintf("%d libraries of functions were left out", report.Libraries.LeftOut))
 	}
 	return nil
 }

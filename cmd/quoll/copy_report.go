@@ -32,6 +32,9 @@ func copyText(r migrate.Report, words copyWords) string {
 			fmt.Fprintf(&text, "%d %s.\n", fate.keys, fate.what)
 		}
 	}
+	if l := r.Libraries; l != (migrate.Libraries{}) {
+		fmt.Fprintf(&text, "Libraries of functions: %d copied, %d were there already, %d left out.\n", l.Copied, l.Same, l.LeftOut)
+	}
 	for _, e := range r.Examples {
 		fmt.Fprintf(&text, "  %s: %s\n", printable(e.Key), printable(e.Why))
 	}

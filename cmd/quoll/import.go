@@ -21,12 +21,14 @@ none that are in the way: an import can be repeated.
 With --state FILE it keeps in that file how far it is, and goes on from there when it is started again; the file is removed when all is copied.
 An import that was interrupted can be started again without, too, which reads everything once more.
 
+Functions come along, in whichever database the keys are. A library of the same name that is there with other code is left as it is unless --replace is given.
+
 At the end it compares --sample keys, taken at random, at both ends: their values, whatever they are encoded as, and when they expire.
 
 A Redis Cluster is imported master by master. One database is copied at a time, into --database of the cluster: keys of others are counted.
 
 Exit codes: 0 all keys are there; 1 it failed or was interrupted (start it again to go on), or a key that was compared is not as it should be; 2 wrong usage,
-or an end that does not answer; 3 it is done, but keys were left out: of types that Quoll does not have (streams, those of modules), too long, refused, of another database, or there with another value.`
+or an end that does not answer; 3 it is done, but keys were left out: of types that Quoll does not have (streams, those of modules), too long, refused, of another database, or there with another value; or libraries of functions were.`
 
 func (a *app) importCommand() *cobra.Command {
 	opt := copyOptions{ends: config.DefaultCopied("from"), words: copyWords{"import", "Importing", "Imported"}}

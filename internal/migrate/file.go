@@ -111,4 +111,6 @@ func (f *FileSource) share(uint64) (float64, uint64) {
 	return float64(f.in.Offset()) / float64(max(f.info.Size(), 1)), 0
 }
 
+func (f *FileSource) functions(context.Context) ([]string, error) { return f.in.Libraries(), nil }
+
 func (f *FileSource) elsewhere(context.Context) uint64 { return f.others }

@@ -55,6 +55,8 @@ type Report struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	Tally
+	// Libraries are those of functions.
+	Libraries Libraries `json:"libraries"`
 	// Resumed: it went on from the state file.
 	Resumed bool `json:"resumed,omitempty"`
 	// Elsewhere are the keys of other databases of the source, which were not looked at.

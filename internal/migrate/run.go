@@ -83,6 +83,10 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 		err = r.copy(ctx)
 	}
 	report.Tally = r.ledger.tally()
+	var examples []Example
+	if err == nil {
+		report.Libraries, examples, err = r.copyFunctions(ctx)
+	}
 	if err == nil {
 		report.Elsewhere = opt.From.elsewhere(ctx)
 		if opt.Sample > 0 {
@@ -94,7 +98,7 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	} else {
 		err = errors.Join(err, r.ledger.keep())
 	}
-	report.Examples = r.ledger.examples
+	report.Examples = append(r.ledger.examples, examples...)
 	report.Elapsed = time.Since(began)
 	report.Seconds = report.Elapsed.Seconds()
 	return report, err

@@ -21,6 +21,8 @@ type Source interface {
 	again(ctx context.Context, keys []string, each func([]item) error) (ok bool, err error)
 	// share returns how much of the whole a number of keys is, and how many keys there are, 0 if that is not known.
 	share(keys uint64) (share float64, total uint64)
+	// functions returns the codes of the libraries of functions, once all is read.
+	functions(ctx context.Context) (codes []string, err error)
 	// elsewhere returns how many keys it has in other databases, once all is read.
 	elsewhere(ctx context.Context) uint64
 	// String says where they come from.

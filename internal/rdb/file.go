@@ -13,6 +13,8 @@ type File struct {
 	version int
 	db      int
 	skipped uint64
+
+	libraries []string
 }
 
 // Entry is a key of a file.
@@ -62,7 +64,10 @@ func NewFile(in io.Reader, limit int) (*File, error) {
 // Offset is how many bytes were read.
 func (f *File) Offset() int64 { return f.s.offset }
 
-// Skipped is how many things were passed by that are no keys: functions, and what modules keep beside keys.
+// Libraries are the codes of the libraries of functions that were read so far. In the files of a Redis they are before all keys.
+func (f *File) Libraries() []string { return f.libraries }
+
+// Skipped is how many things were passed by that are no keys: what modules keep beside keys.
 func (f *File) Skipped() uint64 { return f.skipped }
 
 // Next returns the next key; io.EOF behind the last one, when the checksum is right. Errors wrap ErrFormat or ErrChecksum, or are those of the reader, and
@@ -119,8 +124,7 @@ func (f *File) aside(op byte) (err error) {
 	case opSlotInfo:
 		err = f.s.lengths(3)
 	case opFunction:
-		f.skipped++
-		err = f.s.text()
+		err = f.library()
 	case opModule:
 		f.skipped++
 		if err = f.s.lengths(3); err == nil { // which one, and when it wants to read it
@@ -128,6 +132,23 @@ func (f *File) aside(op byte) (err error) {
 		}
 	default:
 		err = fmt.Errorf("%w: a function as release candidates of Redis 7.0 wrote them", ErrFormat)
+	}
+	return err
+}
+
+// library reads the code of a library of functions.
+func (f *File) library() error {
+	f.s.begin()
+	if err := f.s.text(); err != nil {
+		return err
+	}
+	raw, err := f.s.end()
+	if err != nil {
+		return fmt.Errorf("%w: a library of functions that is too long", ErrFormat)
+	}
+	code, err := (&reader{data: raw, left: f.s.limit}).string()
+	if err == nil {
+		f.libraries = append(f.libraries, string(code))
 	}
 	return err
 }
