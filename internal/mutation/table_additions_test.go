@@ -214,10 +214,6 @@ var additions = []mutation{
 		caught: scenario(register, "TestRequestsExpire", `append k v`), edits: []edit{
 			{"node/register/resolve.go", `return age > h.timing.Request && (age > h.timing.Slow || !h.hopeful(h.in.Mono))`, `return age < 0`},
 		}},
-	{name: "silence-unheeded", rule: "Time limits", effect: "a home that hears nobody ends the terms of others again and again",
-		caught: scenario(register, "TestAHomeThatHearsNobodyTriesLessOften", `Not equal`), edits: []edit{
-			{"node/register/tick.go", `			h.interrupted++
-`, ``}}},
 	{name: "frame-age", rule: "Time limits", effect: "a node executes what has waited beyond the time-out",
 		caught: scenario(execution, "TestTooOldFramesAreNotExecuted", `(?s)expected: 0x3.*actual  : 0x0`), edits: []edit{
 			{"node/exec/refuse.go", `case e.overdue(age):`, `case false:`},

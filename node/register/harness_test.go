@@ -88,7 +88,6 @@ func (s *fakeStore) Reset(_ uint16, meta record.SlotMeta) error {
 
 // process is one member: replica and home. It is the Env of its home, and does what this makes ready.
 type process struct {
-	bound int64 // of the last random number
 	*cluster
 	id       uint16
 	store    *fakeStore
@@ -153,7 +152,7 @@ func (p *process) start(config *Config, unique uint64) {
 func (c *cluster) process(id uint16) *process { return c.processes[id-1] }
 func (c *cluster) home(id uint16) *Home       { return c.process(id).home }
 
-func (p *process) Rand(n int64) int64       { p.bound = n; return 0 }
+func (p *process) Rand(int64) int64         { return 0 }
 func (p *process) Alive(member uint16) bool { return !p.dead[member] }
 func (p *process) Behind(member uint16, since int64) bool {
 	return p.behind[member] && p.connected[member] <= since

@@ -9,9 +9,6 @@ func (h *Home) tick() {
 	case h.failed != nil:
 	case h.phase == acquiring && h.overdue(h.since, h.timing.Acquire, h.promises|h.refused):
 		h.phase = idle
-		if (h.promises | h.refused).size() <= 1 { // nobody else: it may hear nothing while others hear it, and each attempt ends a term of theirs
-			h.interrupted++
-		}
 		h.notBefore = now + h.backoff()
 	case h.phase == idle:
 		h.drive()
