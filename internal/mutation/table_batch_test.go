@@ -89,6 +89,9 @@ var batchRules = []mutation{
 		caught: scenario(register, "TestABatchThatWasDroppedIsDoneAgain", `batch`), edits: []edit{
 			{"node/register/batchterm.go", `	before.Seq--
 `, ``}}},
+	{name: "batch-dropped-repaired", rule: "Batches", effect: "a batch that was dropped is taken for done, if its record was repaired",
+		caught: scenario(register, "TestABatchThatWasDroppedIsDoneAgainThoughItsRecordWasRepaired", `Not equal`), edits: []edit{
+			{"node/register/batchterm.go", `before := b.found.written()`, `before := b.found.version`}}},
 	{name: "batch-expired", rule: "Batches", effect: "a batch takes an expired key for absent without a write",
 		caught: scenario(register, "TestABatchDeletesWhatHasExpired", `answered already|Should be false`), edits: []edit{
 			{"node/register/batches.go", `			keys[i].seq, writes = unnumbered, true

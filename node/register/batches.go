@@ -64,6 +64,17 @@ type openBatch struct {
 	batchRecord
 }
 
+// written returns the version in which an open record was written first. It may have been written again as it was, by a repair: the seqs that it names follow the first one.
+func (o *openBatch) written() record.Version {
+	v := o.version
+	for i := range o.keys {
+		if seq := o.keys[i].seq; seq != 0 {
+			v.Seq = min(v.Seq, seq-1)
+		}
+	}
+	return v
+}
+
 // batch is a request for several keys. Its marker has a place in the queue of each of them.
 type batch struct {
 	request *Request // nil: that of a former term

@@ -127,7 +127,7 @@ func (h *Home) completeBatch(one *batch) {
 func (h *Home) discardBatch() {
 	b := h.batches
 	ks := h.batchKeyState()
-	before := b.found.version
+	before := b.found.written()
 	before.Seq--
 	redo := h.decide(ks, h.seq+1, true, record.Version{}, before)
 	h.pin(BatchKey, true)

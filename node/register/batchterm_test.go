@@ -87,6 +87,28 @@ func TestABatchThatWasDroppedIsDoneAgain(t *testing.T) {
 	require.Equal(t, "91", c.value(3, "b"))
 }
 
+// TestABatchThatWasDroppedIsDoneAgainThoughItsRecordWasRepaired: the record has a later version then than the batch was written in.
+func TestABatchThatWasDroppedIsDoneAgainThoughItsRecordWasRepaired(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	batch := c.recorded(1)
+	again := c.ask(1, "again "+string(BatchKey))
+	c.propose()
+	c.lose()
+	c.process(1).loop = nil
+	set := c.force(2, "set a 9")
+	c.run(2, 3)
+	c.done(set, "+OK\r\n")
+	c.process(1).stepDown()
+	for range 2 {
+		c.advance(testTiming.Backoff + 1)
+		c.run()
+	}
+	require.Len(t, again.answers, 1)
+	c.done(batch, "91")
+	require.Equal(t, "91", c.value(3, "b"))
+}
+
 // appended lets process 1 append something to a key, at its own replica and those that are named, and gives up its term then.
 func appended(t *testing.T, reached ...uint16) (c *cluster, doubt *asked) {
 	c = newCluster(t, 3)

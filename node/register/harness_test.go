@@ -285,6 +285,9 @@ func (p *process) Execute(dst []byte, st record.State, req *command.Request, now
 	if req.Op == command.OpClear {
 		return append(dst, "+OK\r\n"...), record.Effect{Kind: record.Replaced}, nil
 	}
+	if req.Op == opAgain {
+		return dst, datatype.WriteAgain(st), nil
+	}
 	dst, effect := datatype.Execute(dst, st, req, now)
 	return dst, effect, p.unreadable
 }
@@ -302,8 +305,11 @@ type asked struct {
 	answers []Answer
 }
 
+// opAgain writes a key again as it is, as a repair does.
+const opAgain command.Op = 1 << 15
+
 var opsByName = map[string]command.Op{"get": command.OpGet, "set": command.OpSet, "setnx": command.OpSetNX,
-	"append": command.OpAppend, "del": command.OpDel, "hset": command.OpHSet, "hget": command.OpHGet, "psetex": command.OpPSetEX, "clear": command.OpClear}
+	"append": command.OpAppend, "del": command.OpDel, "hset": command.OpHSet, "hget": command.OpHGet, "psetex": command.OpPSetEX, "clear": command.OpClear, "again": opAgain}
 
 // ask gives a command to a home.
 func (c *cluster) ask(id uint16, words string) *asked { return c.give(id, words, 0) }
