@@ -63,7 +63,7 @@ func (s *Stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 	case OpRepair:
 		return dst, datatype.WriteAgain(st), nil
 	}
-	if !s.host.view.Load().Placements.Admits(req.Args[1]) {
+	if len(req.Args) > 1 && !s.host.view.Load().Placements.Admits(req.Args[1]) { // a peer may send what is no command
 		return resp.AppendError(dst, command.ErrClosed), record.Effect{}, nil
 	}
 	defer record.Catch(&err)
