@@ -70,16 +70,11 @@ func TestAKeyspaceThatIsTogether(t *testing.T) {
 	}
 	sum := redis.NewScript("local sum = 0 for i = 0, ARGV[1] - 1 do sum = sum + redis.call('GET', 'account:' .. i) end return sum") // keys that it has not named
 	var moved atomic.Int64
-	stop := make(chan struct{})
+	var stop atomic.Bool
 	var wait sync.WaitGroup
 	for w, client := range []*redis.Client{one, other} {
 		wait.Go(func() {
-			for i := 0; ; i++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for i := 0; !stop.Load(); i++ {
 				if move(client, i%accounts, (i*7+w+1)%accounts) == nil {
 					moved.Add(1)
 				}
@@ -102,7 +97,7 @@ func TestAKeyspaceThatIsTogether(t *testing.T) {
 		c.AwaitNodes()
 	}
 	progress()
-	close(stop)
+	stop.Store(true)
 	wait.Wait()
 	c.TerminateAll()
 	c.StartAll()
@@ -130,7 +125,7 @@ func TestNothingIsLostWhileAPlacementChanges(t *testing.T) {
 	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2})
 	ctx := t.Context()
 	var written, refused atomic.Int64
-	stop := make(chan struct{})
+	var stop atomic.Bool
 	var wait sync.WaitGroup
 	for w := range 2 {
 		clients := []*redis.Client{inDatabase(t, c.Proxies[w%2].Client, 5), inDatabase(t, c.Proxies[1-w%2].Client, 5)}
@@ -146,12 +141,7 @@ func TestNothingIsLostWhileAPlacementChanges(t *testing.T) {
 			return false
 		}
 		wait.Go(func() {
-			for i := 0; ; i++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for i := 0; !stop.Load(); i++ {
 				if !tried(clients[0].Set(ctx, key, i, 0).Err()) {
 					continue
 				}
@@ -185,7 +175,7 @@ func TestNothingIsLostWhileAPlacementChanges(t *testing.T) {
 		}
 		cluster.Await(t, "writes", func() bool { return written.Load() > before })
 	}
-	close(stop)
+	stop.Store(true)
 	wait.Wait()
 	t.Logf("%d writes, %d refusals", written.Load(), refused.Load())
 }

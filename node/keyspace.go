@@ -77,7 +77,8 @@ func (n *Node) findKey(request protocol.FindKey) (answer protocol.FoundKey, err 
 	if v == nil || v.Table.Version() < request.Version {
 		return answer, errNotHeard
 	}
-	for at := protocol.Place(0); at < protocol.EndPlace; {
+	at, end := protocol.PlacesOf(request.Database)
+	for at < end {
 		page, err := n.scan(protocol.ScanRequest{Version: v.Table.Version(), From: at, Limit: maxScan, Of: protocol.OfDatabase(request.Database)})
 		if err != nil {
 			return answer, err

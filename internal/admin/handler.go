@@ -26,7 +26,7 @@ type Backend interface {
 	// Status asks the nodes about themselves. Nodes that do not answer are in it, as
 	// Unreachable.
 	Status(ctx context.Context) (Status, error)
-	// Locate asks the key's replicas. Replicas that do not answer are in it, with an
+	// Locate asks the replicas of a key of the database of a number. Replicas that do not answer are in it, with an
 	// Error. The key is the backend's to keep.
 	Locate(ctx context.Context, number int, key []byte) (Location, error)
 }

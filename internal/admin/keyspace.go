@@ -91,7 +91,7 @@ func placeRing(ctx context.Context, c *ringCall) (any, error) {
 	}
 	finder, ok := c.source.(KeyFinder)
 	if !ok {
-		return nil, BadRequest("this process takes no part in the ring: give the admin address of a node")
+		return nil, errNoPart
 	}
 	placed := c.view.Document.Placements
 	if placed.Open(number) && placed.ID(number).Together() == together {

@@ -52,7 +52,7 @@ type RingRecoverer interface {
 func (h *handler) recoverRing(ctx context.Context, r *http.Request) (any, error) {
 	recoverer, ok := h.backend.(RingRecoverer)
 	if !ok {
-		return nil, BadRequest("this process takes no part in the ring: give the admin address of a node")
+		return nil, errNoPart
 	}
 	c := ringCall{query: r.URL.Query()}
 	dryRun, err := c.flag("dry-run")

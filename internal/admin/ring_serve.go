@@ -23,6 +23,9 @@ type ringCall struct {
 	dryRun bool
 }
 
+// errNoPart is the error for what a proxy is asked.
+var errNoPart = BadRequest("this process takes no part in the ring: give the admin address of a node")
+
 // rings serves what operators ask of the ring, and do with it.
 func (h *handler) rings(mux *http.ServeMux) {
 	for path, answer := range map[string]func(context.Context, *ringCall) (any, error){
@@ -60,7 +63,7 @@ func (h *handler) ring(answer func(context.Context, *ringCall) (any, error)) fun
 	return func(ctx context.Context, r *http.Request) (any, error) {
 		source, ok := h.backend.(RingChanger)
 		if !ok {
-			return nil, BadRequest("this process takes no part in the ring: give the admin address of a node")
+			return nil, errNoPart
 		}
 		c := &ringCall{source: source, query: r.URL.Query()}
 		var err error

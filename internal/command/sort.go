@@ -23,12 +23,11 @@ func SortLooksUp(args [][]byte) bool {
 // IsSortPattern reports whether a pattern of BY or GET names other keys. As in Redis what is behind a zero byte is not looked at.
 func IsSortPattern(pattern []byte) bool { return sortStar(pattern) >= 0 }
 
-func sortStar(pattern []byte) int { return bytes.IndexByte(untilZero(pattern), '*') }
+func sortStar(pattern []byte) int { return bytes.IndexByte(UntilZero(pattern), '*') }
 
-func untilZero(b []byte) []byte {
-	if zero := bytes.IndexByte(b, 0); zero >= 0 {
-		return b[:zero]
-	}
+// UntilZero returns a string of C: what is before the first zero byte. It is a view.
+func UntilZero(b []byte) []byte {
+	b, _, _ = bytes.Cut(b, []byte{0})
 	return b
 }
 
@@ -37,7 +36,7 @@ func untilZero(b []byte) []byte {
 func SortedBy(pattern, element []byte) (key, field []byte) {
 	star := sortStar(pattern)
 	before, behind := pattern[:star], pattern[star+1:]
-	if arrow := bytes.Index(untilZero(behind), []byte("->")); arrow >= 0 && arrow+2 < len(untilZero(behind)) {
+	if arrow := bytes.Index(UntilZero(behind), []byte("->")); arrow >= 0 && arrow+2 < len(UntilZero(behind)) {
 		behind, field = behind[:arrow], behind[arrow+2:]
 	}
 	key = make([]byte, 0, len(before)+len(element)+len(behind))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/quolldb/quoll/internal/function"
 )
 
 // Libraries counts what became of the libraries of functions of a source. They are of no database.
@@ -97,11 +99,10 @@ func (r *run) loadFunctions(ctx context.Context, code string) (why string, err e
 
 // libraryName returns the name in the first line of a library.
 func libraryName(code string) string {
-	line, _, _ := strings.Cut(code, "\n")
-	for word := range strings.FieldsSeq(line) {
-		if name, found := strings.CutPrefix(word, "name="); found {
-			return name
-		}
+	name, _, problem := function.Metadata([]byte(code))
+	if problem == "" {
+		return name
 	}
+	line, _, _ := strings.Cut(code, "\n")
 	return fmt.Sprintf("%.40q", line)
 }

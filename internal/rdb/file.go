@@ -136,17 +136,22 @@ func (f *File) aside(op byte) (err error) {
 	return err
 }
 
-// library reads the code of a library of functions.
-func (f *File) library() error {
+// word reads a text, which is borrowed until something else is read. what is it?
+func (f *File) word(what string) ([]byte, error) {
 	f.s.begin()
 	if err := f.s.text(); err != nil {
-		return err
+		return nil, err
 	}
 	raw, err := f.s.end()
 	if err != nil {
-		return fmt.Errorf("%w: a library of functions that is too long", ErrFormat)
+		return nil, fmt.Errorf("%w: %s that is too long", ErrFormat, what)
 	}
-	code, err := (&reader{data: raw, left: f.s.limit}).string()
+	return (&reader{data: raw, left: f.s.limit}).string()
+}
+
+// library reads the code of a library of functions.
+func (f *File) library() error {
+	code, err := f.word("a library of functions")
 	if err == nil {
 		f.libraries = append(f.libraries, string(code))
 	}
@@ -155,15 +160,7 @@ func (f *File) library() error {
 
 // value reads a key and its value.
 func (f *File) value(e *Entry, typ byte) error {
-	f.s.begin()
-	if err := f.s.text(); err != nil {
-		return err
-	}
-	raw, err := f.s.end()
-	if err != nil {
-		return fmt.Errorf("%w: a key that is too long", ErrFormat)
-	}
-	key, err := (&reader{data: raw, left: f.s.limit}).string()
+	key, err := f.word("a key")
 	if err != nil {
 		return err
 	}

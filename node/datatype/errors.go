@@ -70,7 +70,7 @@ const (
 	errLexScores     = "ERR syntax error, WITHSCORES not supported in combination with BYLEX"
 )
 
-// The error texts of SORT, those behind the first for what Redis has and Quoll has not.
+// The error texts of SORT, those behind the first Quoll's own.
 const (
 	errSortNumber  = "ERR One or more scores can't be converted into double"
 	errSortPattern = "ERR BY and GET of SORT look at several keys, and SORT was sent as a command of one; proxy and node may be of different versions. Nothing was done"

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+
+	"github.com/quolldb/quoll/internal/command"
 )
 
 // parseScore reads a score as Redis reads its arguments (string2d): all of it is what C's strtod reads, it is a number, and no zero or infinity only because
@@ -17,7 +19,7 @@ func parseScore(b []byte) (float64, bool) {
 // parseBound reads the end of a range of scores, which Redis gives to strtod as it is: it may begin with spaces, be empty, too small or too large, and ends
 // with a zero byte.
 func parseBound(b []byte) (bound scoreBound, ok bool) {
-	b = untilZero(b)
+	b = command.UntilZero(b)
 	if len(b) > 0 && b[0] == '(' {
 		bound.open, b = true, b[1:]
 	}
@@ -26,12 +28,6 @@ func parseBound(b []byte) (bound scoreBound, ok bool) {
 	}
 	bound.score, _, ok = parseDouble(bytes.TrimLeft(b, " \t\n\v\f\r"))
 	return bound, ok
-}
-
-// untilZero returns a string of C.
-func untilZero(b []byte) []byte {
-	b, _, _ = bytes.Cut(b, []byte{0})
-	return b
 }
 
 // parseDouble reads what C's strtod reads, all of it, but no NaN. exact is false for a number that is out of range, and became zero or infinite.

@@ -26,7 +26,7 @@ type sorting struct {
 	look func(pattern, element []byte) (value []byte, found bool)
 }
 
-// sortWritable serves SORT that stores nothing: see sortStore.
+// sortWritable serves SORT that stores nothing: see sortMay.
 func sortWritable(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, record.Effect) {
 	return sortIn(dst, st, req, false)
 }
@@ -62,8 +62,7 @@ func (s *sorting) answer(dst []byte, st record.State, resp3 bool) ([]byte, recor
 
 // find returns all elements of a value in the order that is asked for, and how many there are. problem is an error text, which is empty if all is well.
 func (s *sorting) find(st record.State) (elements iter.Seq[[]byte], n int, problem string) {
-	switch {
-	case st.Live() && st.Type != record.List && st.Type != record.Set && st.Type != record.SortedSet:
+	if st.Live() && st.Type != record.List && st.Type != record.Set && st.Type != record.SortedSet {
 		return nil, 0, errWrongType
 	}
 	elements, n = s.elementsOf(st)
@@ -108,7 +107,7 @@ func (s *sorting) parse(args [][]byte, readOnly bool) (problem string) {
 			}
 			args = args[1:]
 		case isWord(arg, "get") && len(args) > 1:
-			get := sortGet{itself: string(untilZero(args[1])) == "#"}
+			get := sortGet{itself: string(command.UntilZero(args[1])) == "#"}
 			if command.IsSortPattern(args[1]) {
 				get.pattern, s.names = args[1], true
 			}
@@ -197,7 +196,7 @@ func (s *sorting) sorted(elements iter.Seq[[]byte], n int) (list [][]byte, ok bo
 // parseSortNumber reads a number as SORT does: what C's strtod reads up to a zero byte, behind spaces, or nothing at all. strtod complains of what is too large, and of
 // what is so small that digits are lost.
 func parseSortNumber(b []byte) (float64, bool) {
-	if b = untilZero(b); len(b) == 0 {
+	if b = command.UntilZero(b); len(b) == 0 {
 		return 0, true
 	}
 	b = bytes.TrimLeft(b, " \t\n\v\f\r")

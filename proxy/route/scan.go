@@ -29,7 +29,7 @@ func (c *Coordinator) Scan(ctx context.Context, number int, from Cursor, count i
 	if err != nil {
 		return nil, 0, err
 	}
-	first, end := placesOf(id)
+	first, end := protocol.PlacesOf(id)
 	var all []ScanEntry
 	for place := max(first, from.place()); place < end; { // several times only if very many keys are at places without a cursor
 		entries, next, err := c.scan(ctx, protocol.OfDatabase(id), place, count)
@@ -63,15 +63,6 @@ func (c *Coordinator) open(number int) (database.ID, error) {
 }
 
 var errClosed = Refuse(command.ErrClosed)
-
-// placesOf returns where the keys of a database are: from a place on, and before another one.
-func placesOf(id database.ID) (first, end protocol.Place) {
-	if !id.Together() {
-		return 0, protocol.EndPlace
-	}
-	slot := ring.SlotOfDatabase(id)
-	return protocol.NewPlace(slot, 0), protocol.NewPlace(slot+1, 0)
-}
 
 // clientsName returns a key as its client has named it.
 func clientsName(name []byte) []byte {
@@ -125,7 +116,7 @@ func (c *Coordinator) RandomKey(ctx context.Context, number int) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	first, end := placesOf(id)
+	first, end := protocol.PlacesOf(id)
 	place := first + protocol.Place(rand.Uint64N(uint64(end-first)))
 	for _, at := range []protocol.Place{place, first} {
 		for at < end {

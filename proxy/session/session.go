@@ -111,11 +111,7 @@ func (s *Session) route(cmd *command.Command, args [][]byte) {
 	}
 	switch cmd.Route {
 	case command.RouteRead:
-		if cmd.Op == command.OpSortRO && command.SortLooksUp(args) {
-			s.sortLookingUp(cmd, args)
-			return
-		}
-		s.plan.one(cmd, args, false, s.resp3)
+		s.read(cmd, args)
 	case command.RouteWrite:
 		s.plan.one(cmd, args, true, s.resp3)
 	case command.RouteSlot:

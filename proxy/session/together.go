@@ -8,11 +8,7 @@ import (
 // together plans a command on several keys that have to be in one slot: they are read and written at once.
 func (s *Session) together(cmd *command.Command, args [][]byte) {
 	if _, reads := cmd.ReadingOp(args); reads {
-		if cmd.Op == command.OpSort && command.SortLooksUp(args) {
-			s.sortLookingUp(cmd, args)
-			return
-		}
-		s.plan.one(cmd, args, false, s.resp3)
+		s.read(cmd, args)
 		return
 	}
 	keys, ok := command.ByOp(cmd.Sent()).AllKeys(args)
@@ -28,8 +24,12 @@ func (s *Session) together(cmd *command.Command, args [][]byte) {
 	s.plan.together(cmd, args, keys[0], s.resp3)
 }
 
-// sortLookingUp plans SORT that stores nothing and looks up other keys. Which these are a node finds out when it sorts (see eval.go).
-func (s *Session) sortLookingUp(cmd *command.Command, args [][]byte) {
+// read plans a read of one key. SORT that stores nothing may look up others: which these are a node finds out when it sorts (see eval.go).
+func (s *Session) read(cmd *command.Command, args [][]byte) {
+	if cmd.Op != command.OpSort && cmd.Op != command.OpSortRO || !command.SortLooksUp(args) {
+		s.plan.one(cmd, args, false, s.resp3)
+		return
+	}
 	s.plan.send(cmd, args, command.Request{Op: command.OpSortRO, Args: args}, args[1], s.resp3)
 }
 
