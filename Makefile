@@ -24,7 +24,7 @@ OUT = bin/bench-compare
 RACED = TestGoRedis|TestScanWhileKeysAreWritten|TestHScanWhileHomesDie|TestOneNodeIsKilledUnderLoad|TestTwoOfThreeNodesHangAndGoOn|TestBackupsOfSeveralNodes|TestInterruptStopsEverythingInOrder|TestClientsThatDoNotWait
 
 .DEFAULT_GOAL := build
-.PHONY: compatibility redis-suite churn replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-compare bench-scale bench-hash bench-types bench-disk bench-repair bench-move bench-large-hash libraries cover clean
+.PHONY: compatibility redis-suite churn queue-chaos replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-compare bench-scale bench-hash bench-types bench-messages bench-disk bench-repair bench-waiting bench-move bench-large-hash libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -69,14 +69,14 @@ cluster: build ## run three nodes and a proxy as processes of their own
 	deploy/cluster.sh
 
 # The profile (cmd/quoll/default.pgo) is for binaries: with it tests of cmd/quoll would compile all dependencies once more. What takes longest comes first.
-test: ## run the tests that take no longer than three minutes
-	go test -pgo=off -short ./e2e ./node/engine/disk ./...
+test: ## run the tests that take four to five minutes
+	$(GOTEST) -pgo=off -short ./e2e ./node/engine/disk ./...
 
 # The tests that take longest come first, or they would be alone in the end: those of a package's engines run one after the other. Those that load clusters have the machine
-# to themselves: beside others they would measure these. SKIP: names of tests that are not run.
+# to themselves: beside others they would measure these.
 test-all: ## run all tests
 	$(GOTEST) -pgo=off -timeout 30m ./node/engine/disk ./node $$(go list ./... | grep -v quoll/e2e)
-	$(GOTEST) -pgo=off -timeout 30m -p 1 $(if $(SKIP),-skip '$(SKIP)') ./e2e/...
+	$(GOTEST) -pgo=off -timeout 30m -p 1 ./e2e/...
 
 # The processes of the end-to-end tests are under the race detector, too; only some of these tests are run.
 race: ## run all tests under the race detector, of the end-to-end tests some
@@ -94,9 +94,9 @@ $(GOLANGCI):
 	mv bin/golangci-lint $@
 
 # Two targets at a time, each with one worker: they are many.
-fuzz: | bin ## run every fuzz target for FUZZTIME (30s)
+fuzz: | bin ## run every fuzz target for FUZZTIME (30s) (SEED=n: a third of them)
 	@grep -rHoE '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | sort | \
-		xargs -P 2 -n 2 e2e/fuzz.sh $(FUZZTIME)
+		$(if $(SEED),awk -v seed=$(SEED) 'BEGIN { srand(seed) } rand() < 0.33' |) xargs -P 2 -n 2 e2e/fuzz.sh $(FUZZTIME)
 
 sim: ## check SEEDS (20000) simulated histories of the protocol under faults (SEED=n: those from seed n on)
 	go test ./node/register/sim -run TestLinearizable -seeds $(SEEDS) $(if $(SEED),-seed $(SEED)) -timeout 0 -v
@@ -128,6 +128,9 @@ libraries: ## test with client libraries: what they repeat by themselves, whethe
 churn: ## change the ring of a cluster of processes for T (1m) while it is broken, and check what clients saw (SEED=n: the same changes and faults again)
 	go test ./e2e -run '^TestChurn$$' -churn $(T) $(if $(SEED),-churn-seed $(SEED)) -timeout 0 -v
 
+queue-chaos: ## produce and consume for T (1m) while a cluster of processes is broken and its ring changes, and check what was handed out (SEED=n: the same faults again)
+	go test ./e2e -run '^TestQueueChaos$$' -queue-chaos $(T) $(if $(SEED),-queue-chaos-seed $(SEED)) -timeout 0 -v
+
 chaos: ## break a cluster of processes at random for T (1m) and check what clients saw (SEED=n: the same faults again)
 	go test ./e2e -run '^TestChaos$$' -chaos $(T) $(if $(SEED),-chaos-seed $(SEED)) -timeout 0 -v
 
@@ -139,6 +142,9 @@ converge: ## have a node miss N (100000) commands, and hang for HUNG (20s) under
 
 bench-repair: ## measure what clients notice while N (100000) keys are repaired, and what comparing replicas costs
 	go test ./e2e -run '^TestRepairCost$$' -repair-cost $(N) -timeout 0 -v
+
+bench-waiting: ## measure what WAITING (15000) clients cost that wait with BLPOP: memory, idle CPU, latency of others (a process may have as many files open: ulimit -n)
+	go test ./e2e -run '^TestManyClientsWait$$' -waiting $(or $(WAITING),15000) -timeout 0 -v | grep -v level=
 
 bench-move: ## measure what clients notice while a node joins that holds N (100000) keys of 1 KiB, and how long that takes (PROFILES=dir: CPU profiles of the nodes, too)
 	go test ./e2e -run '^TestMoveCost$$' -move-cost $(N) $(if $(PROFILES),-move-profiles $(abspath $(PROFILES))) -timeout 0 -v
@@ -180,6 +186,10 @@ bench-hash: build ## measure HASHES (100000) small hashes beside strings, and on
 bench-types: build ## measure HASHES (100000) small lists, sets and sorted sets and large ones of 10^6, each for SECONDS (10), ROUNDS (3), and memory of 10^7 elements: tables in OUT
 	go build -o bin/benchcompare ./e2e/benchcompare
 	bin/benchcompare -types -keys $(HASHES) -seconds $(SECONDS) -rounds $(ROUNDS) -depths 1,16 -out $(OUT) $(FLAGS)
+
+bench-messages: build ## measure PUBLISH, hand-overs by BLPOP and streams beside SET each for SECONDS (10), ROUNDS (3): tables in OUT
+	go build -o bin/benchcompare ./e2e/benchcompare
+	bin/benchcompare -messages -keys 10000 -seconds $(SECONDS) -rounds $(ROUNDS) -depths 1,16 -out $(OUT) $(FLAGS)
 
 bin:
 	mkdir -p bin

@@ -18,6 +18,9 @@ import (
 // files are put back as they were, or there is a new cluster of what the others have.
 func TestTheAdviceAboutDamagedFilesWorks(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("nodes are damaged and mended one after the other")
+	}
 	needs(t, "cp")
 	for _, damage := range []struct {
 		name string
@@ -96,6 +99,9 @@ func (d *damager) renew() {
 // TestAValueLogThatIsGoneIsMended: the node finds out by itself which slots it cannot read, and copies them from the others, as it says.
 func TestAValueLogThatIsGoneIsMended(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("a node is damaged and mended")
+	}
 	d := newDamager(t, "")
 	d.c.TerminateAll()
 	names, err := filepath.Glob(filepath.Join(d.victim.Data, "badger", "*.vlog"))

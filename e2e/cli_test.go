@@ -48,6 +48,8 @@ func TestRedisCLI(t *testing.T) {
 	require.NoError(t, os.WriteFile(script, []byte("return redis.call('INCRBY', KEYS[1], ARGV[1])"), 0o600))
 	require.Contains(t, run("", "--eval", script, "n", ",", "4"), "7")
 
+	require.Contains(t, run("", "publish", "channel", "message"), "0")
+
 	// Another database: this one is neither read nor written.
 	for _, step := range []struct{ command, prints string }{
 		{"get x", "\n"}, {"set x other", "OK\n"}, {"get x", "other\n"}, {"dbsize", "1\n"}, {"keys *", "x\n"}, {"--scan", "x\n"}, {"flushdb", "OK\n"}, {"dbsize", "0\n"},
@@ -57,7 +59,7 @@ func TestRedisCLI(t *testing.T) {
 	require.Contains(t, run("", "-n", "16", "get", "x"), "ERR DB index is out of range")
 	require.Equal(t, "2\n", run("", "get", "x"))
 
-	for _, args := range [][]string{{"--rdb", t.TempDir() + "/x.rdb"}, {"--replica"}, {"monitor"}, {"subscribe", "c"}, {"xlen", "l"}} {
+	for _, args := range [][]string{{"--rdb", t.TempDir() + "/x.rdb"}, {"--replica"}, {"swapdb", "0", "1"}} {
 		require.Contains(t, run("", args...), "not supported yet by Quoll", args)
 	}
 	for option, want := range map[string]string{"--stat": "clients", "--latency": ""} {

@@ -35,7 +35,7 @@ func TestFirstMinute(t *testing.T) {
 		{"ping", "PONG"}, {"set greeting hello", "OK"}, {"get greeting", "hello"}, {"incr visits", "1"}, {"incrby visits 10", "11"},
 		{"set session abc EX 60", "OK"}, {"expiretime nothing", "-2"}, {"mset a 1 b 2 c 3", "OK"}, {"mget a b c d", "1\n2\n3"},
 		{"type greeting", "string"}, {"getrange greeting 0 3", "hell"}, {"append greeting !", "6"}, {"setnx greeting x", "0"},
-		{"del a b", "2"}, {"exists a b c", "1"}, {"dbsize", "4"}, {"strlen greeting", "6"}, {"rpush l x y", "2"}, {"lpop l", "x"}, {"lrange l 0 -1", "y"}, {"del l", "1"}, {"xlen l", "ERR 'XLEN' is not supported yet"},
+		{"del a b", "2"}, {"exists a b c", "1"}, {"dbsize", "4"}, {"strlen greeting", "6"}, {"rpush l x y", "2"}, {"lpop l", "x"}, {"lrange l 0 -1", "y"}, {"del l", "1"}, {"swapdb 0 1", "ERR 'SWAPDB' is not supported yet"},
 		{"get", "ERR wrong number of arguments for 'get' command"}, {"-3 hello 3", "server"}, {"info server", "redis_version:7.0"},
 		{"command count", ""}, {"config get databases", "databases"}, {"--scan --pattern g*", "greeting"}, {"flushall", "OK"}, {"dbsize", "0"},
 	} {
@@ -137,7 +137,7 @@ func goRedisPipelines(t *testing.T, client *redis.Client) {
 	replies, err = client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 		pipe.Set(ctx, "text", "x", 0)
 		pipe.Incr(ctx, "text")
-		pipe.XLen(ctx, "stream")
+		pipe.Do(ctx, "SWAPDB", 0, 1)
 		pipe.Get(ctx, "text")
 		return nil
 	})
@@ -157,7 +157,7 @@ func goRedisErrors(t *testing.T, client *redis.Client) {
 		"ERR increment or decrement would overflow":                           {"incrby", "n", "9223372036854775807"},
 		"ERR bit offset is not an integer or out of range":                    {"setbit", "b", "-1", "1"},
 		"ERR offset is out of range":                                          {"setrange", "k", "-1", "x"},
-		"ERR 'XLEN' is not supported yet by Quoll; nothing was done. The con": {"xlen", "k"},
+		"ERR 'SWAPDB' is not supported yet by Quoll; nothing was done. The c": {"swapdb", "0", "1"},
 	} {
 		err := client.Do(ctx, args...).Err()
 		require.Error(t, err, args)

@@ -74,6 +74,9 @@ func TestKilledWhileAFileIsRemoved(t *testing.T) {
 // those slots, and is needed for one then.
 func TestADamagedRecordIsMended(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("a node is damaged and mended")
+	}
 	d := newDamager(t, "")
 	d.c.TerminateAll()
 	key := d.flipValue()

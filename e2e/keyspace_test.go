@@ -37,6 +37,9 @@ func inDatabase(t *testing.T, address string, number int) *redis.Client {
 // TestAKeyspaceThatIsTogether: commands on any keys of such a database are one write, also after its home has died and while nodes restart.
 func TestAKeyspaceThatIsTogether(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("nodes are killed and started again")
+	}
 	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2, Engine: "badger"})
 	placed(t, c, 1, "together")
 	ctx := t.Context()
@@ -122,6 +125,9 @@ func TestAKeyspaceThatIsTogether(t *testing.T) {
 // TestNothingIsLostWhileAPlacementChanges: whoever was told OK reads what he has written, whichever proxy he asks, or is told to try again.
 func TestNothingIsLostWhileAPlacementChanges(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it writes for some seconds")
+	}
 	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2})
 	ctx := t.Context()
 	var written, refused atomic.Int64

@@ -25,6 +25,9 @@ import (
 // as who it was, with its ring and all of its data, by itself.
 func TestRestartOfAllNodes(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("all nodes are stopped and started again")
+	}
 	for how, end := range map[string]func(*cluster.Cluster){"badger, in order": (*cluster.Cluster).TerminateAll, "badger, killed": (*cluster.Cluster).KillAll,
 		"pebble, in order": (*cluster.Cluster).TerminateAll, "pebble, killed": (*cluster.Cluster).KillAll} {
 		t.Run(how, func(t *testing.T) {

@@ -133,6 +133,9 @@ func TestScriptPipelines(t *testing.T) {
 
 // TestScriptsWhileANodeIsGone counts with a script while a node is killed and started: no increment that was acknowledged is lost.
 func TestScriptsWhileANodeIsGone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nodes are killed and started again")
+	}
 	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2})
 	const keys = 8
 	var acknowledged, unknown [keys]atomic.Int64

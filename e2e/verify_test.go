@@ -93,6 +93,9 @@ func awaitKeys(t *testing.T, address string) {
 // TestVerifyWhileANodeIsKilledAndRestarted: nothing is lost, stale or wrong, and nothing stays behind.
 func TestVerifyWhileANodeIsKilledAndRestarted(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("nodes are killed and started again")
+	}
 	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2, Engine: "badger"})
 	report, text, code := verifying(t, func() {
 		awaitKeys(t, c.Proxies[0].Client)
@@ -113,6 +116,9 @@ func TestVerifyWhileANodeIsKilledAndRestarted(t *testing.T) {
 // TestTransfersWhileANodeIsKilledAndRestarted: the totals of all accounts stay the same, whatever becomes of transactions.
 func TestTransfersWhileANodeIsKilledAndRestarted(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("nodes are killed and started again")
+	}
 	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2, Engine: "badger"})
 	report, text, code := verifying(t, func() {
 		awaitKeys(t, c.Proxies[0].Client)
@@ -146,6 +152,9 @@ func TestVerifyARedisServer(t *testing.T) {
 // TestVerifyFindsAServerThatForgets: a redis-server without a disk is killed and started again, empty.
 func TestVerifyFindsAServerThatForgets(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it verifies for some seconds")
+	}
 	needs(t, "redis-server")
 	host, port, err := net.SplitHostPort(cluster.FreeAddress(t))
 	require.NoError(t, err)
@@ -175,6 +184,9 @@ func TestVerifyFindsAServerThatForgets(t *testing.T) {
 // before: what a server does that loses a field, or that mixes two versions of a hash.
 func TestVerifyFindsWhatIsDoneToHashes(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it verifies for some seconds")
+	}
 	address := redistest.Start(t)
 	client := connect(t, address)
 	for name, test := range map[string]struct {

@@ -14,6 +14,9 @@ import (
 // TestAWrongPortIsNamed: who gives a proxy or a node another port than the peer port of a node is told what is there.
 func TestAWrongPortIsNamed(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it waits for what is said after ten seconds")
+	}
 	c := cluster.Start(t, cluster.Config{Nodes: 1, Proxies: 1, Node: []string{"--replicas", "1"}})
 	admin, client, nobody := c.Nodes[0].Admin, c.Proxies[0].Client, cluster.FreeAddress(t)
 	lost := cluster.NewProcess(t, "lost proxy", "proxy", "--listen", cluster.FreeAddress(t), "--admin", cluster.FreeAddress(t), "--nodes", strings.Join([]string{admin, client, nobody}, ","))

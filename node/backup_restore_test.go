@@ -204,6 +204,7 @@ func (f *fullEngine) Room() error {
 // TestARestoredClusterGoesOn: whatever can be done to data can be done to restored data, though
 // the former life of the cluster had come far: its ballots are higher than a new one's.
 func TestARestoredClusterGoesOn(t *testing.T) {
+	t.Parallel()
 	former := newFormed(t, 1, func(o *Options) {
 		slots := map[uint16]record.SlotMeta{}
 		for i := range 120 {

@@ -50,6 +50,11 @@ func (n *Node) call(c *wire.ServerConn, s *session, body []byte) {
 			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // it shows nothing of the store
 			return
 		}
+		if method == protocol.MethodPubSub {
+			reply, err := n.broker.Answer(payload)
+			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // nor does this
+			return
+		}
 		answer := s.conn.Answers.New()
 		reply, err := n.answerCall(s.role, method, payload, answer)
 		frame := protocol.AppendCallReply(nil, id, reply, err)

@@ -57,6 +57,7 @@ func (m *mover) busy() bool {
 
 // TestNoWriteIsCaughtWhenASlotMoves: a planned change makes no write's outcome unknown, whatever is in flight when each node hears of it, and loses none.
 func TestNoWriteIsCaughtWhenASlotMoves(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 5, nil)
 	a := c.nodes["a"]
 	slot := ring.SlotOf([]byte("{x}"))

@@ -10,6 +10,7 @@ import (
 
 // TestTheClockOfOneThatHasEndedCountsForNothing: a member with a wrong clock ends, and then another one's clock goes wrong in the same way. These two are no majority.
 func TestTheClockOfOneThatHasEndedCountsForNothing(t *testing.T) {
+	t.Parallel()
 	c := newTestCluster(t, 3)
 	ahead := map[string]*atomic.Int64{}
 	for _, m := range c.initial {

@@ -59,6 +59,7 @@ func TestCloseWhileWorking(t *testing.T) {
 }
 
 func TestCloseWhileCommitsAreHeld(t *testing.T) {
+	t.Parallel()
 	slow := enginetest.Slow(memory.New())
 	c := newFormed(t, 1, func(o *Options) { o.Engine = slow })
 	cl := c.dial(c.nodes["a"])
@@ -70,6 +71,7 @@ func TestCloseWhileCommitsAreHeld(t *testing.T) {
 }
 
 func TestCloseAfterTheStoreFailed(t *testing.T) {
+	t.Parallel()
 	slow := enginetest.Slow(memory.New())
 	c := newFormed(t, 1, func(o *Options) { o.Engine = slow })
 	cl := c.dial(c.nodes["a"])
@@ -81,6 +83,7 @@ func TestCloseAfterTheStoreFailed(t *testing.T) {
 
 // TestCloseAnswersWhatIsUnderWay: a node that is stopped in order leaves nobody without an answer.
 func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
 	slow := enginetest.Slow(memory.New())
 	c := newFormed(t, 1, func(o *Options) { o.Engine = slow })
 	n := c.nodes["a"]

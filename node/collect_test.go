@@ -183,6 +183,7 @@ func (m *moving) requireMoved() {
 
 // TestASlotMoves with everything that it holds, while a client writes.
 func TestASlotMoves(t *testing.T) {
+	t.Parallel()
 	m := newMoving(t)
 	m.write()
 	m.move()
@@ -196,6 +197,7 @@ func TestASlotMoves(t *testing.T) {
 
 // TestASlotMovesFromAMemberThatIsDown: a majority of the old members is enough.
 func TestASlotMovesFromAMemberThatIsDown(t *testing.T) {
+	t.Parallel()
 	m := newMoving(t)
 	m.stop(m.old[2].opt.Name)
 	m.write()
@@ -205,6 +207,7 @@ func TestASlotMovesFromAMemberThatIsDown(t *testing.T) {
 
 // TestASlotMovesThoughWhoItComesToStartsAgain in the middle.
 func TestASlotMovesThoughWhoItComesToStartsAgain(t *testing.T) {
+	t.Parallel()
 	m := newMoving(t)
 	m.write()
 	m.joint()
@@ -238,6 +241,7 @@ func (d *disk) versions(t *testing.T, slot uint16) map[string]record.Version {
 
 // TestASlotThatDoesNotMoveAfterAll, and moves later. What was deleted meanwhile does not come back.
 func TestASlotThatDoesNotMoveAfterAll(t *testing.T) {
+	t.Parallel()
 	m := newMoving(t)
 	m.write()
 	m.joint()
@@ -265,6 +269,7 @@ func TestASlotThatDoesNotMoveAfterAll(t *testing.T) {
 
 // TestASlotThatMovesElsewhere in the middle: who was to have it says nothing of it any more.
 func TestASlotThatMovesElsewhere(t *testing.T) {
+	t.Parallel()
 	m := newMoving(t)
 	m.write()
 	m.joint()
@@ -278,6 +283,7 @@ func TestASlotThatMovesElsewhere(t *testing.T) {
 
 // TestWhatIsNotAgreedIsWrittenAgain by the home that leads the slot.
 func TestWhatIsNotAgreedIsWrittenAgain(t *testing.T) {
+	t.Parallel()
 	m := newMoving(t)
 	n := m.old[1]
 	st := n.replicas.Lock(m.slot, nil)

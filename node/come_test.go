@@ -52,6 +52,7 @@ func inState(name string, state change.State) func(change.Document) bool {
 
 // TestANodeJoins: it asks, waits, is planned, and holds its share; then it leaves, and holds nothing.
 func TestANodeJoins(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, nil)
 	c.joining("d", nil)
 	c.awaitRing(inState("d", change.Waiting))
@@ -108,6 +109,7 @@ func lifeOf(n *Node) change.Life {
 
 // TestANodeComesBackWithoutItsState: it takes its place again by itself, and in the end it is as it was. Then, and not before, another one may lose its own.
 func TestANodeComesBackWithoutItsState(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, nil)
 	first := c.nodes["b"].self()
 	c.stop("b")
@@ -131,6 +133,7 @@ func TestANodeComesBackWithoutItsState(t *testing.T) {
 
 // TestWhoDialsIsAsked: a node that was in the ring, and has lost all that it had, learns the ring from who expects it there, if nobody is where it was told to ask.
 func TestWhoDialsIsAsked(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, nil)
 	at := c.joining("d", nil).Address()
 	c.awaitRing(inState("d", change.Waiting))
@@ -147,6 +150,7 @@ func TestWhoDialsIsAsked(t *testing.T) {
 
 // TestANodeJoinsByItself, with AutoJoin.
 func TestANodeJoinsByItself(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, nil)
 	c.joining("d", func(opt *Options) { opt.AutoJoin = true })
 	c.awaitPlan(4)
@@ -155,6 +159,7 @@ func TestANodeJoinsByItself(t *testing.T) {
 
 // TestWhoMayNotJoin: it is told why, and nothing has changed.
 func TestWhoMayNotJoin(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, nil)
 	const byMember, byGroup = "peer connection refused", "a node that wants to come to the ring was refused"
 	for name, wrong := range map[string]struct {
@@ -187,6 +192,7 @@ func TestWhoMayNotJoin(t *testing.T) {
 
 // TestANodeInMemoryDoesNotJoinOnesOnDisk: what is acknowledged would be lost with its memory. The other way round it may.
 func TestANodeInMemoryDoesNotJoinOnesOnDisk(t *testing.T) {
+	t.Parallel()
 	disks := newDisks("a", "b", "c")
 	c := newFormed(t, 3, disks.use)
 	d := c.joining("d", nil)

@@ -18,6 +18,7 @@ import (
 
 // TestMemoryThatIsFull: what makes the data grow is refused, without effect; what does not goes on, until there is room again.
 func TestMemoryThatIsFull(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, func(o *Options) { o.Engine = memory.NewWithin(1 << 20) })
 	a := c.dial(c.nodes["a"])
 	value := strings.Repeat("v", 1000)
@@ -84,6 +85,7 @@ func (e *brim) is(err error) { e.room.Store(&err) }
 // TestAReplicaOfACrowdedNode takes what the others wrote, and when it is brimful only what does not make the data grow. The others do
 // without it as long as they are a majority.
 func TestAReplicaOfACrowdedNode(t *testing.T) {
+	t.Parallel()
 	engines := map[string]*brim{}
 	for _, name := range []string{"a", "b", "c"} {
 		engines[name] = &brim{Engine: memory.New()}

@@ -151,6 +151,7 @@ func TestADamagedReplicaSaysNothing(t *testing.T) {
 
 // TestAHomeEndsWithItsReplica: what waits at the home of a damaged slot is answered.
 func TestAHomeEndsWithItsReplica(t *testing.T) {
+	t.Parallel()
 	e, slow := &broken{Engine: memory.New()}, enginetest.Slow(memory.New())
 	c := newFormed(t, 2, func(o *Options) {
 		if o.Engine = slow; o.Name == "b" {

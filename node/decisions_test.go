@@ -54,6 +54,7 @@ func (c *testCluster) decides() (leader *Node) {
 }
 
 func TestAChangeReachesAllNodes(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, soon)
 	for i, name := range []string{"a", "b", "c"} {
 		n := c.nodes[name]
@@ -117,6 +118,7 @@ func (l logs) use(o *Options) {
 
 // TestADurableNodeVotesAgain after a restart, and all of them after one at the same time.
 func TestADurableNodeVotesAgain(t *testing.T) {
+	t.Parallel()
 	d := newDisks("a", "b", "c")
 	l := newLogs(t, d)
 	use := func(o *Options) { soon(o); d.use(o); l.use(o) }
@@ -142,6 +144,7 @@ func TestADurableNodeVotesAgain(t *testing.T) {
 
 // TestANodeWithoutItsLog does not vote, for it would forget what it has voted. It serves, and has others propose for it.
 func TestANodeWithoutItsLog(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]func(o *Options){
 		"lost": func(o *Options) {
 			o.OpenLog = func() (consensus.Storage, error) { return nil, fmt.Errorf("a: %w", consensus.ErrLost) }
@@ -202,6 +205,7 @@ func (cl *client) ask(e change.Entry) error {
 
 // TestANodeThatWaitsIsKnown: it has asked to join, through any node, holds nothing and does not vote.
 func TestANodeThatWaitsIsKnown(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, soon)
 	joins := ring.Member{Name: "d", Peer: "127.0.0.1:9", Weight: 1, Generation: 77}
 	hello := protocol.Properties{Member: &joins, Replicas: 3}.Encode(wire.Hello{Role: wire.RoleNode, Name: "d", Cluster: "test"})
@@ -263,6 +267,7 @@ func TestWhatANodeProposesForOthersIsChecked(t *testing.T) {
 
 // TestWhoDoesNotVoteProposes: of four nodes three vote.
 func TestWhoDoesNotVoteProposes(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 4, soon)
 	s, err := c.decides().decisions.status()
 	require.NoError(t, err)

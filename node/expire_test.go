@@ -11,6 +11,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/broker"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/node/exec"
@@ -43,6 +44,7 @@ func (c *testCluster) live(name string) uint64 {
 }
 
 func TestExpiredKeysGoAwayUnread(t *testing.T) {
+	t.Parallel()
 	clock := newWallClock()
 	c := newFormed(t, 3, clock.use)
 	cl := c.dial(c.nodes["a"])
@@ -94,6 +96,7 @@ func TestExpiredKeysGoAwayUnread(t *testing.T) {
 
 // TestAReplicaThatMissedTheDeletion: it comes back with what has expired, and is home again.
 func TestAReplicaThatMissedTheDeletion(t *testing.T) {
+	t.Parallel()
 	clock, d := newWallClock(), newDisks("a", "b", "c")
 	use := func(o *Options) { clock.use(o); d.use(o) }
 	c := newFormed(t, 3, use)
@@ -109,6 +112,7 @@ func TestAReplicaThatMissedTheDeletion(t *testing.T) {
 }
 
 func TestWithoutMajorityNothingIsExpired(t *testing.T) {
+	t.Parallel()
 	clock, d := newWallClock(), newDisks("a", "b", "c")
 	use := func(o *Options) { clock.use(o); d.use(o) }
 	c := newFormed(t, 3, use)
@@ -196,6 +200,7 @@ func aloneAndStill(t *testing.T, clock *wallClock) *Node {
 	n := &Node{engine: memory.New(), started: time.Now(), log: slog.New(slog.DiscardHandler)}
 	n.rebuilds = newRebuilder(n)
 	clock.use(&n.opt)
+	n.broker = broker.New(&n.Metrics)
 	n.replicas = newReplicas(n)
 	n.exec = exec.New(n.replicas, &n.peers, exec.Options{Metrics: &n.Metrics})
 	d, err := change.FromCluster(ring.Initial{{Name: "a", Peer: "127.0.0.1:1"}}.Cluster("test", 1))

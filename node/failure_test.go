@@ -28,6 +28,7 @@ func (e ends) with(replicas int) func(*Options) {
 }
 
 func TestAWrongNumberOfReplicasEndsTheNode(t *testing.T) {
+	t.Parallel()
 	t.Run("that is outvoted", func(t *testing.T) {
 		c, e := newTestCluster(t, 3), newEnds("a", "b", "c")
 		a := c.start("a", e.with(2))

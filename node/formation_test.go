@@ -53,6 +53,7 @@ func TestNobodyFormsWithoutAll(t *testing.T) {
 }
 
 func TestNodesStartInAnyOrder(t *testing.T) {
+	t.Parallel()
 	for _, order := range [][]string{{"a", "b", "c"}, {"c", "b", "a"}, {"b", "c", "a"}} {
 		c := newTestCluster(t, 3)
 		for _, name := range order[:2] {
@@ -223,6 +224,7 @@ func TestARestartedMemoryNodeNeverVotes(t *testing.T) {
 
 // TestEveryNodeRestarted: no ring is left and no state either; a new cluster forms.
 func TestEveryNodeRestarted(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, nil)
 	old := c.nodes["a"].replicas.View().Cluster.Digest()
 	for _, name := range []string{"a", "b", "c"} {

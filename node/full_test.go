@@ -106,6 +106,7 @@ func (c *testCluster) awaitFull(name string) {
 }
 
 func TestAFullNode(t *testing.T) {
+	t.Parallel()
 	c, engines := newTightCluster(t)
 	a := c.nodes["a"]
 	key := c.keyOf(a)
@@ -159,6 +160,7 @@ func TestAFullNode(t *testing.T) {
 
 // TestSlotsAreNotHandedBackToAFullNode, nor does anybody point to it.
 func TestSlotsAreNotHandedBackToAFullNode(t *testing.T) {
+	t.Parallel()
 	c, engines := newTightCluster(t)
 	key := c.keyOf(c.nodes["a"])
 	slot := ring.SlotOf([]byte(key))
@@ -183,6 +185,7 @@ func TestSlotsAreNotHandedBackToAFullNode(t *testing.T) {
 
 // TestNobodyProposesWithoutAMajorityThatHasRoom: it could end as unknown.
 func TestNobodyProposesWithoutAMajorityThatHasRoom(t *testing.T) {
+	t.Parallel()
 	c, engines := newTightCluster(t)
 	key := c.keyOf(c.nodes["c"])
 	c.set("c", key, "v")

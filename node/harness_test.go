@@ -185,6 +185,8 @@ type client struct {
 	results map[uint64]chan protocol.Result
 	replies chan register.Message // FrameReplicateReply
 	news    []protocol.RingNews   // FrameRing
+	watched map[uint64]bool       // FrameWatched
+	changed map[uint64]int        // FrameChanged
 }
 
 // rings returns what the node has said of the ring since it was connected.
@@ -220,7 +222,7 @@ func (c *testCluster) dialAs(n, other *Node) *client {
 
 func (c *testCluster) connect(n *Node, hello wire.Hello, secret []byte) *client {
 	cl := &client{t: c.t, epoch: 1, up: make(chan struct{}, 100), down: make(chan error, 100),
-		results: map[uint64]chan protocol.Result{}, replies: make(chan register.Message, 100)}
+		results: map[uint64]chan protocol.Result{}, watched: map[uint64]bool{}, changed: map[uint64]int{}, replies: make(chan register.Message, 100)}
 	cl.link = wire.NewLink(wire.LinkConfig{
 		Options: wire.Options{Secret: secret, Logger: slog.New(slog.DiscardHandler)},
 		Address: n.Address(),
@@ -252,6 +254,22 @@ func (cl *client) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 		require.NoError(cl.t, err)
 		cl.mu.Lock()
 		cl.news = append(cl.news, news)
+		cl.mu.Unlock()
+	case protocol.FrameWatched:
+		ids, err := protocol.DecodeWatched(body)
+		require.NoError(cl.t, err)
+		cl.mu.Lock()
+		for _, id := range ids {
+			cl.watched[id] = true
+		}
+		cl.mu.Unlock()
+	case protocol.FrameChanged:
+		list, err := protocol.DecodeKeyChanges(body)
+		require.NoError(cl.t, err)
+		cl.mu.Lock()
+		for _, c := range list {
+			cl.changed[c.ID]++
+		}
 		cl.mu.Unlock()
 	case protocol.FrameBatchReply:
 		for d.More() {

@@ -72,6 +72,7 @@ func newNoting(t *testing.T, keys int, change func(*Options)) *testCluster {
 
 // TestAReplicaIsCaughtUpByHints alone: nothing is compared.
 func TestAReplicaIsCaughtUpByHints(t *testing.T) {
+	t.Parallel()
 	d := newDisks("a", "b", "c")
 	change := func(o *Options) { d.use(o); noting(o) }
 	const keys = 90
@@ -98,6 +99,7 @@ func TestAReplicaIsCaughtUpByHints(t *testing.T) {
 
 // TestHintsSurviveWhoNotedThem, though it does not lead the slots any more when it is back.
 func TestHintsSurviveWhoNotedThem(t *testing.T) {
+	t.Parallel()
 	d := newDisks("a", "b", "c")
 	dir := t.TempDir()
 	change := func(o *Options) { d.use(o); noting(o); o.HintDir = filepath.Join(dir, o.Name) }
@@ -153,6 +155,7 @@ func TestHintsWaitForWhoNotedThem(t *testing.T) {
 
 // TestTooManyHintsBecomeMarks of slots, which are compared when the replica is back.
 func TestTooManyHintsBecomeMarks(t *testing.T) {
+	t.Parallel()
 	d := newDisks("a", "b", "c")
 	change := func(o *Options) { d.use(o); noting(o); o.HintLimit = 1000 }
 	const keys = 90
@@ -185,6 +188,7 @@ func TestAClearThatAReplicaMissedIsNoted(t *testing.T) {
 
 // TestDamagedHintsAreSetAside, and the node starts.
 func TestDamagedHintsAreSetAside(t *testing.T) {
+	t.Parallel()
 	d := newDisks("a", "b", "c")
 	dir := t.TempDir()
 	change := func(o *Options) { d.use(o); noting(o); o.HintDir = filepath.Join(dir, o.Name) }

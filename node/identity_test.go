@@ -154,6 +154,7 @@ func TestAllDurableNodesComeBack(t *testing.T) {
 
 // TestTheRingIsSavedBeforeTheFirstVote: a node that has voted always knows for which ring.
 func TestTheRingIsSavedBeforeTheFirstVote(t *testing.T) {
+	t.Parallel()
 	d := newDisks("a", "b", "c")
 	c := newTestCluster(t, 3)
 	started := make(chan struct{})
@@ -283,6 +284,7 @@ func encode(t *testing.T, cluster ring.Cluster) []byte {
 }
 
 func TestALostStateIsNotVotedFor(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*disk){
 		"known to be lost": func(d *disk) { // a directory takes another generation then
 			d.lost = "the machine was restarted after a crash, with --fsync interval"
@@ -351,6 +353,7 @@ func TestADiskAmongMemoryNodes(t *testing.T) {
 }
 
 func TestMachinesMayGetOtherAddresses(t *testing.T) {
+	t.Parallel()
 	d := newDisks("a", "b", "c")
 	l := newLogs(t, d)
 	use := func(o *Options) { soon(o); d.use(o); l.use(o) }

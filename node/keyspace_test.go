@@ -51,6 +51,7 @@ func TestOnlyKeysThatArePlacedAreUsed(t *testing.T) {
 }
 
 func TestEveryMemberIsAskedForKeys(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, soon)
 	a := c.nodes["a"]
 	c.decides()

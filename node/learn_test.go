@@ -78,6 +78,7 @@ func TestASlotChangesItsHomeAlone(t *testing.T) {
 // TestAStaleHomeIsRefused: one that has not heard of a new epoch gets nothing done, and what it was asked for is done by others. It does not
 // take part in that epoch before it knows its members.
 func TestAStaleHomeIsRefused(t *testing.T) {
+	t.Parallel()
 	c, a, key := newLed(t)
 	slot, atA := ring.SlotOf([]byte(key)), c.dial(a)
 	next := slices.Clone(a.replicas.View().Table.Replicas(slot))

@@ -42,6 +42,7 @@ func (c *testCluster) onList(name, key string, op command.Op, args ...[]byte) {
 
 // TestALargeListIsRepairedWhileItIsWritten: a replica that missed all of it is given it in pieces, and the deltas follow, also those of a trim.
 func TestALargeListIsRepairedWhileItIsWritten(t *testing.T) {
+	t.Parallel()
 	d := newDisks("a", "b", "c")
 	change := func(o *Options) { d.use(o); large(o) }
 	c := newFormed(t, 3, change)

@@ -14,6 +14,7 @@ import (
 	"github.com/quolldb/quoll/internal/metrics"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/broker"
 	"github.com/quolldb/quoll/node/collect"
 	"github.com/quolldb/quoll/node/consensus"
 	"github.com/quolldb/quoll/node/engine"
@@ -25,6 +26,7 @@ import (
 	"github.com/quolldb/quoll/node/repair"
 	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/node/replicate"
+	"github.com/quolldb/quoll/node/watch"
 	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/change"
 	"github.com/quolldb/quoll/ring/gossip"
@@ -173,7 +175,9 @@ type Node struct {
 	// The rooms: what serves requests, and what stands beside it.
 	replicas  *replica.Host
 	exec      *exec.Executor
+	watched   watch.Table // what proxies want to hear of
 	replicate *replicate.Replicator
+	broker    *broker.Broker
 	members   *membership.Membership
 	comer     *comer
 	decisions *decisions
@@ -213,9 +217,10 @@ func Start(opt Options) (*Node, error) {
 	n := &Node{opt: opt, log: opt.Logger, initial: opt.Initial, engine: opt.Engine, started: time.Now()}
 	n.rebuilds = newRebuilder(n)
 	n.clock.Start(n.mono(), n.system())
+	n.broker = broker.New(&n.Metrics)
 	n.replicas = newReplicas(n)
 	n.exec = exec.New(n.replicas, &n.peers, exec.Options{OperationTimeout: opt.OperationTimeout, SlowTimeout: opt.SlowTimeout, Awake: n.awake,
-		MaxPending: opt.MaxPending, ManyRequests: opt.manyRequests, Metrics: &n.Metrics, Logger: opt.Logger})
+		MaxPending: opt.MaxPending, ManyRequests: opt.manyRequests, Clients: n.broker.Clients, Metrics: &n.Metrics, Logger: opt.Logger})
 	n.collects = newCollector(n)
 	n.replicate = replicate.New(n.replicas, &n.Metrics, n.log)
 	cluster := n.initial.Cluster(opt.ClusterName, opt.Replicas)

@@ -172,6 +172,7 @@ func TestALargeHashIsRepairedInPieces(t *testing.T) {
 
 // TestALargeHashIsWrittenWhileItTravels: the deltas follow it, so that the replica has the newest state in the end, and does not ask for all of it again and again.
 func TestALargeHashIsWrittenWhileItTravels(t *testing.T) {
+	t.Parallel()
 	d := newDisks("a", "b", "c")
 	change := func(o *Options) { d.use(o); noting(o); large(o) }
 	c := newFormed(t, 3, change)
@@ -189,6 +190,7 @@ func TestALargeHashIsWrittenWhileItTravels(t *testing.T) {
 
 // TestALargeHashIsShownInPieces: a home that has not the newest state is shown it by a replica.
 func TestALargeHashIsShownInPieces(t *testing.T) {
+	t.Parallel()
 	d := newDisks("a", "b", "c")
 	c := newFormed(t, 3, func(o *Options) { d.use(o); large(o) })
 	key := c.keyOf(c.nodes["a"])
@@ -210,6 +212,7 @@ func TestALargeHashIsShownInPieces(t *testing.T) {
 
 // TestALargeHashIsRebuiltInPieces: a slot with large hashes that was damaged is copied from its other replicas.
 func TestALargeHashIsRebuiltInPieces(t *testing.T) {
+	t.Parallel()
 	c, e := newRotting(t, 3, large)
 	b := c.nodes["b"]
 	slot := ring.SlotOf([]byte("{x}"))
@@ -233,6 +236,7 @@ func TestALargeHashIsRebuiltInPieces(t *testing.T) {
 
 // TestALargeHashIsBackedUpInPieces, and restored: neither takes memory of its size beside it.
 func TestALargeHashIsBackedUpInPieces(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 1, large)
 	const size = 40 << 20
 	c.grow("a", "k", 0, size)

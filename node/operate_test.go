@@ -21,6 +21,7 @@ func (c *testCluster) operate(name string) *admin.Client {
 
 // TestOperatorsChangeTheRing: what is said to one node all know, and what is refused says why.
 func TestOperatorsChangeTheRing(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 4, nil)
 	a, d := c.operate("a"), c.operate("d")
 	ops := admin.RingOption{By: "ops"}
@@ -56,6 +57,7 @@ func TestOperatorsChangeTheRing(t *testing.T) {
 
 // TestOperatorsAreToldThatNobodyDecides: with too few of the group nothing is done, and the reason is said.
 func TestOperatorsAreToldThatNobodyDecides(t *testing.T) {
+	t.Parallel()
 	c := newTestCluster(t, 3)
 	c.start("a", nil)
 	_, err := c.operate("a").Ring(t.Context())

@@ -91,6 +91,7 @@ func contentOf(t testing.TB, n *Node, slot uint16) map[string]record.Record {
 // TestADamagedSlotIsRebuilt: whoever finds out that a record cannot be read, the node has it again soon, and
 // all others of its slot.
 func TestADamagedSlotIsRebuilt(t *testing.T) {
+	t.Parallel()
 	for name, find := range map[string]func(b *Node, key string){
 		"by a read": func(b *Node, key string) {
 			_, _ = b.repairs.AnswerVersions(protocol.AppendVersionsRequest(nil, 1, []protocol.SlotKey{{Slot: ring.SlotOf([]byte(key)), Key: []byte(key)}}))

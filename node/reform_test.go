@@ -90,6 +90,7 @@ func (l *lives) linked(asked string) {
 
 // TestAClusterThatLostAllFormsAgain: in memory, restarted one after the other. No ring that is left would ever vote.
 func TestAClusterThatLostAllFormsAgain(t *testing.T) {
+	t.Parallel()
 	l := newLives(t, 3)
 	cl := l.dial(l.nodes["a"])
 	require.Equal(t, "+OK\r\n", string(cl.do("set k v").Reply))
@@ -130,6 +131,7 @@ func TestAClusterThatLostAllFormsAgain(t *testing.T) {
 
 // TestWhoVotesIsNotGivenUpByTheWay: one of three has all that was written.
 func TestWhoVotesIsNotGivenUpByTheWay(t *testing.T) {
+	t.Parallel()
 	l := newLives(t, 3)
 	require.Equal(t, "+OK\r\n", string(l.dial(l.nodes["a"]).do("set k v").Reply))
 	l.eventually(func() bool { return l.nodes["c"].Self().Keys == 1 })
@@ -165,6 +167,7 @@ func TestWhoVotesIsNotGivenUpByTheWay(t *testing.T) {
 
 // TestWhatStopsReforming names what to do about it, and changes nothing.
 func TestWhatStopsReforming(t *testing.T) {
+	t.Parallel()
 	t.Run("a node is down", func(t *testing.T) {
 		l := newLives(t, 3)
 		l.restart("a", "b")
@@ -201,6 +204,7 @@ func TestWhatStopsReforming(t *testing.T) {
 
 // TestReformingThatWasCutShort: some nodes have begun again, one was not told. It joins them when it is told later.
 func TestReformingThatWasCutShort(t *testing.T) {
+	t.Parallel()
 	l := newLives(t, 3)
 	l.restart("a", "b", "c")
 	l.linked("a")

@@ -12,6 +12,7 @@ import (
 
 // TestTwoOfThreeWhoDecideAreGone: the survivor founds the group again, by the cluster's name only; what comes back is in the group then, and contradicts nothing.
 func TestTwoOfThreeWhoDecideAreGone(t *testing.T) {
+	t.Parallel()
 	for name, durable := range map[string]bool{"memory": false, "disk": true} {
 		t.Run(name, func(t *testing.T) {
 			d := newDisks("a", "b", "c")
@@ -99,6 +100,7 @@ func TestTwoOfThreeWhoDecideAreGone(t *testing.T) {
 
 // TestWhoFoundsTheGroupAgain: of those that answer the one that knows most of what was decided.
 func TestWhoFoundsTheGroupAgain(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 5, soon)
 	require.NoError(t, c.nodes["a"].Propose(t.Context(), rate(1)))
 	leader := c.decides()

@@ -65,6 +65,7 @@ func (c *testCluster) repairOnce(name string, request admin.RepairRequest) (last
 }
 
 func TestRepairOfAllNodes(t *testing.T) {
+	t.Parallel()
 	const keys = 20
 	c := newMissing(t, keys)
 	require.Equal(t, keys, c.missing("c", keys))
@@ -105,6 +106,7 @@ func TestRepairOfAllNodes(t *testing.T) {
 }
 
 func TestRepairWithoutOneNode(t *testing.T) {
+	t.Parallel()
 	const keys = 5
 	c := newMissing(t, keys)
 	c.stop("b")
@@ -134,6 +136,7 @@ func TestRepairRefusals(t *testing.T) {
 
 // TestPausedRepair: the background compares, and only somebody who asks for it has it written.
 func TestPausedRepair(t *testing.T) {
+	t.Parallel()
 	const keys = 5
 	d := newDisks("a", "b", "c")
 	paused := func(o *Options) { d.use(o); comparing(o); o.RepairRate = -1 }

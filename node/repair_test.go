@@ -74,6 +74,7 @@ func (c *testCluster) all(name string, commands ...string) {
 // TestAReplicaThatMissedWritesCatchesUp without anybody reading, whether it leads the slots or
 // not.
 func TestAReplicaThatMissedWritesCatchesUp(t *testing.T) {
+	t.Parallel()
 	d := newDisks("a", "b", "c")
 	change := func(o *Options) { d.use(o); comparing(o) }
 	c := newFormed(t, 3, change)
@@ -117,6 +118,7 @@ func TestAReplicaThatMissedWritesCatchesUp(t *testing.T) {
 // TestWhatASlotNeedsThatWasHandedBack is done by the node that it was handed back to, though no client
 // tells it.
 func TestWhatASlotNeedsThatWasHandedBack(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, func(o *Options) { o.stableAfter = time.Millisecond })
 	key := c.keyOf(c.nodes["c"])
 	o := op(protocol.Execute, fmt.Sprint("set ", key, " v"))
@@ -140,6 +142,7 @@ func TestWhatASlotNeedsThatWasHandedBack(t *testing.T) {
 // TestWhatAllReplicasDeletedIsForgotten though the home that deleted it has not heard of all: they
 // differ in nothing.
 func TestWhatAllReplicasDeletedIsForgotten(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, comparing)
 	const keys = 100
 	for i := range keys {
@@ -169,6 +172,7 @@ func TestWhatAllReplicasDeletedIsForgotten(t *testing.T) {
 
 // TestNothingIsRepairedWhileNothingIsMissing, though clients write all the time.
 func TestNothingIsRepairedWhileNothingIsMissing(t *testing.T) {
+	t.Parallel()
 	// On a busy machine a write may well take longer than a tenth of half a second.
 	c := newFormed(t, 3, func(o *Options) { comparing(o); o.RepairInterval = 5 * time.Second })
 	cl := c.dial(c.nodes["a"])

@@ -9,7 +9,7 @@ import (
 
 func newReplicas(n *Node) *replica.Host {
 	return replica.New(replicaNode{n}, replica.Options{Engine: n.engine, Peers: &n.peers, Timing: n.opt.timing(), MaxValue: n.opt.MaxValue, MaxCollection: n.opt.MaxCollection,
-		Now: n.now, Mono: n.mono, Random: n.opt.Random, Metrics: &n.Metrics, Logger: n.log})
+		Now: n.now, Mono: n.mono, Random: n.opt.Random, Metrics: &n.Metrics, Logger: n.log, Watched: &n.watched, Events: n.broker})
 }
 
 // replicaNode is a node that holds replicas.

@@ -87,6 +87,7 @@ func (c *testCluster) joins(name string, change func(*Options)) *Node {
 
 // TestARingThatChanges goes from three nodes to four and to three others: every version reaches everybody, from the one node that knows it first.
 func TestARingThatChanges(t *testing.T) {
+	t.Parallel()
 	noted := func(o *Options) { o.RepairInterval = 0 } // what others miss
 	c := newFormed(t, 3, noted)
 	a, b := c.nodes["a"], c.nodes["b"]
@@ -285,6 +286,7 @@ func TestWhoNamesALaterVersionIsAsked(t *testing.T) {
 
 // TestGossipTellsOfTheRing.
 func TestGossipTellsOfTheRing(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, func(o *Options) { o.GossipListen = "127.0.0.1:0" })
 	a, b := c.nodes["a"], c.nodes["b"]
 	doc := decidedBy(t, a)

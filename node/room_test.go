@@ -16,6 +16,7 @@ import (
 // TestPeersThatTakeNothingAreWaitedFor: when the other nodes take nothing of what a home sends, it executes no more. Nothing is dropped,
 // and all is done when they go on. The same holds for strings that are sent ahead of their messages: there they are bytes, too.
 func TestPeersThatTakeNothingAreWaitedFor(t *testing.T) {
+	t.Parallel()
 	t.Run("in frames", func(t *testing.T) { testPeersThatTakeNothing(t, 256<<10, 100) })
 	t.Run("in pieces", func(t *testing.T) { testPeersThatTakeNothing(t, transfer.Ahead+5, 40) })
 }

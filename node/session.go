@@ -6,9 +6,11 @@ import (
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/broker"
 	"github.com/quolldb/quoll/node/exec"
 	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/node/replicate"
+	"github.com/quolldb/quoll/node/watch"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -18,9 +20,11 @@ type session struct {
 	conn  replica.Conn
 	hello protocol.Properties
 	role  wire.Role
-	// What packages exec and replicate keep of it.
+	// What packages exec, replicate and broker keep of it.
 	batches  exec.Session
 	requests replicate.Session
+	watches  *watch.Watcher // of a proxy
+	messages *broker.Session
 }
 
 // member returns the member that is connected, nil if it is no node or does not say which.
@@ -34,7 +38,10 @@ func (s *session) member() *ring.Member {
 // Open implements wire.Handler.
 func (n *Node) Open(c *wire.ServerConn, peer wire.Hello) {
 	props, _ := protocol.DecodeProperties(peer) // accept has checked it
-	c.Data = &session{conn: replica.Conn{ServerConn: c}, hello: props, role: peer.Role, requests: n.replicate.Session()}
+	c.Data = &session{conn: replica.Conn{ServerConn: c}, hello: props, role: peer.Role, requests: n.replicate.Session(), messages: n.broker.Session(c)}
+	if peer.Role == wire.RoleProxy {
+		c.Data.(*session).watches = n.watched.Open(c)
+	}
 	n.conns.add(c, peer.Role)
 	if peer.Role == wire.RoleNode {
 		_ = c.SendFrames(clockFrame(n.system())) // before it is asked for anything
@@ -50,7 +57,10 @@ func (n *Node) Open(c *wire.ServerConn, peer wire.Hello) {
 // Closed implements wire.Handler.
 func (n *Node) Closed(c *wire.ServerConn, _ error) {
 	n.Idle(c) // what it asked for is in flight, and others may wait for it
-	c.Data.(*session).requests.Drop()
+	s := c.Data.(*session)
+	s.requests.Drop()
+	s.watches.Close()
+	s.messages.Drop()
 	n.conns.remove(c)
 }
 
@@ -79,6 +89,10 @@ func (n *Node) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, age ti
 		n.call(c, s, body)
 	case protocol.FrameConsensus:
 		n.decisions.receive(s, body)
+	case protocol.FrameWatch:
+		err = s.watches.Frame(body)
+	case protocol.FrameInterest, protocol.FramePublish:
+		err = n.messages(s, typ, body)
 	case protocol.FrameClock, protocol.FrameLeading, protocol.FrameSlow:
 		n.heard(s.member(), typ, body, age)
 	default:
@@ -88,6 +102,23 @@ func (n *Node) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, age ti
 		n.log.Warn("a peer sent a frame that makes no sense; closing its connection", "peer", c.RemoteAddr().String(), "err", err)
 		c.Close()
 	}
+}
+
+// errNoProxy is that of frames that only proxies send.
+var errNoProxy = errors.New("node: only proxies publish messages")
+
+// messages takes what a proxy says of messages.
+func (n *Node) messages(s *session, typ wire.FrameType, body []byte) error {
+	switch {
+	case s.role != wire.RoleProxy:
+		return errNoProxy
+	case typ == protocol.FrameInterest:
+		return s.messages.Interest(body)
+	case s.conn.Queued() > replica.MaxReplies: // whoever publishes takes its replies
+		s.conn.Flush()
+		s.conn.AwaitRoom(replica.MaxReplies)
+	}
+	return s.messages.Publish(body)
 }
 
 // heard notes what a member says of itself, or of this node.

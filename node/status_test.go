@@ -14,6 +14,7 @@ import (
 )
 
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, func(o *Options) {
 		o.Rack, o.Weight = "rack-"+o.Name, 2
 		o.GossipListen, o.Secret = "127.0.0.1:0", []byte("a secret of the cluster")
@@ -50,6 +51,7 @@ func TestStatus(t *testing.T) {
 
 // TestStatusSaysWhoDecides on the ring, who leads, and that no majority is left to do so.
 func TestStatusSaysWhoDecides(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 3, soon)
 	leader := c.decides()
 	require.True(t, leader.State().RingLeads)

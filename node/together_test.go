@@ -171,6 +171,7 @@ func TestALargeBatch(t *testing.T) {
 
 // TestATransactionThatIsTooLarge is refused as a whole, whether it would write too much or reply too much.
 func TestATransactionThatIsTooLarge(t *testing.T) {
+	t.Parallel()
 	c := newFormed(t, 1, nil)
 	cl := c.dial(c.nodes["a"])
 	value := strings.Repeat("x", 40<<20)

@@ -27,7 +27,7 @@ type app struct {
 
 	// What the long-running commands do once they are configured.
 	node  func(context.Context, config.Node, *slog.Logger) error
-	proxy func(context.Context, config.Proxy, *slog.Logger) error
+	proxy func(context.Context, config.Proxy, *config.File, *slog.Logger) error
 	dev   func(context.Context, config.Dev, *slog.Logger, io.Writer, form) error
 
 	// began is set when a command line has been understood: errors before that are

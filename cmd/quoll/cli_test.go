@@ -36,9 +36,12 @@ func (s *shell) run(args ...string) (code int, stdout, stderr string) {
 	var out, err strings.Builder
 	a := &app{
 		stdout: &out, stderr: &err, environ: s.environ, signals: s.signals,
-		exit:  func(code int) { s.exits = append(s.exits, code) },
-		node:  func(ctx context.Context, c config.Node, _ *slog.Logger) error { s.node = c; return s.during(ctx) },
-		proxy: func(ctx context.Context, c config.Proxy, _ *slog.Logger) error { s.proxy = c; return s.during(ctx) },
+		exit: func(code int) { s.exits = append(s.exits, code) },
+		node: func(ctx context.Context, c config.Node, _ *slog.Logger) error { s.node = c; return s.during(ctx) },
+		proxy: func(ctx context.Context, c config.Proxy, _ *config.File, _ *slog.Logger) error {
+			s.proxy = c
+			return s.during(ctx)
+		},
 		dev: func(ctx context.Context, c config.Dev, _ *slog.Logger, w io.Writer, _ form) error {
 			s.dev = c
 			_, _ = io.WriteString(w, "running\n")
@@ -59,6 +62,8 @@ func TestWrongUsageEndsWithCode2AndOneLineEach(t *testing.T) {
 		"ring status --admin x":       "quoll: admin: \"x\" is not host:port\n",
 		"verify --addr x --for 1ms":   "quoll: addr: \"x\" is not host:port\nquoll: for: 1ms is less than 1s\n",
 		"verify --clients 0 --keys 0": "quoll: clients: 0 is not from 1 to 1000\nquoll: keys: 0 is not from 1 to 100000\n",
+		"verify --queue --keys 1001":  "quoll: keys: 1001 is not from 1 to 1000, with --queue\n",
+		"verify --queue --transfers":  "quoll: transfers: not together with --queue: run them one beside the other\n",
 		"verify -o xml":               "quoll: output: \"xml\" is neither table nor json\n",
 		"verify --addr 127.0.0.1:1":   "quoll: addr: cannot connect to 127.0.0.1:1: connect: connection refused; is a proxy or server listening there?\n",
 		"bench --addr x --depth 0":    "quoll: addr: \"x\" is not host:port\nquoll: depth: 0 is not from 1 to 10000\n",

@@ -82,7 +82,7 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 	for _, m := range initial {
 		pc.Nodes = append(pc.Nodes, m.Peer)
 	}
-	p, err := startProxy(client, pc, failed, log.With("component", "proxy"))
+	p, err := startProxy(client, pc, nil, failed, log.With("component", "proxy"))
 	if err != nil {
 		return err
 	}

@@ -33,14 +33,12 @@ func (p *proxyParts) metrics() metrics.Proxy {
 		SlowReaders: clients.SlowReaders.Load, OutputExceeded: clients.OutputExceeded.Load, ProtocolErrors: sessions.ProtocolErrors.Load, Panics: clients.Panics.Load, Evicted: clients.Evicted.Load,
 		WrongPasswords: sessions.Passwords.Wrong.Load, ThrottledPasswords: sessions.Passwords.Refused.Load,
 		Commands: func(emit func(name string, calls, failed uint64)) {
-			show := func(name string, op command.Op) {
-				counts := sessions.Op(op)
-				emit(name, counts.Calls.Load(), counts.Failed.Load())
-			}
 			for _, c := range command.Supported() {
-				show(c.Name, c.Op)
+				calls, failed := sessions.Total(c)
+				emit(c.Name, calls, failed)
 			}
-			show("unsupported", command.OpNone)
+			calls, failed := sessions.Total(nil)
+			emit("unsupported", calls, failed)
 		},
 		Errors:      sessions.Errors,
 		QuorumReads: coordinator.QuorumReads.Load, HomeReads: coordinator.HomeReads.Load, Retries: coordinator.Retries.Load, Slow: coordinator.Slow.Load,

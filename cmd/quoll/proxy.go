@@ -11,6 +11,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/config"
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy"
 	"github.com/quolldb/quoll/proxy/front"
@@ -45,7 +46,7 @@ a network that strangers cannot enter. The nodes' secret, if they have one, is g
 			log, end := newLogger(a.stderr, cfg.LogLevel, cfg.LogFormat)
 			defer end()
 			logStart(log, "proxy", &cfg)
-			return a.proxy(cmd.Context(), cfg, log)
+			return a.proxy(cmd.Context(), cfg, config.FileOf(cmd.Flags()), log)
 		},
 	}
 	command.Flags().SortFlags = false
@@ -53,14 +54,14 @@ a network that strangers cannot enter. The nodes' secret, if they have one, is g
 	return command
 }
 
-// runProxy runs a proxy and its admin API until ctx is done.
-func runProxy(ctx context.Context, cfg config.Proxy, log *slog.Logger) error {
+// runProxy runs a proxy and its admin API until ctx is done. file is where its settings are from, nil for no file.
+func runProxy(ctx context.Context, cfg config.Proxy, file *config.File, log *slog.Logger) error {
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
 		return err
 	}
 	failed := newFailures()
-	p, err := startProxy(listener, cfg, failed, log.With("component", "proxy"))
+	p, err := startProxy(listener, cfg, file, failed, log.With("component", "proxy"))
 	if err != nil {
 		return err
 	}
@@ -81,8 +82,8 @@ type proxyParts struct {
 	served      chan struct{} // closed when the server accepts no more
 }
 
-// startProxy starts a proxy on a listener, which it closes. When it accepts no more clients, before it is closed, it tells failed.
-func startProxy(listener net.Listener, cfg config.Proxy, failed failures, log *slog.Logger) (*proxyParts, error) {
+// startProxy starts a proxy on a listener, which it closes. CONFIG REWRITE writes to the file, unless it is nil. When it accepts no more clients, before it is closed, it tells failed.
+func startProxy(listener net.Listener, cfg config.Proxy, file *config.File, failed failures, log *slog.Logger) (*proxyParts, error) {
 	initial := ""
 	if cfg.InitialCluster != "" {
 		parsed, err := ring.ParseInitial(cfg.InitialCluster)
@@ -92,21 +93,11 @@ func startProxy(listener net.Listener, cfg config.Proxy, failed failures, log *s
 		}
 		initial = parsed.String()
 	}
-	build := thisBuild()
 	coordinator := route.New(route.Config{
 		Name: "proxy " + listener.Addr().String(), ClusterName: cfg.ClusterName, Seeds: cfg.Nodes, Initial: initial,
-		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, Version: build.Version, Logger: log,
+		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, Version: thisBuild().Version, Logger: log,
 	})
-	server := proxy.NewServer(proxy.ServerConfig{
-		Clients: front.Config{
-			MaxClients: fitFiles("max-clients", cfg.MaxClients, keptFiles, openFiles(), log), ClientMemory: int64(cfg.ClientMemory),
-			OutputLimit: front.OutputLimit{Hard: int64(cfg.ClientOutputLimit)}, IdleTimeout: cfg.IdleTimeout, Logger: log,
-		},
-		Sessions: session.Config{
-			Limits:   resp.Limits{MaxBulk: int(cfg.MaxBulk), MaxArgs: cfg.MaxArgs, MaxInline: int(cfg.MaxInline)},
-			Password: cfg.Password.Reveal(), OutputLimit: int(cfg.ClientOutputLimit), Version: build.Version, Logger: log,
-		},
-	}, coordinator)
+	server := proxy.NewServer(serverConfig(cfg, file, log), coordinator)
 	p := &proxyParts{coordinator: coordinator, server: server, served: make(chan struct{})}
 	go func() {
 		defer close(p.served)
@@ -116,6 +107,31 @@ func startProxy(listener net.Listener, cfg config.Proxy, failed failures, log *s
 		}
 	}()
 	return p, nil
+}
+
+// serverConfig is how clients are treated.
+func serverConfig(cfg config.Proxy, file *config.File, log *slog.Logger) proxy.ServerConfig {
+	events, _ := notify.Parse(cfg.NotifyKeyspaceEvents) // it is valid
+	output, hard := int(cfg.ClientOutputLimit), int64(cfg.ClientOutputLimit)
+	if cfg.ClientOutputLimit == 0 {
+		output, hard = int(cfg.ClientMemory), -1
+	}
+	return proxy.ServerConfig{
+		Clients: front.Config{
+			MaxClients: fitFiles("max-clients", cfg.MaxClients, keptFiles, openFiles(), log), ClientMemory: int64(cfg.ClientMemory),
+			OutputLimit: front.OutputLimit{Hard: hard, Soft: int64(cfg.ClientOutputSoftLimit), SoftFor: cfg.ClientOutputSoftTime}, IdleTimeout: cfg.IdleTimeout, Logger: log,
+		},
+		Sessions: session.Config{
+			Limits:   resp.Limits{MaxBulk: int(cfg.MaxBulk), MaxArgs: cfg.MaxArgs, MaxInline: int(cfg.MaxInline)},
+			Password: cfg.Password.Reveal(), OutputLimit: output, Version: thisBuild().Version, Logger: log,
+			Events: events, TrackedKeys: cfg.TrackingTableMaxKeys,
+			Noted: &session.Noted{
+				SlowlogSlowerThan: int64(cfg.SlowlogLogSlowerThan), SlowlogMaxLen: int64(cfg.SlowlogMaxLen), LatencyThreshold: int64(cfg.LatencyMonitorThreshold),
+				Untracked: !cfg.LatencyTracking, Percentiles: cfg.Percentiles(),
+			},
+			Rewrite: rewriter(file, log),
+		},
+	}
 }
 
 // close stops the proxy in order: first the sessions, which may still need the

@@ -17,6 +17,7 @@ import (
 type verifyOptions struct {
 	verify.Options
 	servers config.Verified
+	queue   bool
 	churn   churnOptions
 	form    form
 }
@@ -38,7 +39,16 @@ With --transfers clients also move amounts between accounts, and tokens between 
 EVAL, and by RENAME, SMOVE and LMOVE. Others read all of a group, by MGET and by MULTI and EXEC: the total is always the same, each token is there once, the numbers of the transfers
 explain every balance (wrong otherwise), and what was acknowledged is there (lost or stale otherwise).
 
-A key (or the history of one, or a group) is counted once as lost, stale or wrong, and not used any more. All keys begin with
+With --queue clients do something else instead: they produce and consume, in queues of three kinds: RPUSH and BLPOP or BLMPOP; RPUSH, BLMOVE to a list of the worker, and LREM when it is dealt with;
+XADD, XREADGROUP and XACK. Now and then a worker is lost with what it has, which others bring back by LMOVE, or claim by XAUTOCLAIM. --keys is the number of queues of each kind then.
+
+  lost     an element that was acknowledged was not handed out, or its worker was lost, and it is not there; a pop of unknown outcome
+           excuses one
+  stale    a command was answered that there is nothing, and there was
+  wrong    an element was handed out twice, other than to a worker after it was brought back or claimed; nobody pushed it, or its push was
+           refused; or one that was pushed later was handed out earlier
+
+A key (or the history of one, a group, or an element) is counted once as lost, stale or wrong, and not used any more. All keys begin with
 quoll-verify:RUN: and are removed at the end; no others are touched.
 
 Exit codes: 0 nothing was lost, stale or wrong; 1 something was; 2 it could not begin: wrong usage, or an address that does not
@@ -55,9 +65,13 @@ func (a *app) verifyCommand() *cobra.Command {
   quoll verify --addr 10.0.0.1:6379,10.0.0.2:6379 --for 10m     # through two proxies, while you break things
   quoll verify --password-file /etc/quoll/password --json
   quoll verify --transfers                                      # are transactions what they should be?
+  quoll verify --queue --addr 10.0.0.1:6379,10.0.0.2:6379       # is each element of a queue handed out once?
   quoll verify --churn 10.0.0.1:7100,10.0.0.2:7100              # while nodes come and go`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if opt.queue && !cmd.Flags().Changed("keys") {
+				opt.Keys = queuesOfAKind
+			}
 			if err := opt.complete(config.Load(&opt.servers, cmd.Flags(), a.environ)); err != nil {
 				return err
 			}
@@ -69,15 +83,22 @@ func (a *app) verifyCommand() *cobra.Command {
 	opt.servers.Bind(flags)
 	flags.DurationVar(&opt.For, "for", time.Minute, "`time` for which clients work")
 	flags.IntVar(&opt.Clients, "clients", 8, "`number` of clients that work at the same time, 1 to 1000")
-	flags.IntVar(&opt.Keys, "keys", 64, "`number` of keys, fields and hashes that are written in turns, 1 to 100000")
+	flags.IntVar(&opt.Keys, "keys", 64, "`number` of keys, fields and hashes that are written in turns, 1 to 100000; with --queue of queues of each kind, 1 to 1000, 2 without it")
 	flags.IntVar(&opt.Database, "database", 0, "`number` of the database to work in")
 	flags.BoolVar(&opt.Transfers, "transfers", false, "also move amounts between accounts by MULTI, WATCH, EVAL, RENAME, SMOVE and LMOVE, while their total is read")
+	flags.BoolVar(&opt.queue, "queue", false, "produce and consume instead: are elements of lists and streams handed out once, and in order?")
 	flags.IntSliceVar(&opt.churn.replicas, "churn-replicas", nil, "`numbers` of replicas that --churn tries, as in 3,5; the number stays as it is without it")
 	flags.Uint64Var(&opt.churn.seed, "churn-seed", 0, "`number` that decides what --churn does; another one each time without it")
 	flags.BoolVar(&opt.Keep, "keep", false, "leave the keys there, to look at them")
 	bindForm(command, &opt.form)
 	return command
 }
+
+// What --keys means with --queue: so many queues of each kind.
+const (
+	queuesOfAKind = 2
+	mostQueues    = 1000
+)
 
 // complete checks the flags. Wrong is what is wrong with the servers.
 func (o *verifyOptions) complete(wrong error) error {
@@ -98,6 +119,15 @@ func (o *verifyOptions) complete(wrong error) error {
 	}
 	if o.Keys < 1 || o.Keys > 100_000 {
 		fault("keys", "%d is not from 1 to 100000", o.Keys)
+	}
+	if o.queue {
+		o.Queues = o.Keys
+		if o.Keys > mostQueues {
+			fault("keys", "%d is not from 1 to %d, with --queue", o.Keys, mostQueues)
+		}
+		if o.Transfers {
+			fault("transfers", "not together with --queue: run them one beside the other")
+		}
 	}
 	if len(faults) > 0 {
 		return faults

@@ -34,6 +34,9 @@ func writeReport(w io.Writer, r verify.Report) error {
 	if r.Transfers != nil {
 		fmt.Fprintf(w, "\n%s\n", transfersOf(r))
 	}
+	if r.Queues != nil {
+		fmt.Fprintf(w, "\n%s\n", queuesOf(r.Queues))
+	}
 	fmt.Fprintf(w, "\n%s\n", verdictOf(r))
 	for _, finding := range r.Findings {
 		fmt.Fprintf(w, "  %s\n", strings.ReplaceAll(strings.TrimSpace(finding.String()), "\n", "\n    "))
@@ -56,6 +59,16 @@ func transfersOf(r verify.Report) string {
 		each = append(each, fmt.Sprintf("%s %d", way, r.Transfers[way]))
 	}
 	return fmt.Sprintf("%s (%s); groups of accounts were read as a whole %d times.", plural(total, "transfer"), strings.Join(each, ", "), r.Readings)
+}
+
+// queuesOf says what was produced and consumed.
+func queuesOf(q *verify.QueueReport) string {
+	var each []string
+	for _, by := range slices.Sorted(maps.Keys(q.Taken)) {
+		each = append(each, fmt.Sprintf("%s %d", by, q.Taken[by]))
+	}
+	return fmt.Sprintf("%s: %s pushed; taken: %s; brought back or claimed: %d; explained by unknown outcomes: %d.",
+		plural(int64(q.Queues), "queue"), plural(q.Pushed, "element"), strings.Join(each, ", "), q.Again, q.Excused)
 }
 
 // verdictOf says the result in a sentence or two.

@@ -30,6 +30,11 @@ Nothing was lost, stale or wrong.
 	require.NoError(t, writeReport(&out, r))
 	require.Contains(t, out.String(), "3.46ms\n\n43 transfers (MULTI 40, WATCH 3); groups of accounts were read as a whole 7 times.\n\nNothing")
 
+	r.Transfers, r.Queues = nil, &verify.QueueReport{Queues: 6, Pushed: 100, Taken: map[string]int64{"BLPOP": 40, "BLMOVE": 30}, Again: 2, Excused: 1}
+	out.Reset()
+	require.NoError(t, writeReport(&out, r))
+	require.Contains(t, out.String(), "3.46ms\n\n6 queues: 100 elements pushed; taken: BLMOVE 30, BLPOP 40; brought back or claimed: 2; explained by unknown outcomes: 1.\n\nNothing")
+
 	r.Lost, r.Unread, r.Left, r.Interrupted, r.LastError = 2, 1, 4, true, "CLUSTERDOWN"
 	r.Findings = []verify.Finding{{Class: verify.Lost, Key: "k", Text: "it is gone\nand so on\n"}}
 	out.Reset()

@@ -6,6 +6,7 @@
 //	make bench-scale                            Quoll beside one redis-server, as the number of keys grows, or of connections, or ... (scale.go)
 //	make bench-hash                             hashes beside strings, and hashes that grow (hash.go)
 //	make bench-types                            lists, sets and sorted sets, small and large, beside strings, and their memory (types.go)
+//	make bench-messages                         messages, hand-overs with BLPOP, and streams, beside strings (messages.go)
 //
 // Every system is started afresh in each round, on free ports of 127.0.0.1 (systems.go says how), filled with all keys, measured with writes
 // and reads at each depth, and stopped before the next one begins. In each round another one is the first. CPU time is that of all server
@@ -37,6 +38,7 @@ type plan struct {
 	nodes               int // of Quoll
 	scales              bool
 	hashes, types       bool
+	pushes              bool   // messages, and what waits
 	sizes               []int  // of hashes that grow, or of keys of other types
 	filled              int    // elements that memory is measured of, 0: it is not measured
 	engine              string // of the servers that hold data, memory if ""
@@ -72,6 +74,8 @@ func run(ctx context.Context) error {
 		return conclude(ctx, p.hashAll, p.writeHash)
 	case p.types:
 		return conclude(ctx, p.typesAll, p.writeTypes)
+	case p.pushes:
+		return conclude(ctx, p.messagesAll, p.writeMessages)
 	}
 	return conclude(ctx, p.measureAll, p.write)
 }
@@ -103,6 +107,7 @@ func newPlan(ctx context.Context) (*plan, error) {
 	flag.BoolVar(&p.scales, "scale", false, "let one thing grow after the other (see scale.go); -depths and -rounds mean nothing then, and -only is redis")
 	flag.BoolVar(&p.hashes, "hash", false, "measure hashes (see hash.go); -only is redis")
 	flag.BoolVar(&p.types, "types", false, "measure lists, sets and sorted sets (see types.go); -only is redis")
+	flag.BoolVar(&p.pushes, "messages", false, "measure messages, hand-overs and streams (see messages.go); -only is redis")
 	sizes := flag.String("sizes", "", "fields of hashes that grow (10,1000,100000,1000000), or elements of other keys (10,1000000)")
 	flag.IntVar(&p.filled, "filled", 10_000_000, "elements that -types measures the memory of; 0: none")
 	flag.StringVar(&p.engine, "engine", memoryEngine, "engine of Quoll's nodes for -types: memory, badger or pebble")
@@ -117,6 +122,8 @@ func newPlan(ctx context.Context) (*plan, error) {
 	case p.types:
 		command, keys, *only = "bench-types", "HASHES", redisName
 		*sizes = cmp.Or(*sizes, "10,1000000")
+	case p.pushes:
+		command, *only = "bench-messages", redisName
 	}
 	p.duration = time.Duration(*seconds * float64(time.Second))
 	var err error
@@ -128,9 +135,15 @@ func newPlan(ctx context.Context) (*plan, error) {
 			return nil, err
 		}
 	}
+	modes := 0
+	for _, mode := range []bool{p.scales, p.hashes, p.types, p.pushes} {
+		if mode {
+			modes++
+		}
+	}
 	switch {
-	case p.scales && p.hashes || p.types && (p.scales || p.hashes):
-		return nil, errors.New("-scale, -hash and -types are different things: give one")
+	case modes > 1:
+		return nil, errors.New("-scale, -hash, -types and -messages are different things: give one")
 	case p.filled < 0 || p.filled > 0 && p.filled < 100:
 		return nil, errors.New("-filled must be at least 100, or 0")
 	case flag.NArg() > 0:
@@ -174,7 +187,7 @@ func moreFlags() string {
 	var more []string
 	flag.Visit(func(f *flag.Flag) {
 		switch f.Name {
-		case "keys", "seconds", "rounds", "out", "quoll", "scale", "hash", "types":
+		case "keys", "seconds", "rounds", "out", "quoll", "scale", "hash", "types", "messages":
 		default:
 			more = append(more, "-"+f.Name+" "+f.Value.String())
 		}

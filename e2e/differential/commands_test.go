@@ -131,7 +131,14 @@ var generators = map[string]func(*generator) []string{
 	"info": func(g *generator) []string {
 		return g.some(func() string { return pick(g, "server", "KEYSPACE", "nosuch", "") }, 2)
 	},
-	"latency":   (*generator).latency,
+	"acl":     (*generator).acl,
+	"debug":   func(g *generator) []string { return []string{pick(g, "foo", "SLEEP", "")} }, // a Redis does none of it by itself
+	"latency": (*generator).latency,
+	"lolwut": func(g *generator) []string {
+		return pick(g, nil, []string{"VERSION", "9"}, []string{"VERSION", "x"}, []string{"x"})
+	},
+	"monitor":   func(*generator) []string { return []string{"x"} }, // what others do at that moment is not the same on both
+	"role":      none,
 	"memory":    (*generator).memory,
 	"object":    (*generator).object,
 	"ping":      func(g *generator) []string { return g.some(g.value, 1) },
@@ -152,6 +159,16 @@ var generators = map[string]func(*generator) []string{
 	"fcall":      (*generator).fcall,
 	"fcall_ro":   (*generator).fcall,
 	"function":   (*generator).functionCommand,
+
+	"publish":      oneKey((*generator).value),
+	"pubsub":       (*generator).pubSub,
+	"spublish":     oneKey((*generator).value),
+	"psubscribe":   oneKey(),
+	"punsubscribe": oneKey(),
+	"ssubscribe":   oneKey(),
+	"subscribe":    oneKey(),
+	"sunsubscribe": oneKey(),
+	"unsubscribe":  oneKey(),
 
 	"discard": none,
 	"exec":    none,

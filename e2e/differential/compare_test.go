@@ -20,7 +20,7 @@ func (s step) name() string {
 	}
 	name := strings.ToUpper(s.args[0])
 	switch name {
-	case "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "FUNCTION", "LATENCY", "MEMORY", "OBJECT", "SLOWLOG":
+	case "ACL", "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "FUNCTION", "LATENCY", "MEMORY", "OBJECT", "SLOWLOG", "XGROUP", "XINFO":
 		if len(s.args) > 1 {
 			name += " " + strings.ToUpper(s.args[1])
 		}
@@ -48,6 +48,8 @@ func (x exchange) sameMeaning() bool {
 		return near(redis, quoll, time.Millisecond)
 	case "TIME":
 		return len(redis.list) == 2 && len(quoll.list) == 2 && near(redis.list[0], quoll.list[0], time.Second)
+	case "ACL GENPASS": // which nobody is to guess
+		return len(redis.text) == len(quoll.text)
 	case "KEYS":
 		return sameTexts(redis, quoll)
 	case "SCAN": // whole iterations are compared, see iterate

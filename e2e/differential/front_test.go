@@ -50,11 +50,14 @@ func (g *generator) client() []string {
 	case "NO-EVICT", "NO-TOUCH":
 		args = []string{pick(g, "on", "OFF", "foo", "")}
 	case "PAUSE":
-		args = []string{"1000"}
+		args = pick(g, []string{"1"}, []string{"0"}, []string{"1", g.word("WRITE")}, []string{"1", "all"}, []string{pick(g, "-1", "x", "")}, []string{"1", "foo"})
 	case "TRACKING":
-		args = append([]string{pick(g, "ON", "on", "OFF", "foo")}, g.some(func() string { return pick(g, "OPTIN", "optin", "OPTIN", "noloop", "OPTOUT", "BCAST", "foo") }, 2)...)
-	case "CACHING": // after YES Quoll does not execute what follows
-		args = []string{pick(g, "NO", "no", "ON", "")}
+		// What is on would push, and Redis does that before the reply to the client's own write. Scenarios compare that (TestTracking of proxy/session).
+		args = append([]string{pick(g, "ON foo", "ON OPTIN OPTOUT", "ON BCAST PREFIX ab PREFIX a", "ON PREFIX a", "OFF", "off", "foo")},
+			g.some(func() string { return pick(g, "OPTIN", "optin", "noloop", "OPTOUT", "foo", "PREFIX") }, 2)...)
+		args = append(strings.Fields(args[0]), args[1:]...)
+	case "CACHING":
+		args = []string{pick(g, "YES", "NO", "no", "ON", "")}
 	case "UNBLOCK":
 		args = append([]string{pick(g, "<id 1>", "99999999", g.integer())}, g.some(func() string { return pick(g, "timeout", "ERROR", "foo") }, 1)...)
 	}
@@ -96,17 +99,29 @@ func (g *generator) commands() []string {
 		append([]string{"GETKEYS", name()}, g.some(g.key, 4)...), append([]string{"GETKEYS", name()}, g.some(g.key, 4)...), []string{"LIST"},
 		[]string{"LIST", "FILTERBY", "PATTERN", pick(g, "append", "x*y", "get*")}, []string{"LIST", "FILTERBY", "MODULE", "x"},
 		[]string{"LIST", "FILTERBY", "ACLCAT", pick(g, "bitmap", "nosuch")}, []string{"LIST", "FILTERBY", "foo", "x"}, []string{"LIST", "foo"},
-		[]string{"GETKEYSANDFLAGS", "get", "a"}, []string{"HELP"}, []string{"foo"}, []string{"COUNT", "x"})
+		append([]string{"GETKEYSANDFLAGS", name()}, g.some(g.key, 4)...), []string{"HELP"}, []string{"foo"}, []string{"COUNT", "x"})
 }
 
 func (g *generator) config() []string {
 	return pick(g, []string{"GET", pick(g, "maxclients", "SAVE", "databases", "*max*", "nosuch", "", "maxmemory*", "*")}, []string{"GET", "timeout", "appendonly"},
-		[]string{"GET"}, []string{"RESETSTAT"}, []string{"REWRITE"}, []string{"SET", "maxmemory", "0"}, []string{"SET", "x"}, []string{"HELP"}, []string{"foo"})
+		[]string{"GET"}, []string{"RESETSTAT"}, []string{"REWRITE"}, []string{"SET", "maxmemory", "0"}, []string{"SET", "x"}, []string{"SET", g.word("latency-monitor-threshold"), pick(g, "0", "100000", "-1", "x")},
+		[]string{"SET", "latency-tracking", "yes", pick(g, "maxclients", "nosuch", "databases", "latency-tracking"), pick(g, "10000", "0", "x")}, []string{"SET", "hz", "10"}, []string{"HELP"}, []string{"foo"})
+}
+
+func (g *generator) acl() []string {
+	return pick(g, []string{g.word("WHOAMI")}, []string{"USERS"}, []string{"LIST"}, []string{"GETUSER", pick(g, "default", "bob", "")}, []string{"CAT"}, []string{"CAT", pick(g, "bitmap", "nosuch")},
+		[]string{"GENPASS", pick(g, "0", "5000", "x")}, append([]string{"DRYRUN", pick(g, "default", "bob"), pick(g, "get", "nosuch", "client")}, g.some(g.key, 2)...), []string{"HELP"}, []string{"foo"},
+		[]string{"WHOAMI", "x"})
 }
 
 func (g *generator) latency() []string {
 	return pick(g, []string{"LATEST"}, []string{"RESET"}, []string{"RESET", "x"}, []string{"HISTORY", g.value()}, []string{"GRAPH", g.value()},
 		[]string{"HISTOGRAM", "nosuch"}, []string{"HISTOGRAM"}, []string{"DOCTOR"}, []string{"HELP"}, []string{"foo", "x"})
+}
+
+func (g *generator) pubSub() []string {
+	return pick(g, []string{"CHANNELS"}, []string{"CHANNELS", g.key()}, []string{"CHANNELS", "*", "x"}, []string{"NUMSUB"}, []string{"NUMSUB", g.key(), g.key()}, []string{"NUMPAT"}, []string{"NUMPAT", "x"},
+		[]string{"SHARDCHANNELS"}, []string{"SHARDNUMSUB", g.key()}, []string{"HELP"}, []string{"foo", "x"})
 }
 
 func (g *generator) memory() []string {

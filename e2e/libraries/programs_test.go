@@ -158,19 +158,30 @@ func TestAsynq(t *testing.T) {
 				}
 			}
 		}
-		require.Eventually(t, func() bool { return int(different.Load()) == tasks }, time.Minute, 10*time.Millisecond)
+		// A task whose worker was told that it is unknown whether it has taken it is taken back when its lease is over, half a minute later, and somebody looks, which is once a minute.
+		require.Eventually(t, func() bool { return int(different.Load()) == tasks }, 3*time.Minute, 10*time.Millisecond)
 	})
 }
 
 // TestRedisPyPrograms: locks, transactions, pipelines and sessions of redis-py, with its default settings.
-func TestRedisPyPrograms(t *testing.T) {
+func TestRedisPyPrograms(t *testing.T) { pythonUnderKills(t, "testdata/redis_py_programs.py") }
+
+// TestRedisPyChat: who is in a room of a chat hears all that is said there, in one order, over whatever proxy.
+func TestRedisPyChat(t *testing.T) { pythonUnderKills(t, "testdata/redis_py_chat.py") }
+
+// pythonUnderKills runs a program with redis-py, which is told the ports of the proxies, until its input ends.
+func pythonUnderKills(t *testing.T, file string) {
 	const python = "/usr/bin/python3"
 	if err := exec.Command(python, "-c", "import redis").Run(); err != nil {
 		t.Skip("python3-redis is not installed")
 	}
 	underKills(t, func(proxies []string, over func() bool) {
-		_, port, _ := net.SplitHostPort(proxies[0])
-		program := exec.Command(python, "testdata/redis_py_programs.py", port)
+		args := []string{file}
+		for _, proxy := range proxies {
+			_, port, _ := net.SplitHostPort(proxy)
+			args = append(args, port)
+		}
+		program := exec.Command(python, args...)
 		in, err := program.StdinPipe()
 		if err != nil {
 			t.Error(err)

@@ -30,7 +30,7 @@ var (
 	length    = flag.Duration("for", 0, "for how long clients work in each world, by its clock")
 	show      = flag.Bool("trace", false, "print what happened in each world")
 	logs      = flag.Bool("logs", false, "print what the product logs")
-	hung      = flag.Duration("hung", 2*time.Minute, "after what real time a world is taken for hung")
+	hung      = flag.Duration("hung", 6*time.Minute, "after what real time a world is taken for hung")
 )
 
 // TestMain gives the worlds one processor: with more, hardly any seed gives the same world twice. A panic shows all goroutines: the seed is the

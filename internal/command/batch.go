@@ -15,6 +15,8 @@ type Batch struct {
 	// Array says that the reply is that of EXEC: an array with the reply of each command, or null if a watched key has changed. Without
 	// it there is one command, and the reply is its reply.
 	Array bool
+	// Shown says that the reply is to begin with what its scripts have called (CallList), for those who monitor.
+	Shown bool
 	// Watched are keys that must not have changed, or nothing is done.
 	Watched []Watched
 	// Also are keys that scripts of the batch use though they did not name them: those that the reply to an earlier attempt has named (MissingKeys).
@@ -38,11 +40,7 @@ func (b *Batch) Request(key []byte, resp3 bool) Request {
 	args := make([][]byte, 0, 3+2*len(b.Watched)+len(b.Also)+b.arguments())
 	args = append(args, batchName, key, nil)
 	header := make([]byte, 0, 8+4*len(b.Commands))
-	array := uint64(0)
-	if b.Array {
-		array = 1
-	}
-	header = binary.AppendUvarint(header, array)
+	header = binary.AppendUvarint(header, b.form())
 	header = binary.AppendUvarint(header, uint64(len(b.Watched)))
 	header = binary.AppendUvarint(header, uint64(len(b.Also)))
 	for _, w := range b.Watched {
@@ -57,6 +55,22 @@ func (b *Batch) Request(key []byte, resp3 bool) Request {
 	}
 	args[2] = header
 	return Request{Op: OpBatch, RESP3: resp3, Args: args}
+}
+
+// The bits of the number with which a batch begins.
+const (
+	arrayForm = 1 << iota
+	shownForm
+)
+
+func (b *Batch) form() (form uint64) {
+	if b.Array {
+		form |= arrayForm
+	}
+	if b.Shown {
+		form |= shownForm
+	}
+	return form
 }
 
 // ParseBatch is the reverse of Request. What it returns are views of the arguments. The error is ErrBatch. Whether the commands
@@ -74,13 +88,13 @@ func ParseBatch(req *Request) (*Batch, error) {
 		header = header[size:]
 		return n, true
 	}
-	array, _ := number()
+	form, _ := number()
 	watched, _ := number()
 	also, ok := number()
-	if !ok || array > 1 || watched > uint64(len(rest)/2) || also > uint64(len(rest))-2*watched {
+	if !ok || form > arrayForm|shownForm || watched > uint64(len(rest)/2) || also > uint64(len(rest))-2*watched {
 		return nil, ErrBatch
 	}
-	b := &Batch{Array: array == 1}
+	b := &Batch{Array: form&arrayForm != 0, Shown: form&shownForm != 0}
 	if watched > 0 {
 		b.Watched = make([]Watched, watched)
 	}

@@ -17,7 +17,7 @@ func words(args ...string) (list [][]byte) {
 func TestABatchIsWhatWasSent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.SliceOfN(rapid.Byte(), 0, 4)
-		b := &Batch{Array: true}
+		b := &Batch{Array: true, Shown: rapid.Bool().Draw(t, "shown")}
 		for range rapid.IntRange(0, 3).Draw(t, "watched") {
 			b.Watched = append(b.Watched, Watched{word.Draw(t, "key"), word.Draw(t, "version")})
 		}
@@ -37,7 +37,7 @@ func TestABatchIsWhatWasSent(t *testing.T) {
 func TestWhatIsNoBatch(t *testing.T) {
 	for _, args := range [][][]byte{
 		words("BATCH", "k", "\x01\x00"), words("BATCH", "k", "\x01\x01\x01", "w", "v"), words("BATCH", "k", "\x01\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
-		words("BATCH", "k"), words("BATCH", "k", ""), words("BATCH", "k", "\x01\x01\x00"), words("BATCH", "k", "\x00\x00\x00"), words("BATCH", "k", "\x01\x00\x00\x01\x02", "GET"),
+		words("BATCH", "k"), words("BATCH", "k", ""), words("BATCH", "k", "\x04\x00\x00"), words("BATCH", "k", "\x01\x01\x00"), words("BATCH", "k", "\x00\x00\x00"), words("BATCH", "k", "\x01\x00\x00\x01\x02", "GET"),
 		words("BATCH", "k", "\x01\x00\x00\x01\x00"), words("BATCH", "k", "\x01\x00\x00\x01\x01", "GET", "x"), words("BATCH", "k", "\x01\x00\x00\xff\xff\x03\x01", "GET"),
 	} {
 		_, err := ParseBatch(&Request{Op: OpBatch, Args: args})

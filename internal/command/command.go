@@ -22,6 +22,9 @@ const (
 	// RouteSlot: several keys of one slot, at once, through the home of the slot (RENAME,
 	// SINTERSTORE). It is sent as a Batch.
 	RouteSlot
+	// RouteWait: one or more keys, of which one is changed as soon as it is there, through the home of its slot (BLPOP). They may be in
+	// different slots. In a transaction it is a command of RouteSlot.
+	RouteWait
 	// RouteCluster: concerns every slot (SCAN, DBSIZE, FLUSHALL, ...).
 	RouteCluster
 )
@@ -81,8 +84,10 @@ type KeySpec struct {
 	First, Last, Step int
 	// Counted: First is the index of the number of keys, which are behind it one after the other (SINTERCARD).
 	Counted bool
-	// Keyword: the one key is behind this word, which may be anywhere from First on. As those of Unknown, such specifications come last.
+	// Keyword: the keys are behind this word, which may be anywhere from First on: one, or, with a Limit, a part of all that is behind it. As those of Unknown, such specifications come last.
 	Keyword string
+	// Limit says, behind a Keyword, which part of the arguments are keys: 2 is the first half.
+	Limit int
 	// Unknown: where the keys are does not follow from where arguments are. Notes say more. Such specifications come last.
 	Unknown bool
 	Flags   KeyFlags
@@ -111,7 +116,7 @@ func (c *Command) Enough(n int) bool {
 // Positions returns the key positions as COMMAND INFO shows them: last may count
 // from the end, and all are 0 for a command without keys, or with as many as an argument says.
 func (c *Command) Positions() (first, last, step int) {
-	if len(c.KeySpecs) == 0 || c.KeySpecs[0].Counted {
+	if len(c.KeySpecs) == 0 || c.KeySpecs[0].Counted || c.KeySpecs[0].Limit > 0 {
 		return 0, 0, 0
 	}
 	head, tail := &c.KeySpecs[0], &c.KeySpecs[0]

@@ -55,10 +55,11 @@ func TestTableIsComplete(t *testing.T) {
 			require.True(t, c.Writes() || c.Flags&FlagReadOnly != 0, c.Name)
 		case RouteGather:
 			require.NotEmpty(t, c.KeySpecs, c.Name)
-			require.Equal(t, c.KeySpecs[0].Counted, c.Flags&FlagMovableKeys != 0, c.Name)
-			require.Equal(t, c.KeySpecs[0].Counted, first == 0, c.Name)
+			searched := c.KeySpecs[0].Counted || c.KeySpecs[0].Limit > 0
+			require.Equal(t, searched, c.Flags&FlagMovableKeys != 0, c.Name)
+			require.Equal(t, searched, first == 0, c.Name)
 		case RouteProxy, RouteCluster:
-			require.Equal(t, c.Op == OpWatch, first != 0, c.Name)
+			require.Equal(t, c.Op == OpWatch, first != 0 && c.OnKeys(), c.Name)
 		}
 	}
 }
@@ -113,7 +114,7 @@ func TestSubcommand(t *testing.T) {
 	client := Lookup([]byte("client"))
 	require.Equal(t, "client|setname", client.Subcommand([]byte("SetName")).Name)
 	require.Equal(t, RouteProxy, client.Subcommand([]byte("id")).Route)
-	require.Nil(t, client.Subcommand([]byte("pause")))
+	require.Nil(t, client.Subcommand([]byte("nosuch")))
 	require.Nil(t, client.Subcommand(nil))
 	require.Nil(t, Lookup([]byte("get")).Subcommand([]byte("id")))
 }

@@ -35,7 +35,7 @@ func Database(arg []byte) (number int, problem string) {
 // ArityOK does not accept. MOVE then has the two keys that it is about, as OpMoveKey has. In database 0 nothing is copied, unless it is placed together. The problem is why it cannot be executed, as a
 // reply: it names a key that no client can name, or MOVE a wrong database.
 func (c *Command) In(number int, placed database.Placements, args [][]byte) (named [][]byte, problem string) {
-	if len(c.KeySpecs) == 0 {
+	if !c.OnKeys() {
 		return args, ""
 	}
 	if !placed.Open(number) {

@@ -9,7 +9,9 @@ const (
 	FlagReadOnly                          // reads data
 	FlagDenyOOM                           // refused when memory is short
 	FlagAdmin                             // administration
+	FlagPubSub                            // about messages
 	FlagNoScript                          // not allowed in scripts
+	FlagBlocking                          // may wait
 	FlagLoading                           // allowed while data is being loaded
 	FlagStale                             // allowed on a replica with old data
 	FlagSkipMonitor                       // MONITOR does not show it
@@ -37,9 +39,12 @@ const (
 	CatBitmap
 	CatHyperLogLog
 	CatGeo
+	CatStream
+	CatPubSub
 	CatAdmin
 	CatFast
 	CatSlow
+	CatBlocking
 	CatDangerous
 	CatConnection
 	CatTransaction
@@ -59,16 +64,17 @@ const (
 	KeyUpdate                        // changes the user data
 	KeyInsert                        // adds user data
 	KeyDelete                        // deletes user data
+	KeyNot                           // it is no key, but is routed as one in a Redis Cluster
 	KeyVariable                      // may do less than this, depending on the arguments
 )
 
 var (
-	flagNames     = []string{"write", "readonly", "denyoom", "admin", "noscript", "loading", "stale", "skip_monitor", "skip_slowlog", "fast", "no_auth", "no_mandatory_keys", "movablekeys", "allow_busy"}
+	flagNames     = []string{"write", "readonly", "denyoom", "admin", "pubsub", "noscript", "blocking", "loading", "stale", "skip_monitor", "skip_slowlog", "fast", "no_auth", "no_mandatory_keys", "movablekeys", "allow_busy"}
 	categoryNames = []string{
-		"@keyspace", "@read", "@write", "@set", "@sortedset", "@list", "@hash", "@string", "@bitmap", "@hyperloglog", "@geo", "@admin", "@fast", "@slow",
-		"@dangerous", "@connection", "@transaction", "@scripting",
+		"@keyspace", "@read", "@write", "@set", "@sortedset", "@list", "@hash", "@string", "@bitmap", "@hyperloglog", "@geo", "@stream", "@pubsub", "@admin", "@fast", "@slow",
+		"@blocking", "@dangerous", "@connection", "@transaction", "@scripting",
 	}
-	keyFlagNames = []string{"RO", "RW", "OW", "RM", "access", "update", "insert", "delete", "variable_flags"}
+	keyFlagNames = []string{"RO", "RW", "OW", "RM", "access", "update", "insert", "delete", "not_key", "variable_flags"}
 )
 
 // Strings returns the names of the flags that are set.
@@ -103,6 +109,9 @@ func (c *Command) ACL() Categories {
 	}
 	if c.Flags&FlagAdmin != 0 {
 		all |= CatAdmin | CatDangerous
+	}
+	if c.Flags&FlagBlocking != 0 {
+		all |= CatBlocking
 	}
 	if c.Flags&FlagFast != 0 {
 		return all | CatFast

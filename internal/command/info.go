@@ -69,7 +69,7 @@ func appendKeySpec(dst []byte, k *KeySpec, resp3 bool) []byte {
 	dst = resp.AppendMap(dst, 3, resp3)
 	dst = appendNumber(dst, "lastkey", last)
 	dst = appendNumber(dst, "keystep", k.Step)
-	return appendNumber(dst, "limit", 0)
+	return appendNumber(dst, "limit", k.Limit)
 }
 
 // appendSearch appends begin_search: where the keys begin.
@@ -117,9 +117,15 @@ func appendCounted(dst []byte, resp3 bool) []byte {
 // and the map that documents it, as Redis 7.0 but without the fields "history"
 // and "arguments". Redis leaves out commands that it does not know.
 func AppendDocs(dst []byte, c *Command, resp3 bool) []byte {
-	fields := 4
-	if c.DeprecatedSince != "" {
+	fields := 3
+	if c.Complexity != "" {
+		fields++
+	}
+	switch {
+	case c.DeprecatedSince != "":
 		fields += 3
+	case c.Op == OpDebug:
+		fields++
 	}
 	if len(c.Subcommands) > 0 {
 		fields++
@@ -129,7 +135,13 @@ func AppendDocs(dst []byte, c *Command, resp3 bool) []byte {
 	dst = appendField(dst, "summary", c.Summary)
 	dst = appendField(dst, "since", c.Since)
 	dst = appendField(dst, "group", c.Group)
-	dst = appendField(dst, "complexity", c.Complexity)
+	if c.Complexity != "" {
+		dst = appendField(dst, "complexity", c.Complexity)
+	}
+	if c.Op == OpDebug { // Redis does not expect anybody to use it
+		dst = resp.AppendBulk(dst, "doc_flags")
+		dst = appendSimpleSet(dst, []string{"syscmd"}, resp3)
+	}
 	if c.DeprecatedSince != "" {
 		dst = resp.AppendBulk(dst, "doc_flags")
 		dst = appendSimpleSet(dst, []string{"deprecated"}, resp3)

@@ -6,6 +6,9 @@ import (
 	"github.com/quolldb/quoll/internal/resp"
 )
 
+// OnKeys reports whether a command has keys, or may have some. Channels of shards stand where keys do, and are none.
+func (c *Command) OnKeys() bool { return len(c.KeySpecs) > 0 && c.KeySpecs[0].Flags&KeyNot == 0 }
+
 // AllKeys returns the keys of a command with these arguments (which ArityOK accepted), as COMMAND GETKEYS shows them, those that it stores into included. It
 // reports false if there are not as many as it says. The keys are views of the arguments.
 func (c *Command) AllKeys(args [][]byte) (keys [][]byte, ok bool) {
@@ -23,10 +26,21 @@ func (c *Command) AllKeys(args [][]byte) (keys [][]byte, ok bool) {
 
 // keyPlaces appends where among the arguments the keys are that AllKeys returns.
 func (c *Command) keyPlaces(dst []int, args [][]byte) (places []int, ok bool) {
-	if len(c.KeySpecs) == 0 {
+	if !c.OnKeys() {
 		return dst, true
 	}
-	if last := &c.KeySpecs[len(c.KeySpecs)-1]; last.Counted {
+	last := &c.KeySpecs[len(c.KeySpecs)-1]
+	switch {
+	case last.Limit > 0:
+		first, behind := streamKeys(args)
+		if behind == 0 || behind%2 != 0 { // an ID is missing
+			return dst, false
+		}
+		for i := range behind / 2 {
+			dst = append(dst, first+i)
+		}
+		return dst, true
+	case last.Counted:
 		n, ok := last.counted(c, args)
 		if !ok {
 			return dst, false
@@ -39,8 +53,8 @@ func (c *Command) keyPlaces(dst []int, args [][]byte) (places []int, ok bool) {
 		}
 		return dst, true
 	}
-	first, last, step := c.Keys(len(args))
-	for i := first; i <= last; i += step {
+	first, end, step := c.Keys(len(args))
+	for i := first; i <= end; i += step {
 		dst = append(dst, i)
 	}
 	return c.storedInto(dst, args), true
@@ -102,4 +116,69 @@ func (k *KeySpec) behind(args [][]byte) int {
 		}
 	}
 	return 0
+}
+
+// KeysAndFlags returns the keys of a command, as AllKeys, and what it does with each. As in Redis that of SET and BITFIELD follows from their arguments.
+func (c *Command) KeysAndFlags(args [][]byte) (keys [][]byte, flags []KeyFlags, ok bool) {
+	var buf [8]int
+	places, ok := c.keyPlaces(buf[:0], args)
+	if !ok {
+		return nil, nil, false
+	}
+	for _, at := range places {
+		keys, flags = append(keys, args[at]), append(flags, c.keyFlags(at, args))
+	}
+	return keys, flags, true
+}
+
+// keyFlags returns what the command does with the key at that place.
+func (c *Command) keyFlags(at int, args [][]byte) KeyFlags {
+	switch c.Op {
+	case OpSet:
+		if hasOption("get", args[3:]) {
+			return KeyRW | KeyAccess | KeyUpdate
+		}
+		return KeyOW | KeyUpdate
+	case OpBitField:
+		if onlyGets(args[2:]) {
+			return KeyRO | KeyAccess
+		}
+		return KeyRW | KeyAccess | KeyUpdate
+	}
+	for i := range c.KeySpecs {
+		k := &c.KeySpecs[i]
+		last := k.Last
+		if last < 0 {
+			last += len(args)
+		}
+		if byPlace := !k.Unknown && k.Keyword == ""; byPlace && (k.Counted && at > k.First || !k.Counted && k.First <= at && at <= last) {
+			return k.Flags
+		}
+	}
+	return c.KeySpecs[len(c.KeySpecs)-1].Flags // what an option says where to store
+}
+
+// onlyGets reports whether these are operations of BITFIELD that change nothing.
+func onlyGets(args [][]byte) bool {
+	for len(args) > 0 {
+		switch left := len(args) - 1; {
+		case equalFold("get", args[0]) && left >= 2:
+			args = args[3:]
+		case equalFold("overflow", args[0]) && left >= 1:
+			args = args[2:]
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// hasOption reports whether a word is among arguments.
+func hasOption(word string, args [][]byte) bool {
+	for _, arg := range args {
+		if equalFold(word, arg) {
+			return true
+		}
+	}
+	return false
 }

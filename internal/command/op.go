@@ -1,5 +1,10 @@
 package command
 
+import (
+	"github.com/quolldb/quoll/internal/notify"
+	"github.com/quolldb/quoll/internal/record"
+)
+
 // Op is the number of a command in the peer protocol.
 type Op uint16
 
@@ -271,6 +276,72 @@ const (
 	OpCallRO
 )
 
+// Commands that wait for a key to be filled. A node executes them as if the time were up at once: see Unblocked.
+const (
+	OpBLPop Op = 390 + iota
+	OpBRPop
+	OpBLMove
+	OpBRPopLPush
+	OpBLMPop
+	OpBZPopMin
+	OpBZPopMax
+	OpBZMPop
+)
+
+// Streams.
+const (
+	OpXAdd Op = 331 + iota
+	OpXLen
+	OpXRange
+	OpXRevRange
+	OpXDel
+	OpXTrim
+	OpXSetID
+	OpXAck
+	OpXClaim
+	OpXAutoClaim
+	OpXPending
+	// What clients write of these has its key, or its keys, behind other arguments. Of one key a node is asked for what follows.
+	OpXRead
+	OpXReadGroup
+	OpXGroup
+	OpXInfo
+
+	// Internal, of one key, as KeyFirst writes them.
+	OpXReadKey
+	OpXReadGroupKey
+	OpXGroupKey
+	OpXInfoKey
+)
+
+// What a proxy shows of itself.
+const (
+	OpMonitor Op = 370 + iota
+	OpACL
+	OpLolwut
+	OpRole
+)
+
+// The numbers of commands about messages.
+const (
+	OpSubscribe Op = iota + 350
+	OpUnsubscribe
+	OpPSubscribe
+	OpPUnsubscribe
+	OpSSubscribe
+	OpSUnsubscribe
+	// OpPublish and OpSPublish are sent to one node, whichever that is: they are on no key.
+	OpPublish
+	OpSPublish
+	OpPubSub
+)
+
+// OpFlushKey is internal: it deletes a key of a database that is flushed, of which nobody is told (package notify).
+const OpFlushKey Op = 400
+
+// Publishes reports whether a command publishes a message.
+func (o Op) Publishes() bool { return o == OpPublish || o == OpSPublish }
+
 // Request is one command on one key as proxy, home and data types see it.
 type Request struct {
 	Op Op
@@ -291,4 +362,11 @@ type Request struct {
 	MaxCollection int
 	// Random is what a command makes its random choices of (HRANDFIELD, SPOP). It is the executing node's, too.
 	Random uint64
+	// Events are the classes of events that are to be told of it, 0 for none, and Expired says that there was a value which has expired: it is executed as if there were none, and that is
+	// an event. They are the home's, too.
+	Events  notify.Class
+	Expired bool
+	// Versioned asks for the version that the command's effect gets. Version is that, zero as long as it is not known to be of this command alone. It is the home's.
+	Versioned bool
+	Version   record.Version
 }

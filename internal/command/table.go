@@ -38,6 +38,16 @@ var internalCommands = []*Command{
 		KeySpecs: scriptKeys(KeyRW|KeyAccess|KeyUpdate, ""), Summary: "Call a function of a library"},
 	{Name: "call_ro", Op: OpCallRO, Route: RouteSlot, Arity: -4, Flags: FlagReadOnly | flagsScript,
 		KeySpecs: scriptKeys(KeyRO|KeyAccess, ""), Summary: "Call a read-only function of a library"},
+	{Name: "xreadkey", Op: OpXReadKey, Route: RouteRead, Arity: -3, Flags: FlagReadOnly,
+		KeySpecs: oneKey(KeyRO | KeyAccess), Summary: "Read entries of one stream"},
+	{Name: "xreadgroupkey", Op: OpXReadGroupKey, Route: RouteWrite, Arity: -3, Flags: FlagWrite,
+		KeySpecs: oneKey(KeyRW | KeyAccess), Summary: "Read entries of one stream for a group"},
+	{Name: "xgroupkey", Op: OpXGroupKey, Route: RouteWrite, Arity: -4, Flags: FlagWrite | FlagDenyOOM,
+		KeySpecs: oneKey(KeyRW | KeyUpdate), Summary: "Change the groups of a stream"},
+	{Name: "xinfokey", Op: OpXInfoKey, Route: RouteRead, Arity: -3, Flags: FlagReadOnly,
+		KeySpecs: oneKey(KeyRO | KeyAccess), Summary: "Return what a stream consists of"},
+	{Name: "flushkey", Op: OpFlushKey, Route: RouteWrite, Arity: 2, Flags: FlagWrite,
+		KeySpecs: oneKey(KeyRM | KeyDelete), Summary: "Delete a key of a database that is flushed"},
 	{Name: "clear", Op: OpClear, Route: RouteCluster, Arity: 1, Flags: FlagWrite,
 		Summary: "Delete every key of a slot"},
 }
@@ -64,13 +74,13 @@ var groups = []group{
 	{"sorted-set", "Sorted sets", "Sorted sets are bounded as hashes are.", sortedSetCommands},
 	{"geo", "Positions", "", geoCommands},
 	{"hyperloglog", "HyperLogLog", "", hyperloglogCommands},
-	{"stream", "Streams", "", nil},
+	{"stream", "Streams", "Streams are bounded as hashes are.", streamCommands},
 	{"generic", "Keys", "", genericCommands},
 	{"transactions", "Transactions", "", transactionCommands},
 	{"scripting", "Scripts and functions", "", scriptingCommands},
-	{"pubsub", "Messages", "", nil},
+	{"pubsub", "Messages", pubSubNote, pubSubCommands},
 	{"connection", "Connections", "", connectionCommands},
-	{"server", "Server", "", serverCommands},
+	{"server", "Server", "", slices.Concat(serverCommands, lookCommands)},
 	{"cluster", "Cluster", "", clusterCommands},
 }
 
@@ -114,6 +124,9 @@ func indexOps(lists ...[]*Command) []*Command {
 		for int(c.Op) >= len(table) {
 			table = append(table, nil)
 		}
+		if table[c.Op] != nil {
+			panic("command: " + c.Name + " and " + table[c.Op].Name + " have the same number")
+		}
 		table[c.Op] = c
 	}
 	return table
@@ -124,6 +137,7 @@ const (
 	keyByKey = "atomic for each key, not across keys; keys may be in different slots"
 	gathered = "atomic if the keys are in one slot; keys of different slots are read each by itself: each is as it was at some moment while the command ran, not all at " +
 		"the same one. Refused if the values would take more than 128 MiB of the proxy"
+	anySlots  = "keys may be in different slots: one of them answers. Clients of one proxy are served in the order in which they came"
 	ofOneSlot = "refused with `CROSSSLOT` if the keys are in different slots"
 	drawn     = "refused when the reply would be longer than `proto-max-bulk-len`"
 	paged     = "returns up to 512 elements at once; more in pages, of which one may be empty. Cursors are numbers below 2^53, and those of one node are good on every other"
@@ -142,6 +156,16 @@ func secondKey(flags KeyFlags) []KeySpec {
 // oneKeyNoted is oneKey with the remark that Redis makes on the flags.
 func oneKeyNoted(flags KeyFlags, notes string) []KeySpec {
 	return []KeySpec{{First: 1, Last: 1, Step: 1, Flags: flags, Notes: notes}}
+}
+
+// keysBefore is the specification of a command whose arguments are all keys, but for the last one.
+func keysBefore(flags KeyFlags) []KeySpec {
+	return []KeySpec{{First: 1, Last: -2, Step: 1, Flags: flags}}
+}
+
+// countedKeysAt is countedKeys with the number of keys as a later argument.
+func countedKeysAt(first int, flags KeyFlags) []KeySpec {
+	return []KeySpec{{First: first, Counted: true, Flags: flags}}
 }
 
 // countedKeys is the specification of a command of as many keys as its first argument says.

@@ -71,7 +71,7 @@ const scriptLimits = "keys that a script uses must be in one slot. Commands that
 
 // functionLimits is what is not as in Redis for calls of functions.
 const functionLimits = "limited as scripts are (EVAL). The code of the library is run before each call, so that its variables have no value of an earlier one. A proxy may call a function as it was " +
-	"a second ago if another proxy has changed or deleted its library"
+	"a second ago if another proxy has changed or deleted its library. In a transaction functions are what they were before EXEC, also behind a FUNCTION LOAD of the transaction"
 
 // scriptKeys is the specification of the keys of scripts.
 func scriptKeys(flags KeyFlags, notes string) []KeySpec {

@@ -7,13 +7,10 @@ import (
 
 // Reasons for which several commands are refused.
 const (
-	blocks        = "a command that waits for a key to be filled is not there yet"
-	subscriptions = "messages are not there yet"
-	streams       = "streams are not there yet"
-	replication   = "each key is on several nodes anyway, and `quoll ring` changes on which"
-	persistence   = "nodes write to disk what they are told by themselves, and `quoll node backup` makes backups"
-	internals     = "it looks into a redis-server, or belongs to its own tests"
-	dangerous     = "a proxy is ended by its machine, not by its clients"
+	replication = "each key is on several nodes anyway, and `quoll ring` changes on which"
+	persistence = "nodes write to disk what they are told by themselves, and `quoll node backup` makes backups"
+	internals   = "it looks into a redis-server, or belongs to its own tests"
+	dangerous   = "a proxy is ended by its machine, not by its clients"
 )
 
 // unsupportedCommands are the other commands of Redis 7.0, by group and why they are refused, each with its
@@ -22,20 +19,12 @@ var unsupportedCommands = []struct{ group, why, commands string }{
 	{"cluster", "a proxy sends no client elsewhere", "asking:1"},
 	{"generic", "`quoll import` and `quoll export` copy keys", "migrate:-6"},
 	{"hyperloglog", internals, "pfdebug:3 pfselftest:1"},
-	{"list", blocks, "blmove:6 blmpop:-5 blpop:-3 brpop:-3 brpoplpush:4"},
-	{"pubsub", subscriptions, `psubscribe:-2 publish:3 pubsub:-2:channels,help,numpat,numsub,shardchannels,shardnumsub punsubscribe:-1 spublish:3 ssubscribe:-2
-		subscribe:-2 sunsubscribe:-1 unsubscribe:-1`},
-	{"server", "there is one user, `default`", "acl:-2:cat,deluser,dryrun,genpass,getuser,help,list,load,log,save,setuser,users,whoami"},
 	{"server", persistence, "bgrewriteaof:1 bgsave:-1 lastsave:1 save:1"},
-	{"server", replication, "failover:-1 psync:-3 replconf:-1 replicaof:3 role:1 slaveof:3 sync:1"},
+	{"server", replication, "failover:-1 psync:-3 replconf:-1 replicaof:3 slaveof:3 sync:1"},
 	{"server", "Quoll has no modules", "module:-2:help,list,load,loadex,unload"},
-	{"server", "a proxy sees its own clients only, and does not show anybody what others do", "monitor:1"},
 	{"server", "the database is a part of the name of each key, and all would have to be renamed", "swapdb:3"},
-	{"server", internals, "debug:-2 lolwut:-1 restore-asking:-4"},
+	{"server", internals, "restore-asking:-4"},
 	{"server", dangerous, "shutdown:-1"},
-	{"sorted-set", blocks, "bzmpop:-5 bzpopmax:-3 bzpopmin:-3"},
-	{"stream", streams, `xack:-4 xadd:-5 xautoclaim:-6 xclaim:-6 xdel:-3 xgroup:-2:create,createconsumer,delconsumer,destroy,help,setid
-		xinfo:-2:consumers,groups,help,stream xlen:2 xpending:-3 xrange:-4 xread:-4 xreadgroup:-7 xrevrange:-4 xsetid:-3 xtrim:-4`},
 }
 
 // parseUnsupported turns unsupportedCommands into descriptions.

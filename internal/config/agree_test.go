@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,7 +41,7 @@ func sample(t *testing.T, flag *pflag.Flag) string {
 	case "int":
 		return "12"
 	case "bool":
-		return "true"
+		return strconv.FormatBool(flag.DefValue != "true")
 	case "duration":
 		return "1m5s"
 	case "size":
@@ -71,7 +72,7 @@ func TestEveryFieldAgreesInFlagsEnvironmentAndFile(t *testing.T) {
 				value := sample(t, flag)
 
 				byFlag := fresh()
-				require.NoError(t, flagsOf(byFlag).Parse([]string{"--" + flag.Name, value}))
+				require.NoError(t, flagsOf(byFlag).Parse([]string{"--" + flag.Name + "=" + value}))
 				require.Equal(t, 1, changes(fresh(), byFlag), "the flag sets exactly one field")
 
 				var faults Faults

@@ -40,12 +40,15 @@ func (f *Faults) atLeast(field string, n, least int) {
 	}
 }
 
-// replicas checks a number of replicas, which package ring bounds too.
-func (f *Faults) replicas(n int) {
-	if n < 1 || n > 7 {
-		f.add("replicas", "%d is out of range: from 1 to 7", n)
+// within checks a number that has two bounds.
+func (f *Faults) within(field string, n, least, most int) {
+	if n < least || n > most {
+		f.add(field, "%d is out of range: from %d to %d", n, least, most)
 	}
 }
+
+// replicas checks a number of replicas, which package ring bounds too.
+func (f *Faults) replicas(n int) { f.within("replicas", n, 1, 7) }
 
 // between checks a size.
 func (f *Faults) between(field string, n, least, most Size) {

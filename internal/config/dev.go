@@ -92,9 +92,7 @@ func (d *Dev) Validate() error {
 	var f Faults
 	f.listen("listen", d.Listen)
 	f.protect("listen", d.Listen, "password", d.Password, d.Insecure)
-	if d.Nodes < 1 || d.Nodes > 64 {
-		f.add("nodes", "%d is out of range: from 1 to 64", d.Nodes)
-	}
+	f.within("nodes", d.Nodes, 1, 64)
 	f.replicas(d.Replicas)
 	if d.Replicas > d.Nodes {
 		f.add("replicas", "%d replicas need as many nodes, but there are %d: give --replicas %[2]d or more --nodes", d.Replicas, d.Nodes)

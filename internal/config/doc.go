@@ -7,6 +7,8 @@
 // variable QUOLL_MAX_CLIENTS and the key max-clients of the file given with --config.
 // A flag wins over a variable, a variable over the file, the file over the default.
 //
+// What CONFIG SET of a proxy has changed File writes back into the file, line by line.
+//
 // A name that nothing reads is an error, because a misspelt setting that is silently
 // ignored is found on the worst day. Load reports all faults at once, one per line.
 package config

@@ -27,6 +27,14 @@ func applyFile(fs *pflag.FlagSet, path string, faults *Faults) {
 		faults.add(fileFlag, "%v", err)
 		return
 	}
+	applyMapping(fs, path, root, faults)
+}
+
+// fromFile is the annotation of a flag whose value is that of the file.
+const fromFile = "file"
+
+// applyMapping is applyFile of a file that is read.
+func applyMapping(fs *pflag.FlagSet, path string, root *yaml.Node, faults *Faults) {
 	line := map[string]int{}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
@@ -49,6 +57,7 @@ func applyFile(fs *pflag.FlagSet, path string, faults *Faults) {
 			faults.add(flag.Name, "%v (%s)", err, place)
 		} else if !flag.Changed {
 			set(fs, flag, text, place, faults)
+			_ = fs.SetAnnotation(flag.Name, fromFile, []string{place}) // it is there
 		}
 	}
 }
@@ -60,6 +69,11 @@ func readMapping(path string) (*yaml.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseMapping(path, text)
+}
+
+// parseMapping is readMapping of a file's text.
+func parseMapping(path string, text []byte) (*yaml.Node, error) {
 	var document yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {

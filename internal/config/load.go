@@ -38,6 +38,11 @@ func Load(cfg Config, fs *pflag.FlagSet, environ []string) error {
 	if file := fs.Lookup(fileFlag); file != nil && file.Value.String() != "" {
 		applyFile(fs, file.Value.String(), &faults)
 	}
+	return finish(cfg, faults)
+}
+
+// finish is what Load does once all that is given is in cfg. faults are those that were found so far.
+func finish(cfg Config, faults Faults) error {
 	for _, s := range cfg.secretFiles() {
 		s.read(&faults)
 	}

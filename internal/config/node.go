@@ -149,9 +149,7 @@ func (n *Node) Validate() error {
 	if n.Rack != "" {
 		f.name("rack", n.Rack)
 	}
-	if n.Weight < 1 || n.Weight > 1000 {
-		f.add("weight", "%d is out of range: from 1 to 1000", n.Weight)
-	}
+	f.within("weight", n.Weight, 1, 1000)
 	f.memory(n.Memory, leastMemory)
 	n.store().validate(&f, n.Memory, 1)
 	n.validateCluster(&f)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/quolldb/quoll/internal/notify"
 )
 
 // Proxy is what can be set about `quoll proxy`.
@@ -44,8 +46,11 @@ type Proxy struct {
 	// MaxInline bounds an inline command.
 	MaxInline Size
 	// ClientOutputLimit bounds the replies that wait for a client that does not read;
-	// beyond it the client is disconnected.
+	// beyond it the client is disconnected. 0: nothing but ClientMemory does.
 	ClientOutputLimit Size
+	// ClientOutputSoftLimit bounds what is pushed to a client and waits for longer than ClientOutputSoftTime. 0: nothing does.
+	ClientOutputSoftLimit Size
+	ClientOutputSoftTime  time.Duration
 	// ClientMemory bounds what all clients together make the proxy hold of half-sent commands and of replies that they do not
 	// take; beyond it the one with the most is disconnected. Load fills it if it is 0.
 	ClientMemory Size
@@ -53,7 +58,19 @@ type Proxy struct {
 	Memory Size
 	// IdleTimeout disconnects clients that send nothing for as long. 0: never.
 	IdleTimeout time.Duration
-	LogLevel    slog.Level
+	// NotifyKeyspaceEvents are the classes of events of keys that are published, as Redis has them in notify-keyspace-events.
+	NotifyKeyspaceEvents string
+	// TrackingTableMaxKeys is how many keys that clients keep the proxy remembers for CLIENT TRACKING.
+	TrackingTableMaxKeys int
+	// SlowlogLogSlowerThan is from how many microseconds on SLOWLOG keeps a command, below 0 for none, and SlowlogMaxLen how many it keeps.
+	SlowlogLogSlowerThan int
+	SlowlogMaxLen        int
+	// LatencyMonitorThreshold is from how many milliseconds on a command is an event of LATENCY. 0: none is.
+	LatencyMonitorThreshold int
+	// LatencyTracking has INFO latencystats show how long commands took, by LatencyTrackingInfoPercentiles: numbers from 0 to 100, separated by spaces.
+	LatencyTracking                bool
+	LatencyTrackingInfoPercentiles string
+	LogLevel                       slog.Level
 	// LogFormat is "text" or "json".
 	LogFormat string
 }
@@ -72,6 +89,12 @@ func DefaultProxy() Proxy {
 		MaxInline:         64 * KiB,
 		ClientOutputLimit: 256 * MiB,
 		LogFormat:         "text",
+		// The rest is as in Redis.
+		TrackingTableMaxKeys:           maxTrackingTable,
+		SlowlogLogSlowerThan:           10000,
+		SlowlogMaxLen:                  128,
+		LatencyTracking:                true,
+		LatencyTrackingInfoPercentiles: "50 99 99.9",
 	}
 }
 
@@ -93,10 +116,14 @@ func (p *Proxy) Bind(fs *pflag.FlagSet) {
 	fs.Var(&p.MaxBulk, "max-bulk", "largest argument of a command")
 	fs.IntVar(&p.MaxArgs, "max-args", p.MaxArgs, "most arguments of one command")
 	fs.Var(&p.MaxInline, "max-inline", "largest inline command")
-	fs.Var(&p.ClientOutputLimit, "client-output-limit", "disconnect a client that leaves more than this unread")
+	fs.Var(&p.ClientOutputLimit, "client-output-limit", "disconnect a client that leaves more than this unread; 0 for no such limit")
+	fs.Var(&p.ClientOutputSoftLimit, "client-output-soft-limit", "disconnect a client that leaves more than this of what is pushed to it unread for longer than --client-output-soft-time; 0 for no such limit")
+	fs.DurationVar(&p.ClientOutputSoftTime, "client-output-soft-time", p.ClientOutputSoftTime, "how long a client may be beyond --client-output-soft-limit")
 	bindMemory(fs, &p.Memory)
 	fs.Var(&p.ClientMemory, "client-memory", "disconnect the client that takes most when half-sent commands and replies that are not taken are more than this (default: a sixth of --memory)")
 	fs.DurationVar(&p.IdleTimeout, "idle-timeout", p.IdleTimeout, "disconnect a client that sends nothing for this long; 0 for never")
+	fs.StringVar(&p.NotifyKeyspaceEvents, "notify-keyspace-events", p.NotifyKeyspaceEvents, "publish what happens to keys, by all nodes: `classes` as Redis has them, as AKE or Ex")
+	p.bindLook(fs)
 	bindLog(fs, &p.LogLevel, &p.LogFormat)
 }
 
@@ -116,13 +143,23 @@ func (p *Proxy) Validate() error {
 	f.atLeast("max-args", p.MaxArgs, 7)
 	f.between("max-inline", p.MaxInline, KiB, 64*MiB)
 	// A reply can be as large as the largest value.
-	f.between("client-output-limit", p.ClientOutputLimit, max(p.MaxBulk, MiB), TiB)
+	if p.ClientOutputLimit != 0 {
+		f.between("client-output-limit", p.ClientOutputLimit, max(p.MaxBulk, MiB), TiB)
+	}
+	f.between("client-output-soft-limit", p.ClientOutputSoftLimit, 0, TiB)
+	if p.ClientOutputSoftTime < 0 {
+		f.add("client-output-soft-time", "%s is negative", p.ClientOutputSoftTime)
+	}
 	f.between("client-memory", p.ClientMemory, leastClientMemory(p.MaxBulk), TiB)
 	f.memory(p.Memory, leastProxyMemory(p.MaxBulk))
 	f.fits("client-memory", p.ClientMemory, 1, p.Memory, 2)
 	if p.IdleTimeout < 0 {
 		f.add("idle-timeout", "%s is negative: give 0 for never", p.IdleTimeout)
 	}
+	if _, ok := notify.Parse(p.NotifyKeyspaceEvents); !ok {
+		f.add("notify-keyspace-events", "%q has a letter that is no class of events: give some of %s", p.NotifyKeyspaceEvents, notify.Letters)
+	}
+	p.validateLook(&f)
 	f.format("log-format", p.LogFormat)
 	return f.err()
 }

@@ -52,7 +52,7 @@ type printer struct {
 
 func (p *printer) add(value []byte, score float64) error {
 	switch p.kind {
-	case rdb.String, rdb.List: // the hash goes on, and the sum is that of all before
+	case rdb.String, rdb.List, rdb.Stream: // the hash goes on, and the sum is that of all before
 		maphash.WriteComparable(&p.hash, len(value))
 		_, _ = p.hash.Write(value)
 		p.sum = p.hash.Sum64()

@@ -49,10 +49,11 @@ func (op *Op) Key() []byte {
 }
 
 const (
-	opKindMask  = 3
-	opExceptBit = 1 << 2
-	opRESP3Bit  = 1 << 3
-	maxOpArgs   = 1 << 20
+	opKindMask     = 3
+	opExceptBit    = 1 << 2
+	opRESP3Bit     = 1 << 3
+	opVersionedBit = 1 << 4 // who does not know it answers as ever
+	maxOpArgs      = 1 << 20
 )
 
 // names are the commands' names by Op: they are not sent.
@@ -80,6 +81,9 @@ func AppendOp(dst []byte, op *Op) []byte {
 	if op.Req.RESP3 {
 		flags |= opRESP3Bit
 	}
+	if op.Req.Versioned {
+		flags |= opVersionedBit
+	}
 	dst = append(dst, flags)
 	dst = wire.AppendUvarint(dst, op.ID)
 	dst = wire.AppendUint16(dst, op.Slot)
@@ -101,7 +105,7 @@ func AppendOp(dst []byte, op *Op) []byte {
 func DecodeOp(d *wire.Decoder, op *Op) {
 	flags := d.Byte()
 	op.Kind, op.Except = OpKind(flags&opKindMask), 0
-	op.Req.RESP3 = flags&opRESP3Bit != 0
+	op.Req.RESP3, op.Req.Versioned = flags&opRESP3Bit != 0, flags&opVersionedBit != 0
 	op.ID = d.Uvarint()
 	op.Slot = d.Uint16()
 	if flags&opExceptBit != 0 {
@@ -138,7 +142,8 @@ const (
 	StatusVersion  Status = 3                      // Version is valid (ReadVersion)
 	StatusValue    Status = 4                      // Version and Reply are valid (ReadValue)
 	StatusAskHome  Status = 5                      // the state has expired: only the home may say so
-	statusesNumber        = 6
+	StatusWritten  Status = 6                      // as StatusDone, and Version is that of what it has written: only to who has asked for it (Request.Versioned)
+	statusesNumber        = 7
 )
 
 // Result is the reply to an operation.
@@ -158,7 +163,7 @@ func AppendResult(dst []byte, r *Result) []byte {
 	switch r.Status {
 	case StatusVersion:
 		return wire.AppendVersion(dst, r.Version)
-	case StatusValue:
+	case StatusValue, StatusWritten:
 		dst = wire.AppendVersion(dst, r.Version)
 		return wire.AppendBytes(dst, r.Reply)
 	case StatusDone:
@@ -174,7 +179,7 @@ func DecodeResult(d *wire.Decoder, r *Result) {
 	switch r.Status {
 	case StatusVersion:
 		r.Version = d.Version()
-	case StatusValue:
+	case StatusValue, StatusWritten:
 		r.Version = d.Version()
 		r.Reply = d.Bytes()
 	case StatusDone:

@@ -51,6 +51,8 @@ const (
 	MethodGroup Method = 20 // -> GroupState as JSON: between nodes
 
 	MethodFindKey Method = 21 // FindKey as JSON -> FoundKey as JSON: between nodes
+
+	MethodPubSub Method = 22 // PubSubQuestion -> PubSubAnswer: who subscribes to what
 )
 
 // ErrCall is wrapped by errors that the called node returned.

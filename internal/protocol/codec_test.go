@@ -24,7 +24,7 @@ var bytes = rapid.SliceOfN(rapid.Byte(), 0, 300)
 
 var ops = rapid.Custom(func(t *rapid.T) Op {
 	op := Op{ID: rapid.Uint64().Draw(t, "id"), Kind: OpKind(rapid.IntRange(0, 2).Draw(t, "kind")), Except: rapid.Uint16().Draw(t, "except"),
-		Slot: rapid.Uint16().Draw(t, "slot"), Req: command.Request{RESP3: rapid.Bool().Draw(t, "resp3")}}
+		Slot: rapid.Uint16().Draw(t, "slot"), Req: command.Request{RESP3: rapid.Bool().Draw(t, "resp3"), Versioned: rapid.Bool().Draw(t, "versioned")}}
 	if op.Kind == ReadVersion {
 		op.Req.Args = [][]byte{nil, bytes.Draw(t, "key")}
 		return op
@@ -64,11 +64,11 @@ func TestKeyOfAnOp(t *testing.T) {
 
 var results = rapid.Custom(func(t *rapid.T) Result {
 	r := Result{ID: rapid.Uint64().Draw(t, "id"), Status: Status(rapid.IntRange(0, statusesNumber-1).Draw(t, "status"))}
-	if r.Status == StatusVersion || r.Status == StatusValue {
+	if r.Status == StatusVersion || r.Status == StatusValue || r.Status == StatusWritten {
 		r.Version = versions.Draw(t, "version")
 	}
 	switch r.Status {
-	case StatusValue, StatusDone:
+	case StatusValue, StatusDone, StatusWritten:
 		r.Reply = bytes.Draw(t, "reply")
 	case StatusNotDone, StatusUnknown, StatusAskHome:
 		r.Reason, r.Hint = answer.Reason(rapid.Uint8().Draw(t, "reason")), rapid.Uint16().Draw(t, "hint")

@@ -28,4 +28,16 @@ const (
 	FrameObjectsReply                                // node -> node: a FrameCallReply that refers to objects that went ahead
 	FrameRing                                        // node -> any: RingNews, when it knows a later version
 	FrameConsensus                                   // node -> node: a message of the Raft group (package consensus), for one life of a node
+	FrameInterest                                    // proxy -> node: to what its clients subscribe, as far as it has changed
+	FrameInterestDone                                // node -> proxy: the answer to that
+	FramePublish                                     // proxy -> node: messages to publish; each is answered as an operation is (FrameBatchReply)
+	FrameMessages                                    // node -> proxy: messages that it is interested in
+)
+
+// The frame types of keys that are watched: see watch.go.
+const (
+	FrameWatch         = wire.FirstFrameType + 24 + iota // proxy -> node: WatchRequests
+	FrameWatched                                         // node -> proxy: the numbers of those that are in effect
+	FrameChanged                                         // node -> proxy: KeyChanges
+	FramePrefixChanged                                   // node -> proxy: PrefixChanges
 )

@@ -5,8 +5,6 @@ import "fmt"
 // foreign returns what a value is that cannot be read, "" for all others. body begins with its type.
 func foreign(body []byte) string {
 	switch body[0] {
-	case typeStream, typeStream2, typeStream3:
-		return "stream"
 	case typeModule, typeModule2:
 		return moduleName(body[1:])
 	case typeHashMetadata, typeHashMetadataPreview, typeHashListpackEx, typeHashListpackExPreview:

@@ -1,7 +1,7 @@
 // Package rdb reads and writes values in Redis' own format: what DUMP returns and RESTORE takes, and what a file of a Redis consists of.
 //
-// It reads every encoding in which Redis up to 7.4 writes strings, lists, sets, sorted sets and hashes, and writes the plain ones, which every Redis since
-// 2.6 can read. Nothing that it reads is trusted: no length takes memory that the bytes behind it, or the given limit, do not account for, and what
+// It reads every encoding in which Redis up to 7.4 writes strings, lists, sets, sorted sets, hashes and streams, and writes the plain ones, which every Redis since
+// 2.6 can read, and streams as Redis 7.0 does. Nothing that it reads is trusted: no length takes memory that the bytes behind it, or the given limit, do not account for, and what
 // Redis would only find out later, as a wrong length inside a listpack, is found at once.
 //
 // It is pure: no I/O (a file comes as an io.Reader), no clock, nothing kept between calls.
@@ -25,7 +25,7 @@ var (
 	ErrChecksum = errors.New("rdb: version or checksum of the payload are wrong")
 	// ErrFormat is the error for what is no value.
 	ErrFormat = errors.New("rdb: bad format")
-	// ErrKind is the error for a value of a type that is not read: streams, those of modules, and hashes whose fields expire.
+	// ErrKind is the error for a value of a type that is not read: those of modules, and hashes whose fields expire.
 	ErrKind = errors.New("rdb: not a type that is supported")
 	// ErrTooLong is the error for a value that is longer than the limit.
 	ErrTooLong = errors.New("rdb: the value is too long")
@@ -41,6 +41,7 @@ const (
 	Set
 	SortedSet
 	Hash
+	Stream
 )
 
 // The types of values in the format.
@@ -80,6 +81,7 @@ var kinds = map[byte]Kind{
 	typeList:   List, typeListZiplist: List, typeQuicklist: List, typeQuicklist2: List,
 	typeSet: Set, typeIntset: Set, typeSetListpack: Set,
 	typeSortedSet: SortedSet, typeSortedSet2: SortedSet, typeSortedZiplist: SortedSet, typeSortedListpack: SortedSet,
+	typeStream: Stream, typeStream2: Stream, typeStream3: Stream,
 	typeHash: Hash, typeHashZipmap: Hash, typeHashZiplist: Hash, typeHashListpack: Hash,
 }
 

@@ -29,7 +29,7 @@ func TestWhatIsRefused(t *testing.T) {
 	for value, want := range map[string]error{
 		"":              ErrFormat,
 		"\x63":          ErrFormat,
-		"\x0f\x01":      ErrKind,
+		"\x0f\x01":      ErrFormat,
 		"\x07\x01":      ErrKind,
 		"\x01\x00":      ErrFormat,
 		"\x01\x0f\x01a": ErrFormat,
@@ -90,6 +90,9 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			require.True(t, errors.Is(err, ErrFormat) || errors.Is(err, ErrTooLong), err)
 			return
+		}
+		if v.Kind == Stream {
+			return // see FuzzStream
 		}
 		kind, items, scores := read(t, string(s.payload()))
 		require.Equal(t, s.kind, kind)

@@ -8,7 +8,7 @@ import (
 )
 
 // Each calls what it is given with the items of the value: a string, the elements of a list, the members of a set, those of a sorted set with their scores, or the
-// fields of a hash, each followed by its value. They are borrowed. That none is there twice is not looked at, nor, as in Redis, what is behind the value. An error of the
+// fields of a hash, each followed by its value; of a stream what tells it from any other one. They are borrowed. That none is there twice is not looked at, nor, as in Redis, what is behind the value. An error of the
 // call ends it; all others wrap ErrFormat or ErrTooLong.
 func (v Value) Each(item func(item []byte, score float64) error) error {
 	r, items, size := &reader{data: v.body, left: v.limit}, 0, 0
@@ -38,6 +38,8 @@ func (v Value) visit(r *reader, item func(item []byte, score float64) error) err
 		return v.scored(r, item)
 	case typeQuicklist, typeQuicklist2:
 		return v.quicklist(r, plain)
+	case typeStream, typeStream2, typeStream3:
+		return v.Stream(streamItems{plain})
 	}
 	return v.packed(r, item)
 }

@@ -71,13 +71,14 @@ const (
 	List      Type = 3
 	Set       Type = 4
 	SortedSet Type = 5
+	Stream    Type = 6
 )
 
 // Batch is the type of the register's own record of batches (register.BatchKey), and of no client's key.
 const Batch Type = 64
 
 // Known reports whether this version of Quoll has the type.
-func (t Type) Known() bool { return t <= SortedSet }
+func (t Type) Known() bool { return t <= Stream }
 
 // String returns the name that the TYPE command shows.
 func (t Type) String() string {
@@ -94,6 +95,8 @@ func (t Type) String() string {
 		return "set"
 	case SortedSet:
 		return "zset"
+	case Stream:
+		return "stream"
 	}
 	return "unknown"
 }

@@ -3,6 +3,7 @@ package resp
 import (
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/quolldb/quoll/internal/buffer"
 )
@@ -30,7 +31,7 @@ type Reader struct {
 	limits Limits
 
 	buf     []byte
-	small   []byte // the buffer while commands are small
+	small   []byte // the buffer while commands are small, of smallBuffers; nil while the Reader rests
 	start   int    // where the first command that is not complete begins
 	end     int    // behind the last byte received
 	readErr error
@@ -44,14 +45,35 @@ type Reader struct {
 
 // NewReader returns a Reader of src within the given limits.
 func NewReader(src io.Reader, limits Limits) *Reader {
-	small := make([]byte, initialBuffer)
-	return &Reader{
+	r := &Reader{
 		src:     src,
 		limits:  limits.withDefaults(),
-		buf:     small,
-		small:   small,
 		request: parser{bulk: -1},
 	}
+	r.wake()
+	return r
+}
+
+// smallBuffers are those that Readers have given back when they began to rest.
+var smallBuffers = sync.Pool{New: func() any { return new([initialBuffer]byte) }}
+
+// wake takes a buffer.
+func (r *Reader) wake() {
+	r.small = smallBuffers.Get().(*[initialBuffer]byte)[:]
+	r.buf = r.small
+}
+
+// Rest gives the buffer back until more is read, if nothing is in it that has not been returned: for a client that waits for long. The commands of b, the batch that was filled last, are not
+// valid any more.
+func (r *Reader) Rest(b *Batch) {
+	if r.small == nil || r.end > r.start || r.fault != nil {
+		return
+	}
+	b.reset(true)
+	r.drop()
+	smallBuffers.Put((*[initialBuffer]byte)(r.small))
+	r.buf, r.small, r.start, r.end = nil, nil, 0, 0
+	r.report()
 }
 
 // OnResize sets what is called with the length of the buffer when it has changed, by the goroutine that reads.
@@ -131,6 +153,9 @@ func (r *Reader) fill() error {
 				return io.ErrUnexpectedEOF
 			}
 			return err
+		}
+		if r.small == nil {
+			r.wake()
 		}
 		r.makeRoom()
 		var n int

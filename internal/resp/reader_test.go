@@ -352,3 +352,38 @@ func TestFirstLineOfHTTP(t *testing.T) {
 	require.NoError(t, NewReader(strings.NewReader("*2\r\n$4\r\nECHO\r\n$11\r\n/x HTTP/1.1\r\n"), Limits{}).ReadBatch(&batch))
 	require.Equal(t, 1, batch.Len())
 }
+
+// TestAReaderRests: it holds no buffer until something comes, unless something is in it, and reads on as if nothing had been.
+func TestAReaderRests(t *testing.T) {
+	var src oneByOne
+	r := NewReader(&src, Limits{})
+	var b Batch
+	src.next = []byte("*1\r\n$4\r\nPING\r\n*2\r\n$4\r\nEC")
+	require.NoError(t, r.ReadBatch(&b))
+	require.Equal(t, "PING", string(b.Command(0)[0]))
+	r.Rest(&b)
+	require.NotNil(t, r.buf, "half a command is in it")
+	src.next = []byte("HO\r\n$1\r\na\r\n")
+	require.NoError(t, r.ReadBatch(&b))
+	require.Equal(t, []string{"ECHO", "a"}, []string{string(b.Command(0)[0]), string(b.Command(0)[1])})
+	for range 2 {
+		r.Rest(&b)
+		require.Nil(t, r.buf)
+		require.Zero(t, b.Len())
+		require.Zero(t, r.Pending())
+		require.False(t, r.Buffered())
+	}
+	src.next = []byte("PING\r\n")
+	require.NoError(t, r.ReadBatch(&b))
+	require.Equal(t, "PING", string(b.Command(0)[0]))
+	require.Len(t, r.buf, initialBuffer)
+}
+
+// oneByOne is a source that has a piece at a time.
+type oneByOne struct{ next []byte }
+
+func (p *oneByOne) Read(buf []byte) (int, error) {
+	n := copy(buf, p.next)
+	p.next = p.next[n:]
+	return n, nil
+}

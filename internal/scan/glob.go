@@ -36,6 +36,11 @@ func Match(pattern, s []byte) bool {
 	return p == len(pattern)
 }
 
+// MatchChannel is Match as PSUBSCRIBE and PUBSUB mean it: as in Redis no pattern matches an empty channel but the empty one.
+func MatchChannel(pattern, channel []byte) bool {
+	return (len(channel) > 0 || len(pattern) == 0) && Match(pattern, channel)
+}
+
 // globOne matches c against the first element of the pattern, which is not empty
 // and does not begin with *, and returns the length of that element.
 func globOne(pattern []byte, c byte) (n int, ok bool) {

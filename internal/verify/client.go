@@ -29,6 +29,9 @@ func (c *client) work(ctx context.Context) {
 }
 
 func (c *client) step(ctx context.Context) error {
+	if c.run.queues != nil {
+		return c.run.queues.step(ctx, c)
+	}
 	if c.run.opt.Transfers && rand.IntN(2) == 0 {
 		return c.run.bank.step(ctx, c)
 	}

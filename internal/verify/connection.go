@@ -26,6 +26,7 @@ const (
 	longestLine  = 16 << 10
 	longestValue = 1 << 20
 	longestArray = 1000
+	deepestArray = 5 // entries of streams
 )
 
 // errForeign: that is no answer to what was asked.
@@ -87,8 +88,13 @@ func (c *connection) read() (answer, error) {
 			return c.value(int(n))
 		}
 	case '*':
-		if n, ok := resp.ParseInt([]byte(text)); ok && n >= 0 && n <= longestArray {
-			return c.array(int(n))
+		n, ok := resp.ParseInt([]byte(text))
+		switch {
+		case ok && n == -1:
+			return answer{null: true}, nil
+		case ok && n >= 0 && n <= longestArray:
+			words, err := c.words(nil, int(n), 1)
+			return answer{text: strings.Join(words, " ")}, err
 		}
 	}
 	return answer{}, fmt.Errorf("%w: %.40q", errForeign, line)
@@ -124,23 +130,39 @@ func (c *connection) value(n int) (answer, error) {
 	return answer{text: string(raw[:n])}, nil
 }
 
-// array takes n answers and makes one of them.
-func (c *connection) array(n int) (answer, error) {
-	var words []string
+// words takes n answers, and appends each as a word. Of an array among them, to some depth, it takes the words in their place.
+func (c *connection) words(to []string, n, depth int) ([]string, error) {
 	for range n {
-		element, err := c.element()
-		if err != nil {
-			return answer{}, err
+		next, err := c.in.Peek(1)
+		switch {
+		case err != nil:
+			return nil, err
+		case next[0] == '-', next[0] == '*' && depth == deepestArray, len(to) > longestArray*deepestArray:
+			return nil, fmt.Errorf("%w: %.1q in an array", errForeign, next)
+		case next[0] == '*':
+			to, err = c.inner(to, depth+1)
+		default:
+			var element answer
+			if element, err = c.read(); err == nil {
+				to = append(to, element.word())
+			}
 		}
-		words = append(words, element.word())
+		if err != nil {
+			return nil, err
+		}
 	}
-	return answer{text: strings.Join(words, " ")}, nil
+	return to, nil
 }
 
-// element takes an answer within an array. Nothing that is asked here is answered with an array of arrays.
-func (c *connection) element() (answer, error) {
-	if next, err := c.in.Peek(1); err != nil || next[0] == '*' || next[0] == '-' {
-		return answer{}, errors.Join(err, fmt.Errorf("%w: %.1q in an array", errForeign, next))
+// inner takes the words of an array within another one.
+func (c *connection) inner(to []string, depth int) ([]string, error) {
+	line, err := c.line()
+	if err != nil {
+		return nil, err
 	}
-	return c.read()
+	n, ok := resp.ParseInt([]byte(line[1:]))
+	if !ok || n < 0 || n > longestArray {
+		return nil, fmt.Errorf("%w: %.40q in an array", errForeign, line)
+	}
+	return c.words(to, int(n), depth)
 }

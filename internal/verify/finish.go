@@ -13,6 +13,9 @@ func (r *run) readBack(ctx context.Context, patience time.Duration) (unread int)
 	r.phase.Store(readingBack)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	if r.queues != nil {
+		return r.queues.readBack(ctx)
+	}
 	var groups sync.WaitGroup
 	unreadGroups := 0
 	groups.Go(func() { unreadGroups = r.bank.readBack(ctx) })
@@ -37,7 +40,7 @@ func (r *run) remove(ctx context.Context) (left int) {
 	r.phase.Store(removing)
 	ctx, cancel := context.WithTimeout(ctx, removeTime)
 	defer cancel()
-	return inParallel(r.opt.Clients, slices.Concat(r.pool.keys(), r.arena.left, r.bank.keys()), func(n int, key string) bool {
+	return inParallel(r.opt.Clients, slices.Concat(r.pool.keys(), r.arena.left, r.bank.keys(), r.queues.remaining()), func(n int, key string) bool {
 		for ; ctx.Err() == nil; n++ {
 			if _, err := r.store.do(ctx, n%r.store.addresses(), "DEL", key); err == nil {
 				return true

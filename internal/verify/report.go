@@ -36,6 +36,9 @@ type Report struct {
 	Transfers map[string]int64 `json:"transfers,omitempty"`
 	Readings  int64            `json:"readings,omitempty"`
 
+	// Queues says what was produced and consumed, nil if there were none.
+	Queues *QueueReport `json:"queues,omitempty"`
+
 	// Unread keys, and groups of accounts, could not be read back at the end. Of these nothing is known.
 	Unread int `json:"unread"`
 	// Left keys could not be removed.
@@ -44,6 +47,19 @@ type Report struct {
 	Interrupted bool `json:"interrupted"`
 	// LastError is the last answer that was an error, or what else went amiss last.
 	LastError string `json:"last_error,omitempty"`
+}
+
+// QueueReport is what was produced and consumed.
+type QueueReport struct {
+	// Queues were judged. Elements were Pushed, as was acknowledged, and Taken, by the command that consumers wait with.
+	Queues int              `json:"queues"`
+	Pushed int64            `json:"pushed"`
+	Taken  map[string]int64 `json:"taken"`
+	// Again is how often one was returned or claimed, of a worker that was lost.
+	Again int64 `json:"again"`
+	// Unknown is how many commands have an unknown outcome; Excused is how much one of them explains, such as an element that nobody got.
+	Unknown int64 `json:"unknown"`
+	Excused int64 `json:"excused"`
 }
 
 // Violated reports whether anything was lost, stale or wrong.

@@ -26,6 +26,8 @@ type Options struct {
 	Clients, Keys int
 	// Transfers has the clients move amounts between accounts, by transactions and by commands of several keys.
 	Transfers bool
+	// Queues, if there are any, has the clients produce and consume instead: it is the number of queues of each kind. Keys and Transfers do not count then.
+	Queues int
 	// Keep leaves the keys where they are.
 	Keep bool
 	// Progress, if there is one, is told how far it is, several times a second, by one goroutine.
@@ -67,23 +69,30 @@ type run struct {
 	prefix string
 	began  time.Time
 	phase  atomic.Value
+	// patience is how long everything may take to be read back.
+	patience time.Duration
 
 	findings                     findings
 	line                         *timeline.Timeline
 	operations, refused, unknown atomic.Int64
 	lastError                    atomic.Value
 
-	pool  pool
-	arena *arena
-	bank  *bank
+	pool   pool
+	arena  *arena
+	bank   *bank
+	queues *queues // nil without any
 }
 
 func newRun(opt Options, s store) *run {
 	var id [4]byte
 	_, _ = rand.Read(id[:]) // does not fail
-	r := &run{opt: opt, store: s, prefix: Prefix + hex.EncodeToString(id[:]) + ":", began: time.Now(), line: timeline.New("")}
+	r := &run{opt: opt, store: s, prefix: Prefix + hex.EncodeToString(id[:]) + ":", began: time.Now(), line: timeline.New(""), patience: readBackTime}
 	r.phase.Store(working)
-	r.pool.open(r.prefix, opt.Keys, counters)
+	if opt.Queues > 0 {
+		r.queues = newQueues(r)
+	} else {
+		r.pool.open(r.prefix, opt.Keys, counters)
+	}
 	r.arena = newArena(r)
 	r.bank = newBank(r)
 	return r
@@ -92,6 +101,9 @@ func newRun(opt Options, s store) *run {
 // probe finds out whether an address can be verified at all.
 func (r *run) probe(ctx context.Context, address int) error {
 	key := r.prefix + "probe"
+	if r.queues != nil {
+		return r.queues.probe(ctx, address, key)
+	}
 	for _, command := range [][]any{{"SET", key, "1", "EX", "60"}, {"HSET", key, "f", "1"}, {"RPUSH", key, "1"}, {"SADD", key, "1"}, {"ZADD", key, "1", "f"}} {
 		for _, command := range [][]any{command, {"DEL", key}} {
 			if _, err := r.store.do(ctx, address, command...); err != nil {
@@ -115,9 +127,9 @@ func (r *run) run(ctx context.Context) Report {
 	r.work(ctx)
 	elapsed := time.Since(r.began)
 	interrupted := ctx.Err() != nil
-	patience := readBackTime
+	patience := r.patience
 	if interrupted {
-		patience = readBackInterrupted
+		patience = min(patience, readBackInterrupted)
 	}
 	report := Report{Run: r.id(), Addresses: r.opt.Addresses, Clients: r.opt.Clients,
 		Elapsed: elapsed, Interrupted: interrupted, Operations: r.operations.Load(), Refused: r.refused.Load(), Unknown: r.unknown.Load(),
@@ -128,6 +140,7 @@ func (r *run) run(ctx context.Context) Report {
 	report.Histories, report.Undecided = r.arena.checked, r.arena.undecided
 	report.LastError, _ = r.lastError.Load().(string)
 	r.bank.into(&report)
+	r.queues.into(&report)
 	r.findings.into(&report)
 	return report
 }
@@ -136,6 +149,9 @@ func (r *run) run(ctx context.Context) Report {
 func (r *run) work(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, r.opt.For)
 	defer cancel()
+	if r.queues != nil {
+		r.queues.work(ctx)
+	}
 	var clients sync.WaitGroup
 	for i := range r.opt.Clients {
 		clients.Go(func() { newClient(r, i).work(ctx) })
@@ -143,6 +159,9 @@ func (r *run) work(ctx context.Context) {
 	clients.Wait()
 	r.phase.Store(checking)
 	r.arena.close()
+	if r.queues != nil {
+		r.queues.close()
+	}
 }
 
 // tell reports progress until stop is called.

@@ -56,6 +56,7 @@ func TestAnswers(t *testing.T) {
 	for sent, want := range map[string]answer{
 		"+OK\r\n": {text: "OK"}, ":-12\r\n": {text: "-12"}, "$-1\r\n": {null: true}, "$0\r\n\r\n": {}, "$5\r\na\r\nb\n\r\n": {text: "a\r\nb\n"},
 		"*0\r\n": {}, "*4\r\n$1\r\nf\r\n$1\r\n7\r\n+g\r\n:8\r\n": {text: "f 7 g 8"}, "*3\r\n$-1\r\n$0\r\n\r\n$3\r\na b\r\n": {text: `(nil) "" "a\x20b"`},
+		"*-1\r\n": {null: true}, "*1\r\n*2\r\n$1\r\ns\r\n*2\r\n*2\r\n$3\r\n1-0\r\n*2\r\n$1\r\ne\r\n$1\r\nx\r\n*0\r\n": {text: "s 1-0 e x"},
 	} {
 		got, err := scripted(t, sent).do(t.Context(), 0, "GET", "k")
 		require.NoError(t, err, "%q", sent)
@@ -78,7 +79,7 @@ func TestARefusalDidNothing(t *testing.T) {
 
 // TestWhatHasNoAnswerIsUnknown, and the next command has a new connection.
 func TestWhatHasNoAnswerIsUnknown(t *testing.T) {
-	for _, broken := range []string{"hang up", "$5\r\nab", "*1\r\n*0\r\n", "*1\r\n-ERR a\r\n", "*1001\r\n", "*-1\r\n", "%1\r\n+a\r\n+b\r\n", "HTTP/1.1 400\r\n", "\r\n", ":x\r\n", "$99999999\r\n", "$1\r\nabc\r\n", "+a\n", "-" + strings.Repeat("x", longestLine)} {
+	for _, broken := range []string{"hang up", "$5\r\nab", "*1\r\n*-1\r\n", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", "*1\r\n-ERR a\r\n", "*1001\r\n", "*-2\r\n", "%1\r\n+a\r\n+b\r\n", "HTTP/1.1 400\r\n", "\r\n", ":x\r\n", "$99999999\r\n", "$1\r\nabc\r\n", "+a\n", "-" + strings.Repeat("x", longestLine)} {
 		s := scripted(t, broken, "+OK\r\n")
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // for what never ends
 		_, err := s.do(ctx, 0, "SET", "k", 1)

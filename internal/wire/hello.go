@@ -2,7 +2,7 @@ package wire
 
 // ProtocolVersion is the version of the peer protocol. Peers with different ones
 // do not talk to each other.
-const ProtocolVersion = 6
+const ProtocolVersion = 7
 
 // Role says what kind of process a peer is.
 type Role string

@@ -33,6 +33,8 @@ const (
 	deltaPatch = record.PatchTag
 	// deltaElements: elements of a list that others take the place of; see cuts.appendDelta.
 	deltaElements = 5
+	// deltaStream: elements of a stream that are set, removed, or cut out; see streamEdit.
+	deltaStream = 11
 )
 
 func encodeExpiry(at int64) []byte {

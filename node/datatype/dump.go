@@ -67,6 +67,8 @@ func dump(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, r
 	}
 	d, ok := dumps[st.Type]
 	switch {
+	case st.Type == record.Stream:
+		return dumpStream(dst, st)
 	case !ok:
 		return refuse(dst, errNoDump)
 	case st.Size() > maxReply:

@@ -163,7 +163,7 @@ func TestRestoreIsBounded(t *testing.T) {
 	req.MaxValue = 999
 	reply, _, _ = execute(t, record.State{}, req, testNow)
 	require.Equal(t, byte('-'), reply[0])
-	reply, _, _ = execute(t, record.State{}, request("RESTORE", "k", "0", string(rdb.Seal([]byte("\x0f\x01")))), testNow)
+	reply, _, _ = execute(t, record.State{}, request("RESTORE", "k", "0", string(rdb.Seal([]byte("\x07\x01")))), testNow)
 	require.Equal(t, "-"+errNoRestore+"\r\n", reply)
 }
 

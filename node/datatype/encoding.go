@@ -62,6 +62,8 @@ func encodingOf(st record.State) string {
 			return "listpack"
 		}
 		return "skiplist"
+	case record.Stream:
+		return "stream"
 	}
 	return "unknown"
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 )
@@ -25,6 +26,10 @@ type Keyspace struct {
 
 	missing  [][]byte
 	guessing bool
+
+	told    *notify.List // the events of the commands, nil if nobody wants any
+	expired []bool       // which keys had expired, and is to be told,
+	lapsed  []int        // and of which this command has
 
 	bytes []byte // backs short values that commands have set
 	room  keyspaceRoom
@@ -76,6 +81,42 @@ func (k *Keyspace) index() {
 	}
 }
 
+// Tell has the events of all commands added to a list from now on. expired says of each key whether what it held has expired, which is told when a command looks at it.
+func (k *Keyspace) Tell(events *notify.List, expired []bool) {
+	k.told, k.expired = events, expired
+}
+
+// TellRest tells of the keys that have expired and that no command has looked at: they are deleted, too.
+func (k *Keyspace) TellRest() {
+	for at := range k.expired {
+		k.lapse(at)
+	}
+}
+
+// Untell takes back all events: nothing of what the commands have done is to be. The keys that expired says have expired all the same.
+func (k *Keyspace) Untell(expired []bool) {
+	k.told.Cut(0)
+	k.expired = expired
+}
+
+// lapse tells that a key has expired, if it has and nobody has been told.
+func (k *Keyspace) lapse(at int) {
+	if at < len(k.expired) && k.expired[at] {
+		k.expired[at] = false
+		k.lapsed = append(k.lapsed, at)
+		k.told.Add(notify.Expired, "expired", k.keys[at])
+	}
+}
+
+// untell takes back what a command has told that is undone, but for keys that have expired, which they have. What one that is refused before it changed anything has told is true: it has looked
+// for keys.
+func (k *Keyspace) untell(from int) {
+	k.told.Cut(from)
+	for _, at := range k.lapsed {
+		k.told.Add(notify.Expired, "expired", k.keys[at])
+	}
+}
+
 // Execute executes a command, of one key or of several, as the client wrote it, and appends its reply to dst. A command that is refused (the reply is an error) changes
 // nothing. req and its arguments are borrowed for the call, and what the keyspace keeps is not in dst; but of a request that is Owned it keeps long arguments. It panics
 // as the function Execute does, after which the keyspace is of no use.
@@ -87,8 +128,11 @@ func (k *Keyspace) Execute(dst []byte, req *command.Request) []byte {
 		return resp.AppendError(dst, errArity(req))
 	}
 	k.request = *req
-	own, start := &k.request, len(dst)
-	k.undo, k.tooLong, k.foreign = k.undo[:0], false, false
+	own, start, told := &k.request, len(dst), k.told.Len()
+	k.undo, k.tooLong, k.foreign, k.lapsed = k.undo[:0], false, false, k.lapsed[:0]
+	if k.told != nil {
+		own.Events = k.told.Wanted
+	}
 	if run := severalOf(req.Op); run != nil {
 		k.lendTo(own)
 		dst = run(k, dst, own)
@@ -107,6 +151,9 @@ func (k *Keyspace) Execute(dst []byte, req *command.Request) []byte {
 	}
 	for i := len(k.undo) - 1; i >= 0; i-- {
 		k.held[k.undo[i].at] = k.undo[i].holding
+	}
+	if problem != "" || len(k.undo) > 0 {
+		k.untell(told)
 	}
 	if problem != "" {
 		dst = resp.AppendError(dst[:start], problem)
@@ -160,7 +207,11 @@ func (k *Keyspace) on(dst []byte, req *command.Request) []byte {
 		return dst
 	}
 	k.lendTo(req)
+	before, start := Look(k.held[at].state, req), len(dst)
 	dst, effect := Execute(dst, k.held[at].state, req, k.now)
+	if k.told != nil {
+		before.Tell(k.told, req, dst[start:], &effect)
+	}
 	if effect.Kind != record.Unchanged {
 		k.put(at, k.keep(effect.Whole()), req)
 	}
@@ -187,6 +238,7 @@ func (k *Keyspace) lendTo(req *command.Request) {
 // find returns where a key is. If it is nowhere the command is refused.
 func (k *Keyspace) find(key []byte) (at int, ok bool) {
 	if at, ok = k.at(key); ok {
+		k.lapse(at)
 		return at, true
 	}
 	if k.guessing {
@@ -268,6 +320,30 @@ func (k *Keyspace) put(at int, st record.State, req *command.Request) {
 	}
 	k.undo = append(k.undo, undone{at, k.held[at]})
 	k.held[at] = holding{st, true}
+}
+
+// read is get for a command that reads: it is an event if the key is not there.
+func (k *Keyspace) read(key []byte) record.State {
+	st := k.get(key)
+	if !st.Live() {
+		k.told.Add(notify.Missed, "keymiss", key)
+	}
+	return st
+}
+
+// store is set for a command that stores what it has computed, which is told as an event of a class, or that the key is gone.
+func (k *Keyspace) store(key []byte, st record.State, req *command.Request, class notify.Class, event string) {
+	was := k.get(key).Live()
+	k.set(key, st, req)
+	switch {
+	case st.Live() && !was:
+		k.told.Add(notify.New, "new", key)
+		fallthrough
+	case st.Live():
+		k.told.Add(class, event, key)
+	case was:
+		k.told.Add(notify.Generic, "del", key)
+	}
 }
 
 // object serves OBJECT subcommand key.

@@ -104,8 +104,11 @@ func problemOf(err error) string {
 
 // restored returns the state with the value of a payload.
 func restored(value rdb.Value, req *command.Request, now int64) (st record.State, problem string) {
-	if value.Kind == rdb.String {
+	switch value.Kind {
+	case rdb.String:
 		return restoredString(value, req)
+	case rdb.Stream:
+		return restoredStream(value, req)
 	}
 	for _, d := range dumps {
 		if d.kind == value.Kind {

@@ -32,6 +32,15 @@ var several = [...]severalHandler{
 	command.OpLMPop:     popFirst,
 	command.OpZMPop:     popFirst,
 
+	command.OpBLPop:      popFirstWaiting,
+	command.OpBRPop:      popFirstWaiting,
+	command.OpBZPopMin:   popFirstWaiting,
+	command.OpBZPopMax:   popFirstWaiting,
+	command.OpBLMove:     unblocked,
+	command.OpBRPopLPush: unblocked,
+	command.OpBLMPop:     unblocked,
+	command.OpBZMPop:     unblocked,
+
 	command.OpSInter:      combineAll,
 	command.OpSUnion:      combineAll,
 	command.OpSDiff:       combineAll,
@@ -53,6 +62,11 @@ var several = [...]severalHandler{
 	command.OpGeoRadiusByMember: geoStore,
 	command.OpSort:              sortMay,
 	command.OpSortRO:            sortMay,
+
+	command.OpXRead:      readOnce,
+	command.OpXReadGroup: readOnce,
+	command.OpXGroup:     keyFirst,
+	command.OpXInfo:      keyFirst,
 
 	command.OpBitOp:   bitOp,
 	command.OpPFCount: pfCountAll,

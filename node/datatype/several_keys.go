@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 )
@@ -31,11 +32,23 @@ func renamed(k *Keyspace, dst []byte, req *command.Request, onlyNew bool) []byte
 	case !same:
 		k.set(to, another(st), req)
 		k.set(from, record.State{}, req)
+		k.tellMoved(req, from, to)
 	}
 	if onlyNew {
 		return appendBool(dst, true)
 	}
 	return append(dst, resp.OK...)
+}
+
+// tellMoved tells that a key has the state of another one, which is gone. As in Redis what was there before counts as deleted, and so the key is new.
+func (k *Keyspace) tellMoved(req *command.Request, from, to []byte) {
+	away, there := "rename_from", "rename_to"
+	if req.Op == command.OpMoveKey {
+		away, there = "move_from", "move_to"
+	}
+	k.told.Add(notify.New, "new", to)
+	k.told.Add(notify.Generic, away, from)
+	k.told.Add(notify.Generic, there, to)
 }
 
 // copyKey serves COPY source destination [DB number] [REPLACE], where the keys are named already as their databases keep them. The expiry is copied, too.
@@ -58,11 +71,13 @@ func copyKey(k *Keyspace, dst []byte, req *command.Request) []byte {
 	if bytes.Equal(from, to) {
 		return resp.AppendError(dst, errSameKey)
 	}
-	st := k.get(from)
+	st := k.read(from)
 	if there := k.get(to); !st.Live() || there.Live() && !replace {
 		return appendBool(dst, false)
 	}
 	k.set(to, another(st), req)
+	k.told.Add(notify.New, "new", to)
+	k.told.Add(notify.Generic, "copy_to", to)
 	return appendBool(dst, true)
 }
 

@@ -72,10 +72,13 @@ func moveElement(k *Keyspace, dst []byte, req *command.Request, left, toLeft boo
 	if toLeft {
 		push = command.OpLPush
 	}
+	told := k.told.Len()
 	problem := k.do(req, pop, req.Args[0], from)
+	popped := k.told.Len()
 	if problem == nil {
 		problem = k.do(req, push, req.Args[0], to, element)
 	}
+	k.told.Swap(told, popped) // Redis tells of the push first
 	if problem != nil {
 		return append(dst, problem...)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/algebra"
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/node/datatype/parts"
@@ -46,7 +47,11 @@ func combineAll(k *Keyspace, dst []byte, req *command.Request) []byte {
 			}
 		})
 	}
-	k.set(sets.Into, st, req)
+	class := notify.SortedSet
+	if sets.Sets() {
+		class = notify.Set
+	}
+	k.store(sets.Into, st, req, class, command.ByOp(req.Op).Name)
 	return resp.AppendInt(dst, int64(n))
 }
 
@@ -55,9 +60,9 @@ func (k *Keyspace) collections(sets *algebra.Command) (of []algebra.Collection, 
 	read := make(map[string]algebra.Collection, len(sets.Keys))
 	weight := 0
 	for _, key := range sets.Keys {
+		st := k.read(key)
 		c, there := read[string(key)]
 		if !there {
-			st := k.get(key)
 			switch {
 			case !st.Live():
 			case st.Type == record.Set:

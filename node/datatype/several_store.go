@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/node/datatype/parts"
@@ -18,7 +19,10 @@ func zRangeStore(k *Keyspace, dst []byte, req *command.Request) []byte {
 	if problem == "" {
 		problem = o.parseEnds(req.Args[3], req.Args[4])
 	}
-	st := k.get(req.Args[2])
+	var st record.State
+	if problem == "" {
+		st = k.read(req.Args[2])
+	}
 	if problem == "" && holdsOther(st, record.SortedSet) {
 		problem = errWrongType
 	}
@@ -31,7 +35,7 @@ func zRangeStore(k *Keyspace, dst []byte, req *command.Request) []byte {
 	if from < to {
 		found = newZset(to-from, z.span(from, to, false))
 	}
-	k.set(req.Args[1], found, req)
+	k.store(req.Args[1], found, req, notify.SortedSet, "zrangestore")
 	return resp.AppendInt(dst, int64(max(to-from, 0)))
 }
 
@@ -41,7 +45,7 @@ func geoStore(k *Keyspace, dst []byte, req *command.Request) []byte {
 	if req.Op == command.OpGeoSearchStore {
 		key = req.Args[2]
 	}
-	g, found, problem := geoFind(k.get(key), req)
+	g, found, problem := geoFind(k.read(key), req)
 	switch {
 	case problem != "":
 		return resp.AppendError(dst, problem)
@@ -61,13 +65,17 @@ func geoStore(k *Keyspace, dst []byte, req *command.Request) []byte {
 	if len(list) > 0 {
 		st = newZset(len(list), slices.Values(list))
 	}
-	k.set(g.into, st, req)
+	event := "georadiusstore"
+	if req.Op == command.OpGeoSearchStore {
+		event = "geosearchstore"
+	}
+	k.store(g.into, st, req, notify.SortedSet, event)
 	return resp.AppendInt(dst, int64(len(list)))
 }
 
 // store stores a list of what SORT finds.
 func (s *sorting) store(k *Keyspace, dst []byte, req *command.Request) []byte {
-	st := k.get(req.Args[1])
+	st := k.read(req.Args[1])
 	if s.asTheyAre && st.Type == record.Set { // so that it is the same on whichever server it is done
 		s.asTheyAre, s.alpha, s.by = false, true, nil
 	}
@@ -77,7 +85,9 @@ func (s *sorting) store(k *Keyspace, dst []byte, req *command.Request) []byte {
 	}
 	from, to := s.ranks(n)
 	gets := s.wanted()
+	told := k.told.Len()
 	list := func(yield func([]byte) bool) {
+		k.told.Cut(told) // it is gone through twice, and what is not found is told once
 		rank := -1
 		for element := range elements {
 			if rank++; rank >= to {
@@ -98,7 +108,7 @@ func (s *sorting) store(k *Keyspace, dst []byte, req *command.Request) []byte {
 	if problem != "" {
 		return resp.AppendError(dst, problem)
 	}
-	k.set(s.into, sorted, req)
+	k.store(s.into, sorted, req, notify.Lists, "sortstore")
 	return resp.AppendInt(dst, int64(count))
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/hyperloglog"
 	"github.com/quolldb/quoll/internal/lcs"
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 )
@@ -15,7 +16,7 @@ import (
 func (k *Keyspace) strings(keys [][]byte) (values [][]byte, ok bool) {
 	values = make([][]byte, len(keys))
 	for i, key := range keys {
-		st := k.get(key)
+		st := k.read(key)
 		if holdsOther(st, record.String) {
 			return nil, false
 		}
@@ -69,7 +70,7 @@ func bitOp(k *Keyspace, dst []byte, req *command.Request) []byte {
 		}
 		st = record.State{Type: record.String, Value: result}
 	}
-	k.set(req.Args[2], st, req)
+	k.store(req.Args[2], st, req, notify.String, "set")
 	return resp.AppendInt(dst, int64(size))
 }
 
@@ -93,7 +94,7 @@ func combine(value, with []byte, of func(a, b uint64) uint64) {
 func (k *Keyspace) registers(keys [][]byte) (all *hyperloglog.Registers, dense bool, problem string) {
 	all = new(hyperloglog.Registers)
 	for _, key := range keys {
-		st := k.get(key)
+		st := k.read(key)
 		if !st.Live() {
 			continue
 		}
@@ -135,6 +136,6 @@ func pfMergeAll(k *Keyspace, dst []byte, req *command.Request) []byte {
 	if err != nil {
 		return resp.AppendError(dst, errCorruptSketch)
 	}
-	k.set(req.Args[1], stringOf(st, buffer.Clone(next)), req)
+	k.store(req.Args[1], stringOf(st, buffer.Clone(next)), req, notify.String, "pfadd")
 	return append(dst, resp.OK...)
 }

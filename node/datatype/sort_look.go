@@ -33,7 +33,7 @@ func (k *Keyspace) lookup(id database.ID) func(pattern, element []byte) (value [
 	k.Guess()
 	return func(pattern, element []byte) (value []byte, found bool) {
 		key, field := command.SortedBy(pattern, element)
-		st := k.get(id.Key(key))
+		st := k.read(id.Key(key))
 		switch {
 		case field == nil && st.Live() && st.Type == record.String:
 			text := textIn(st)
@@ -59,7 +59,7 @@ func sortMay(k *Keyspace, dst []byte, req *command.Request) []byte {
 	if s.into != nil {
 		return s.store(k, dst, req)
 	}
-	dst, _ = s.answer(dst, k.get(req.Args[1]), req.RESP3)
+	dst, _ = s.answer(dst, k.read(req.Args[1]), req.RESP3)
 	return dst
 }
 

@@ -34,6 +34,7 @@ var types = [...]*verbs{
 	record.List:      &listVerbs,
 	record.Set:       &setVerbs,
 	record.SortedSet: &zsetVerbs,
+	record.Stream:    &streamVerbs,
 }
 
 // verbsOf returns the verbs of a type, nil if there is no such type here.

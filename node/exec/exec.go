@@ -24,6 +24,8 @@ type Options struct {
 	// ManyRequests is how many bytes may wait for peers: 32 MiB. Connections take what is under way on top of it.
 	ManyRequests int
 	Metrics      *metrics.Node
+	// Clients is how many clients subscribe to a channel, if scripts can publish.
+	Clients func(shard bool, channel []byte) uint64
 	// Logger gets what scripts log. It may be nil.
 	Logger *slog.Logger
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/datatype"
@@ -37,6 +38,11 @@ func (e *Executor) read(c *replica.Conn, s *Session, op *protocol.Op, v *replica
 	e.opt.Metrics.Reads.Inc()
 	now := c.Round().Now()
 	if rec.State.Live() && rec.State.Expired(now) { // only the home may say nil, after a write (R12)
+		result.Status = protocol.StatusAskHome
+		c.Round().Result(c, &result)
+		return
+	}
+	if !rec.State.Live() && e.host.Wanted()&notify.Missed != 0 && datatype.Misses(&op.Req) { // which the home tells, once
 		result.Status = protocol.StatusAskHome
 		c.Round().Result(c, &result)
 		return

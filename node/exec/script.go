@@ -33,6 +33,9 @@ type scriptRun struct {
 	number   int    // of the database that commands are executed in: the client's, until SELECT
 	readOnly bool   // it may not write
 	dropped  string // why nothing of the batch may be done
+	messages *messages
+	calls    *command.CallList // takes what is called, and may be nil
+	at       int               // which of the batch's commands this is
 
 	request command.Request // of the call that is being executed
 	reply   []byte          // of the last call
@@ -111,10 +114,19 @@ func (r *scriptRun) call(args [][]byte, resp3 bool) []byte {
 		return resp.AppendError(nil, "ERR '"+strings.ToUpper(cmd.Name)+"' is not supported yet by Quoll")
 	case cmd.Route == command.RouteCluster:
 		return resp.AppendError(nil, "ERR '"+strings.ToUpper(cmd.Name)+"' is of all slots, and Quoll executes scripts in one")
-	case cmd.Writes() && r.readOnly:
+	case r.readOnly && (cmd.Writes() || writesCalled(cmd.Called(args))):
 		return resp.AppendError(nil, "ERR Write commands are not allowed from read-only scripts.")
-	case cmd.Route == command.RouteProxy && cmd.Op != command.OpObject:
-		return r.local(cmd, args)
+	case cmd.Route == command.RouteProxy && cmd.Op != command.OpObject && cmd.Op != command.OpXGroup && cmd.Op != command.OpXInfo:
+		reply := r.local(cmd, args)
+		if reply == nil {
+			return resp.AppendError(nil, "ERR '"+strings.ToUpper(cmd.Name)+"' is of a connection, and cannot be in a script of Quoll")
+		}
+		r.show(cmd, args) // after a SELECT
+		return reply
+	}
+	r.show(cmd, args)
+	if read, ok := command.StreamReadOf(args); ok && cmd.Flags&command.FlagBlocking != 0 && read.Block() != nil {
+		return resp.AppendError(nil, "ERR "+string(args[0])+" command is not allowed with BLOCK option from scripts")
 	}
 	if called := cmd.Called(args); called != nil {
 		var problem string
@@ -127,14 +139,29 @@ func (r *scriptRun) call(args [][]byte, resp3 bool) []byte {
 	return r.reply
 }
 
+// show keeps a call for those who monitor. As in Redis they do not see what is for administrators.
+func (r *scriptRun) show(cmd *command.Command, args [][]byte) {
+	if r.calls == nil {
+		return
+	}
+	if called := cmd.Called(args); called != nil && called.Flags&(command.FlagSkipMonitor|command.FlagAdmin) == 0 {
+		r.calls.Add(r.at, r.number, args)
+	}
+}
+
+// writesCalled reports whether a subcommand, if there is one, writes.
+func writesCalled(sub *command.Command) bool { return sub != nil && sub.Writes() }
+
 // notInScripts reports whether a command has a subcommand that scripts may not call.
 func notInScripts(sub *command.Command) bool {
 	return sub != nil && sub.Flags&command.FlagNoScript != 0
 }
 
-// local answers commands that are on no key.
+// local answers commands that are on no key. It returns nil for what cannot be in a script.
 func (r *scriptRun) local(cmd *command.Command, args [][]byte) []byte {
 	switch cmd.Op {
+	case command.OpPublish, command.OpSPublish:
+		return r.publish(cmd, args)
 	case command.OpPing:
 		if len(args) == 2 {
 			return resp.AppendBulk(nil, args[1])
@@ -154,7 +181,7 @@ func (r *scriptRun) local(cmd *command.Command, args [][]byte) []byte {
 		r.number = number
 		return []byte(resp.OK)
 	}
-	return resp.AppendError(nil, "ERR '"+strings.ToUpper(cmd.Name)+"' is of a connection, and cannot be in a script of Quoll")
+	return nil
 }
 
 // log writes a line of redis.log.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/database"
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/node/datatype"
@@ -40,7 +41,12 @@ type batch struct {
 	*command.Batch
 	keys  [][]byte
 	resp3 bool
-	room  [4]record.State // what states begin with
+	// events are the classes of those that are to be told.
+	events notify.Class
+	room   [4]record.State // what states begin with
+
+	messages messages          // of this run
+	calls    *command.CallList // of this run, nil unless the batch is Shown
 }
 
 // prepareBatch makes a batch ready for a home. It returns whether that only reads, and whether it may need more room. An error is one of the request, as its reply says it.
@@ -70,7 +76,7 @@ func (e *Executor) prepareBatch(r *register.Request) (reads, grows bool, err err
 		grows = grows || c.Flags&command.FlagDenyOOM != 0
 		alone = alone || c.Op == command.OpWatched
 	}
-	r.Together(keys, (&batch{exec: e, Batch: parsed, keys: keys, resp3: cmd.RESP3}).run)
+	r.Together(keys, (&batch{exec: e, Batch: parsed, keys: keys, resp3: cmd.RESP3, events: cmd.Events}).run)
 	if alone {
 		r.Alone()
 	}
@@ -79,6 +85,18 @@ func (e *Executor) prepareBatch(r *register.Request) (reads, grows bool, err err
 
 // run is the register.Run of a batch.
 func (b *batch) run(dst []byte, held []record.Record, now int64) (reply []byte, effects []record.Effect, err error) {
+	if b.events == 0 {
+		return b.runTelling(dst, held, now, nil)
+	}
+	start, told := len(dst), notify.List{Wanted: b.events}
+	if reply, effects, err = b.runTelling(dst, held, now, &told); err != nil {
+		return reply, effects, err
+	}
+	return told.Before(reply, start), effects, nil
+}
+
+// runTelling is run, and adds the events to a list, which may be nil.
+func (b *batch) runTelling(dst []byte, held []record.Record, now int64, told *notify.List) (reply []byte, effects []record.Effect, err error) {
 	defer record.Catch(&err)
 	if placed := b.exec.host.View().Placements; slices.ContainsFunc(b.keys, func(key []byte) bool { return !placed.Admits(key) }) {
 		return resp.AppendError(dst, command.ErrClosed), make([]record.Effect, len(held)), nil
@@ -91,11 +109,20 @@ func (b *batch) run(dst []byte, held []record.Record, now int64) (reply []byte, 
 		}
 	}
 	keys, start := datatype.NewKeyspace(b.keys, states, now, b.exec.lend), len(dst)
+	if told != nil {
+		keys.Tell(told, expired(held))
+		defer keys.TellRest()
+	}
 	if !b.unchanged(keys, held) {
 		return resp.AppendNullArray(dst, b.resp3), make([]record.Effect, len(held)), nil
 	}
+	b.messages, b.calls = messages{}, nil
+	if b.Shown {
+		b.calls = new(command.CallList)
+	}
 	dst, problem := b.execute(dst, keys, held, now)
 	if missing := keys.Missing(); problem == "" && len(missing) > 0 { // only scripts ask for what they have not named
+		keys.Untell(expired(held))
 		return command.AppendMissingKeys(dst[:start], missing), make([]record.Effect, len(held)), nil
 	}
 	size := 0
@@ -107,9 +134,32 @@ func (b *batch) run(dst []byte, held []record.Record, now int64) (reply []byte, 
 		problem = tooMuch("write", size, MaxBatch)
 	}
 	if problem != "" {
+		keys.Untell(expired(held))
 		return resp.AppendError(dst[:start], problem), make([]record.Effect, len(held)), nil
 	}
-	return dst, effects, nil
+	if len(b.messages.list) > 0 {
+		if n := len(dst) - start + b.messages.bytes; n > MaxBatchReply {
+			keys.Untell(expired(held))
+			return resp.AppendError(dst[:start], tooMuch("reply and publish", n, MaxBatchReply)), make([]record.Effect, len(held)), nil
+		}
+		dst = append(dst[:start], append(command.AppendPublished(nil, b.messages.list), dst[start:]...)...)
+	}
+	return b.calls.Before(dst, start), effects, nil
+}
+
+// expired says of what is held whether it has expired: there is no value then, but when that was.
+func expired(held []record.Record) []bool {
+	are := make([]bool, len(held))
+	for i := range held {
+		are[i] = !held[i].State.Live() && held[i].State.ExpireAt != 0
+	}
+	return are
+}
+
+// script is the run of the script, or of the function, that one of the commands names.
+func (b *batch) script(at int, keys *datatype.Keyspace, now int64) scriptRun {
+	c := &b.Commands[at]
+	return scriptRun{exec: b.exec, keys: keys, command: c, now: now, number: int(c.Database), messages: &b.messages, calls: b.calls, at: at}
 }
 
 // execute executes the commands one after the other, and appends the reply. The problem is why nothing of them may be done.
@@ -123,12 +173,12 @@ func (b *batch) execute(dst []byte, keys *datatype.Keyspace, held []record.Recor
 		case command.OpWatched:
 			dst = resp.AppendBulk(dst, appendSeen(nil, &held[keys.Index(c.Args[1])]))
 		case command.OpEval, command.OpEvalRO, command.OpEvalSHA, command.OpEvalSHARO:
-			run := scriptRun{exec: b.exec, keys: keys, command: c, now: now, number: int(c.Database)}
+			run := b.script(i, keys, now)
 			if dst = run.append(dst); run.dropped != "" {
 				return dst, run.dropped
 			}
 		case command.OpCall, command.OpCallRO, command.OpFCall, command.OpFCallRO:
-			run := scriptRun{exec: b.exec, keys: keys, command: c, now: now, number: int(c.Database)}
+			run := b.script(i, keys, now)
 			if dst = run.appendCall(dst); run.dropped != "" {
 				return dst, run.dropped
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/replica"
@@ -33,8 +34,10 @@ func (e *Executor) execute(c *replica.Conn, s *Session, i int) {
 	}
 	var r *register.Request // a batch is copied first, for what it needs are parts of it
 	var reads, grows bool
+	events := e.host.Wanted()
 	if op.Req.Op == command.OpBatch {
 		r = s.take(i, c)
+		r.Tell(events)
 		if reads, grows, err = e.prepareBatch(r); err != nil {
 			c.Round().Result(c, &protocol.Result{ID: op.ID, Status: protocol.StatusDone, Reply: resp.AppendError(nil, err.Error())})
 			return
@@ -53,6 +56,9 @@ func (e *Executor) execute(c *replica.Conn, s *Session, i int) {
 	}
 	if r == nil {
 		r = s.take(i, c)
+		if events != 0 {
+			r.Tell(events)
+		}
 	}
 	st.Give(op.Slot, sl, r, op.Except)
 }
@@ -61,5 +67,6 @@ func (e *Executor) execute(c *replica.Conn, s *Session, i int) {
 func (s *Session) take(i int, c *replica.Conn) *register.Request {
 	r := s.requests[i].Set(&s.ops[i].Req, c, s.ops[i].ID, c.Round().Mono())
 	s.requests[i] = nil
+	r.Command().Versioned, r.Command().Version = s.ops[i].Req.Versioned, record.Version{}
 	return r
 }

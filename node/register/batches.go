@@ -30,7 +30,7 @@ func (r *Request) Together(keys [][]byte, run Run) {
 	r.key, r.keys, r.run, r.blind = BatchKey, keys, run, false
 }
 
-// Alone has a batch be told the version of each of its keys: of those that are written together with others it would get none.
+// Alone has a batch be told the version that each of its keys has, to compare with later: of one that its group has written it would get one above all, so it waits for that.
 func (r *Request) Alone() { r.alone = true }
 
 // stage says how far a home is with the record of batches.

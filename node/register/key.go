@@ -155,6 +155,7 @@ func (h *Home) evaluate(ks *keyState, r *Request, state record.State) {
 		state, expired = record.State{}, true
 	}
 	start := len(r.replies)
+	r.cmd.Expired = expired
 	replies, effect, err := h.env.Execute(r.replies, state, &r.cmd, now)
 	if err != nil { // what cannot be read ends the home, as when a record cannot be
 		ks.queue = append(ks.queue, r)
@@ -299,18 +300,33 @@ func (h *Home) confirmed(round uint64) bool {
 // settle answers every waiter of a key whose conditions hold (R8, R9), and
 // forgets the key when nothing is left.
 func (h *Home) settle(ks *keyState) {
-	rest := ks.waiting[:0]
-	for _, w := range ks.waiting {
-		if (w.needSeq == 0 || h.holds(ks, w.needSeq)) && (w.needRound == 0 || h.confirmed(w.needRound)) {
+	h.answerHeld(ks)
+	if h.droppable(ks) && !h.lingers(ks) {
+		h.forget(ks)
+	}
+}
+
+// answerHeld answers the waiters whose conditions hold, in their order. It does not look behind one whose seq no quorum holds: seqs grow, so nobody behind it needs less. Of
+// a key that many want to change at once hundreds wait, and each reply would go through them all.
+func (h *Home) answerHeld(ks *keyState) {
+	all, looked := ks.waiting, 0
+	rest := all[:0] // of those that were looked at
+	for ; looked < len(all) && (all[looked].needSeq == 0 || h.holds(ks, all[looked].needSeq)); looked++ {
+		if w := all[looked]; w.needRound == 0 || h.confirmed(w.needRound) {
 			h.finish(w)
 		} else {
 			rest = append(rest, w)
 		}
 	}
-	clear(ks.waiting[len(rest):])
-	ks.waiting = rest
-	if h.droppable(ks) && !h.lingers(ks) {
-		h.forget(ks)
+	switch {
+	case len(rest) == looked: // nobody was answered
+	case len(rest) == 0 && looked < len(all):
+		clear(all[:looked])
+		ks.waiting = all[looked:]
+	default:
+		rest = append(rest, all[looked:]...)
+		clear(all[len(rest):])
+		ks.waiting = rest
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/prefetch"
 	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
@@ -134,6 +135,7 @@ func (r *Request) Set(cmd *command.Request, origin any, originID uint64, born in
 	}
 	r.buf = buf
 	r.cmd.Op, r.cmd.RESP3, r.cmd.Args, r.cmd.Owned = cmd.Op, cmd.RESP3, args, true
+	r.cmd.Events, r.cmd.Expired = 0, false
 	r.clear = cmd.Op == command.OpClear
 	r.key, r.blind = nil, false
 	if !r.clear && len(args) > 1 {
@@ -141,6 +143,15 @@ func (r *Request) Set(cmd *command.Request, origin any, originID uint64, born in
 	}
 	return r
 }
+
+// Tell has the events of the command told, of some classes. Some of them are only known to who looks at what is there before, even if the command need not.
+func (r *Request) Tell(events notify.Class) {
+	r.cmd.Events = events
+	r.blind = r.blind && events&(notify.New|notify.Expired) == 0
+}
+
+// Tells reports whether events of the command are to be told.
+func (r *Request) Tells() bool { return r.cmd.Events != 0 }
 
 // argSize is what an argument takes beside its bytes. There may be a million empty ones.
 const argSize = 24

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/node/register"
 )
@@ -25,6 +26,7 @@ func (s *Stripe) step(number uint16, sl *Slot, what register.Happening) {
 		in.Happening, in.Err = register.Persisted, s.Persist(&ready.Write)
 		sl.home.Step(in, ready)
 	}
+	s.noteVersions()
 	s.touched(number, sl)
 }
 
@@ -34,6 +36,32 @@ func (s *Stripe) persist(sl *Slot, w *register.Write) error {
 		return nil
 	}
 	return sl.acceptor.Persisted(w, s.Persist(w))
+}
+
+// tell tells of the events of what has been answered since the last time, which precede the replies (withEvents), and cuts them off. The stripes of the homes are locked: so the events of a
+// key are told in the order in which they happened.
+func (r *Round) tell() {
+	for ; r.told < len(r.ready.Answers); r.told++ {
+		a := &r.ready.Answers[r.told]
+		if a.Outcome != register.Done || !a.Request.Tells() || r.refuses(a) {
+			continue
+		}
+		events, reply := notify.Cut(a.Reply)
+		if a.Reply = reply; len(events) > 0 {
+			r.host.opt.Events.Tell(events)
+		}
+	}
+}
+
+// refuses refuses what a request has read, if too much waits to be sent to whoever has asked, and reports whether it does: a read had no effect, it can be asked for later.
+func (r *Round) refuses(a *register.Answered) bool {
+	origin, ok := a.Request.Origin.(*Conn)
+	if !ok || a.Request.Attempted() || origin.Queued()+r.Queued(origin) <= MaxReplies {
+		return false
+	}
+	r.host.opt.Metrics.RefusedBusy.Inc()
+	a.Answer = register.Answer{Outcome: register.NotDone, Reason: register.Overloaded}
+	return true
 }
 
 // act does what the steps of homes have made ready: the round gathers what is to be sent. No stripe need be locked.
@@ -64,6 +92,7 @@ func (r *Round) act() {
 		r.host.opt.Metrics.Events[e].Inc()
 	}
 	ready.Sent()
+	r.told = 0
 }
 
 // reply answers a request.
@@ -73,11 +102,14 @@ func (r *Round) reply(a *register.Answered) {
 	h.pending.Add(-int64(req.Size()))
 	switch origin := req.Origin.(type) {
 	case *Conn:
-		if a.Outcome == register.Done && !req.Attempted() && origin.Queued()+r.Queued(origin) > MaxReplies {
-			h.opt.Metrics.RefusedBusy.Inc()
-			a.Answer = register.Answer{Outcome: register.NotDone, Reason: register.Overloaded} // a read had no effect: it can be asked for later
+		if a.Outcome == register.Done && !req.Tells() { // else that was asked before it was told
+			r.refuses(a)
 		}
-		r.Result(origin, &protocol.Result{ID: req.OriginID, Status: protocol.Status(a.Outcome), Reason: a.Reason, Hint: a.Hint, Reply: a.Reply})
+		result := protocol.Result{ID: req.OriginID, Status: protocol.Status(a.Outcome), Reason: a.Reason, Hint: a.Hint, Reply: a.Reply}
+		if version := req.Command().Version; a.Outcome == register.Done && !version.IsZero() {
+			result.Status, result.Version = protocol.StatusWritten, version
+		}
+		r.Result(origin, &result)
 	case func(done bool): // an operation in the background
 		origin(a.Outcome == register.Done)
 	}

@@ -35,6 +35,7 @@ func (s *Stripe) Background(number uint16, op command.Op, key []byte, answered f
 		return
 	}
 	r := register.NewRequest(&command.Request{Op: op, Args: [][]byte{nil, key}}, answered, 0, s.round.in.Mono)
+	r.Tell(h.Wanted())
 	except := uint16(0)
 	leader := sl.home.Leader(s.round.in.Mono)
 	switch p := h.peers.Of(leader); {

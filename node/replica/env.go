@@ -1,7 +1,10 @@
 package replica
 
 import (
+	"bytes"
+
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/node/datatype"
@@ -59,6 +62,12 @@ func (s *Stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 	case command.OpClear:
 		return append(dst, resp.OK...), record.Effect{Kind: record.Replaced}, nil
 	case OpExpire:
+		start := len(dst)
+		if req.Expired {
+			l := notify.List{Wanted: req.Events}
+			l.Add(notify.Expired, "expired", req.Args[1])
+			dst = l.Before(dst, start)
+		}
 		return dst, executeExpire(st), nil
 	case OpRepair:
 		return dst, datatype.WriteAgain(st), nil
@@ -69,11 +78,34 @@ func (s *Stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 	defer record.Catch(&err)
 	start := len(dst)
 	s.host.Lend(req)
+	var before datatype.Before
+	if req.Events != 0 {
+		before = datatype.Look(st, req)
+	}
 	dst, effect = datatype.Execute(dst, st, req, now)
 	if size := effect.State.Size(); size > req.MaxValue && size > datatype.Longest(effect.State.Type, req) { // that it was given: what a command makes is bounded before it is made
-		return resp.AppendError(dst[:start], datatype.ErrTooLong), record.Effect{}, nil
+		dst, effect = resp.AppendError(dst[:start], datatype.ErrTooLong), record.Effect{}
+	}
+	if req.Events != 0 {
+		dst, effect = withEvents(dst, start, req, before, effect)
+	}
+	if req.Versioned {
+		s.awaitVersion(req, &effect)
 	}
 	return dst, effect, nil
+}
+
+// withEvents puts the events of a command before its reply: they are told when the reply is the answer, and so known to be true, by whoever cuts them off it (Round.tell).
+func withEvents(dst []byte, start int, req *command.Request, before datatype.Before, effect record.Effect) ([]byte, record.Effect) {
+	l := notify.List{Wanted: req.Events}
+	if before.Tell(&l, req, dst[start:], &effect); l.Len() == 0 {
+		return dst, effect
+	}
+	effect.State = effect.State.Keep() // what is borrowed may be behind the reply
+	if len(effect.Delta) <= record.CopiedValue {
+		effect.Delta = bytes.Clone(effect.Delta)
+	}
+	return l.Before(dst, start), effect
 }
 
 // Lend gives a request what is this node's: its bound, and what random choices are made of.

@@ -128,6 +128,9 @@ func (h *Host) UnlockGroup(g *Group) {
 	if p != nil {
 		h.StorageFailed(fmt.Errorf("panic in the replication protocol, please report it: %v", p))
 	}
+	if p == nil {
+		g.round.tell()
+	}
 	for _, i := range g.locked[:g.stripes] {
 		h.stripes[i].release()
 	}

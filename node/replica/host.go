@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/metrics"
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/peer"
 	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/watch"
 )
 
 // Options are what a Host works with.
@@ -31,6 +33,10 @@ type Options struct {
 	Random  *rand.Rand
 	Metrics *metrics.Node
 	Logger  *slog.Logger
+	// Events are told to whoever wants to hear of them, nil for nobody.
+	Events Events
+	// Watched are the keys that proxies want to hear of, nil for none.
+	Watched *watch.Table
 }
 
 // Node is what a Host needs of the node whose replicas it holds. Slots may be locked when it is called.
@@ -47,6 +53,22 @@ type Node interface {
 	Missed(missed []register.Missed)
 	// Later tells it that somebody knows a version of the ring that it does not know yet: a member, 0 for a proxy.
 	Later(member uint16, version uint64)
+}
+
+// Events are told when they have happened. Any goroutine may use it.
+type Events interface {
+	// Wanted are the classes of events that somebody wants to hear of.
+	Wanted() notify.Class
+	// Tell tells of events, as notify.Events goes through them. They are borrowed. Nobody is waited for.
+	Tell(events []byte)
+}
+
+// Wanted are the classes of events that somebody wants to hear of.
+func (h *Host) Wanted() notify.Class {
+	if h.opt.Events == nil {
+		return 0
+	}
+	return h.opt.Events.Wanted()
 }
 
 // Host holds this node's replicas of slots. Any goroutine may use it.
@@ -82,7 +104,8 @@ type Host struct {
 // New returns a Host, which votes for no slot until Enter.
 func New(node Node, opt Options) *Host {
 	opt.Random = cmp.Or(opt.Random, unpredictable)
-	h := &Host{opt: opt, node: node, engine: opt.Engine, store: store{opt.Engine}, peers: opt.Peers, unique: opt.Random.Uint64() >> 16}
+	h := &Host{opt: opt, node: node, engine: opt.Engine, store: store{Engine: opt.Engine}, peers: opt.Peers, unique: opt.Random.Uint64() >> 16}
+	h.store.watched = cmp.Or(opt.Watched, new(watch.Table))
 	h.Space.engine, h.Space.log = opt.Engine, opt.Logger
 	h.prefetcher, _ = opt.Engine.(prefetcher)
 	_, h.instant = opt.Engine.(engine.Instant)

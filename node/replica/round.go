@@ -23,6 +23,7 @@ type Round struct {
 	group   Group          // of the votes that homes handle together
 	done    func(error)    // r.committed, made once
 	waits   bool           // something waits for the commit
+	told    int            // of how many of the answers the events have been told
 }
 
 // resultSize is for what a result has beside its reply.
@@ -142,6 +143,7 @@ func (r *Round) Flush() {
 		r.recycle()
 		return
 	}
+	h.store.watched.Flush()
 	for i := range r.peers {
 		r.peers[i].flush()
 	}

@@ -23,6 +23,8 @@ type Stripe struct {
 
 	applier datatype.Applier // of what its replicas are sent
 
+	unversioned []unversioned // what was executed in the step that is being made
+
 	active uint64                      // the slots whose homes need ticks, slot k*stripes + i of stripe i as bit k,
 	busy   uint64                      // and those of them that lead and have been given something since the last tick
 	slots  [ring.Slots / stripes]*Slot // by number / stripes, nil until used
@@ -59,6 +61,9 @@ func (h *Host) Stripe(number uint16) *Stripe { return &h.stripes[number%stripes]
 // Unlock ends that the stripe is locked, and does what homes have made ready.
 func (s *Stripe) Unlock() {
 	round := s.round
+	if round != nil {
+		round.tell()
+	}
 	s.release()
 	if round != nil {
 		round.act()

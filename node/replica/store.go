@@ -8,10 +8,14 @@ import (
 	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/node/watch"
 )
 
-// store is the engine as the replicas of slots see it.
-type store struct{ engine.Engine }
+// store is the engine as the replicas of slots see it. Whoever watches keys hears of what they are sent.
+type store struct {
+	engine.Engine
+	watched *watch.Table
+}
 
 var (
 	_ register.Store  = (*store)(nil)
@@ -24,6 +28,16 @@ func (s *store) Stage(slot uint16, version record.Version, changes []record.Chan
 		return errBatch
 	}
 	c := &changes[0]
+	if err := s.stage(slot, version, c); err != nil {
+		return err
+	}
+	if s.watched.Any(slot) {
+		s.watched.Changed(slot, c.Key, version, c.IsDelta || c.State.Live())
+	}
+	return nil
+}
+
+func (s *store) stage(slot uint16, version record.Version, c *record.Change) error {
 	if c.IsDelta && !c.State.Live() {
 		return s.Patch(slot, c.Key, version, c.Base, c.Delta)
 	}
@@ -37,6 +51,15 @@ func (s *store) Stage(slot uint16, version record.Version, changes []record.Chan
 	return s.Put(slot, c.Key, rec)
 }
 
+// Clear implements register.Writer.
+func (s *store) Clear(slot uint16, meta record.SlotMeta) error {
+	err := s.Engine.Clear(slot, meta)
+	if err == nil && s.watched.Any(slot) {
+		s.watched.Cleared(slot, meta.Cleared)
+	}
+	return err
+}
+
 // errBatch is returned for changes of several keys, which nothing makes yet.
 var errBatch = errors.New("replica: changes of several keys are not staged as one yet")
 
@@ -47,6 +70,9 @@ func (s *Stripe) Persist(w *register.Write) error {
 		return register.ErrNoRoom
 	}
 	err := w.To(&s.host.store)
+	if s.round == nil { // no round will end
+		s.host.store.watched.Flush()
+	}
 	if errors.Is(err, engine.ErrFull) { // though it was not when it was asked
 		return fmt.Errorf("%w: %w", register.ErrNoRoom, err)
 	}

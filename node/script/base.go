@@ -214,7 +214,7 @@ func toNumber(m *machine, L *lua.LState) int {
 	if base < 2 || base > 36 {
 		m.argument(L, 2, "base out of range")
 	}
-	text = strings.Trim(text, " \t\n\v\f\r")
+	text = strings.Trim(untilZero(text), " \t\n\v\f\r")
 	negative := strings.HasPrefix(text, "-")
 	text = strings.TrimLeft(text, "+-")
 	if base == 16 && len(text) > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') {

@@ -70,6 +70,8 @@ func TestLanguageAsRedis(t *testing.T) {
 		`return '010' + 1`, `return '0x10' + 0`, `return ' 5 ' * 2`, `return '1e2' + 0`, `return 010`, `return 0x10`, `return tostring(.5)`, `return tostring(3.)`, `return '10' / '4' .. ''`, `return -'2'`, `return '2' ^ '3'`, `return '7' % 4`,
 		`return {5 % 3, -5 % 3, 5 % -3, -5 % -3}`, `return tostring(5.5 % 2)`, `return tostring(-0.5 % 3)`, `return 2 ^ 10`, `return 7 / 2 .. ''`, `return 1 == '1'`, `return 'a' == 'a'`, `return {1} == {1}`,
 		`return tonumber('0x10')`, `return tonumber('10', 2)`, `return tonumber('zz', 36)`, `return tonumber('8', 8) == nil`, `return tonumber('')  == nil`, `return tonumber('1_0') == nil`, `return tonumber('0b1') == nil`, `return tonumber('1e')  == nil`,
+		`return tonumber('0\0\0')`, `return tonumber('12 \0abc')`, `return tonumber('\0') == nil`, `return tonumber('1x\0') == nil`, `return tonumber('0x1f\0z')`, `return tonumber('12\0abc', 16)`, `return tonumber('\0', 16) == nil`,
+		`return '12\0abc' + 1`, `local x = '3\0' return -x * 2`, `for i = '1\0', '2\0x' do return i end`, `return ('2\0' < '3')`, `return #('12\0abc')`,
 		`return tonumber('inf') == nil`, `return tonumber('nan') == nil`, `return tonumber(' 12 ')`, `return tonumber('1 2') == nil`, `return tonumber('-0x10')`, `return tonumber({}) == nil`, `return tonumber('ff', 16)`, `return tonumber('0xff', 16)`,
 		`for i = '1', '3' do redis.call('RPUSH', KEYS[1], i) end return redis.call('LRANGE', KEYS[1], 0, -1)`, `local s = 0 for i = 10, 1, -3 do s = s + i end return s`, `local s = '' for i = 1, 2, 0.5 do s = s .. i .. ' ' end return s`,
 		`local x = 1; local function f() x = x + 1 end; pcall(error, 'a'); f(); f(); return x`,

@@ -35,8 +35,15 @@ func formatNumber(f float64) string {
 // isSpace is C's isspace.
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
+// untilZero returns what C takes for a text: what is behind a zero byte it does not see.
+func untilZero(s string) string {
+	s, _, _ = strings.Cut(s, "\x00")
+	return s
+}
+
 // parseNumber reads a number as Lua 5.1 does with strtod: decimal or hexadecimal, with spaces around it.
 func parseNumber(s string) (f float64, ok bool) {
+	s = untilZero(s)
 	for s != "" && isSpace(s[0]) {
 		s = s[1:]
 	}

@@ -82,7 +82,7 @@ func (s *Server) admit(conn net.Conn) (*Conn, error) {
 	if s.closing.Load() {
 		return nil, ErrServerClosed
 	}
-	if len(s.conns) >= s.cfg.MaxClients {
+	if len(s.conns) >= s.settings.Load().MaxClients {
 		return nil, errMaxClients
 	}
 	c := newConn(s, conn, s.nextID.Add(1))
@@ -95,6 +95,7 @@ func (s *Server) admit(conn net.Conn) (*Conn, error) {
 // leave is the end of a connection.
 func (s *Server) leave(c *Conn) {
 	c.outbox.close(c)
+	c.session.Closed()
 	c.memory.end(s)
 	s.mu.Lock()
 	delete(s.conns, c.id)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/database"
+	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/proxy/front"
 	"github.com/quolldb/quoll/proxy/proxytest"
 	"github.com/quolldb/quoll/proxy/route"
@@ -67,6 +68,8 @@ func (instantCluster) Loading() error { return nil }
 func (instantCluster) Working() bool { return false }
 
 func (instantCluster) EndWaiting() {}
+
+func (instantCluster) Listen(func(*protocol.Message)) {}
 
 // Placements implements route.Cluster.
 func (instantCluster) Placements() (p database.Placements) { return p }

@@ -13,7 +13,8 @@ type Config struct {
 	// ClientMemory bounds what all clients together make the server hold: of commands that are sent by halves, or queued for later, and of replies
 	// that are not taken (default 1 GiB). Beyond it the client with the most is disconnected, as by Redis' maxmemory-clients.
 	ClientMemory int64
-	// OutputLimit bounds what waits of what is pushed to a client, unless its session says otherwise (default 256 MiB).
+	// OutputLimit bounds what waits of what is pushed to a client, unless its session says otherwise (default 256 MiB). Hard below 0 is no such bound, and 0 beside a
+	// Soft one.
 	OutputLimit OutputLimit
 	// WriteTimeout is how long a client may take to accept 256 KiB of replies
 	// before it is disconnected (default 30 s).
@@ -37,6 +38,7 @@ func (c Config) withDefaults() Config {
 	if c.OutputLimit == (OutputLimit{}) {
 		c.OutputLimit.Hard = 256 << 20
 	}
+	c.OutputLimit.Hard = max(c.OutputLimit.Hard, 0)
 	if c.WriteTimeout <= 0 {
 		c.WriteTimeout = 30 * time.Second
 	}

@@ -10,7 +10,7 @@ import (
 
 // Conn is the connection of one client. At any moment it belongs to one goroutine, or to none
 // while it waits for its client (see loop). Its owner calls the methods. Any goroutine may call ID, Server, Session, Created, Active, RemoteAddr,
-// LocalAddr, HangUp, Push, LimitOutput and Waiting.
+// LocalAddr, HangUp, Push, Resume, LimitOutput, MayIdle and Waiting.
 type Conn struct {
 	server  *Server
 	session Session
@@ -33,9 +33,15 @@ type Conn struct {
 	out    []byte // replies, and what was pushed between them, that are not sent
 	outbox outbox
 
+	// parked: the client waits for something else than itself: see park.go. resumed: that has come. A connection with a goroutine of its own hears it by bell.
+	parked  bool
+	resumed atomic.Bool
+	bell    chan struct{}
+
 	// dedicated: the connection has a goroutine for good, which waits for its client. Then, and only then, others may write
 	// meanwhile: whoever does has put something into writing. (Who waits for a mutex would keep the clock of tests from going on.)
 	dedicated atomic.Bool
+	patient   atomic.Bool // see MayIdle
 	writing   chan struct{}
 }
 
@@ -47,14 +53,16 @@ func newConn(server *Server, conn net.Conn, id int64) *Conn {
 		stream: stream{
 			Conn:         conn,
 			writeTimeout: server.cfg.WriteTimeout,
-			idleTimeout:  server.cfg.IdleTimeout,
+			settings:     &server.settings,
+			in:           &server.stats.BytesIn,
 			closing:      &server.closing,
 		},
 	}
+	c.stream.patient = &c.patient
 	c.active.Store(c.created.UnixMilli())
 	c.reader = resp.NewReader(&c.stream, resp.Limits{})
 	c.reader.OnResize(func(bytes int) { c.memory.input(c, bytes) })
-	c.outbox.queue.limit = server.cfg.OutputLimit
+	c.outbox.queue.limit = server.settings.Load().OutputLimit
 	c.session = server.open(c)
 	return c
 }
@@ -95,6 +103,12 @@ func (c *Conn) Skip() { c.next++ }
 
 // Keep says how many bytes of what the client has sent its session keeps for later. They count against Config.ClientMemory.
 func (c *Conn) Keep(bytes int) { c.memory.change(c.server, &c.memory.kept, bytes) }
+
+// MayIdle says whether the client may be silent for longer than Config.IdleTimeout from its next command on: it listens.
+func (c *Conn) MayIdle(may bool) { c.patient.Store(may) }
+
+// Deliver sends what was pushed to the client until now, behind the replies that are written. It is called where no reply has been begun.
+func (c *Conn) Deliver() { c.deliver() }
 
 // Quit ends the connection once its replies are flushed.
 func (c *Conn) Quit() { c.quit = true }

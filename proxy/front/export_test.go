@@ -41,9 +41,6 @@ func (s *Server) eachGate(is func(*gate) bool) bool {
 	return true
 }
 
-// Held is what all clients make the server hold.
-func (s *Server) Held() int64 { return s.held.Load() }
-
 // BulkTurns are the turns of those who send something large.
 func (s *Server) BulkTurns() chan struct{} { return s.bulk.turns }
 

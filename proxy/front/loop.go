@@ -22,14 +22,15 @@ import (
 // of the connection) is done in a goroutine of its own, Conn.serve, after which the
 // connection comes back to the loop.
 type loop struct {
-	server  *Server
-	begin   sync.Once
-	ended   sync.Once
-	poller  *poller // nil where there is none
-	stopped chan struct{}
-	gate    *gate
-	workers sync.WaitGroup
-	idle    atomic.Int32 // workers that wait
+	server          *Server
+	begin           sync.Once
+	ended           sync.Once
+	poller          *poller // nil where there is none
+	stopped         chan struct{}
+	gate            *gate
+	workers         sync.WaitGroup
+	idle            atomic.Int32 // workers that wait
+	begun, sweeping atomic.Bool  // it has begun; somebody looks after idle connections
 
 	turn     sync.Mutex // belongs to the worker that waits for clients, with what follows
 	arrivals []arrival
@@ -65,7 +66,15 @@ func (l *loop) start() {
 	}
 	l.poller, l.stopped = poller, make(chan struct{})
 	l.workers.Go(l.work)
-	if l.server.cfg.IdleTimeout > 0 {
+	l.begun.Store(true)
+	if l.server.Config().IdleTimeout > 0 {
+		l.watchIdle()
+	}
+}
+
+// watchIdle begins to look after connections that are idle, unless that was done. Before the loop has begun there are none; it does so then.
+func (l *loop) watchIdle() {
+	if l.begun.Load() && l.sweeping.CompareAndSwap(false, true) {
 		l.workers.Go(l.sweep)
 	}
 }
@@ -148,15 +157,20 @@ func (l *loop) await() bool {
 
 // sweep ends connections that were idle for too long.
 func (l *loop) sweep() {
-	limit := l.server.cfg.IdleTimeout
-	ticker := time.NewTicker(min(max(limit/8, time.Millisecond), time.Second))
-	defer ticker.Stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
 		select {
 		case <-l.stopped:
 			return
-		case <-ticker.C:
+		case <-timer.C:
 		}
+		limit := l.server.settings.Load().IdleTimeout
+		if limit <= 0 { // it has been changed
+			timer.Reset(time.Second)
+			continue
+		}
+		timer.Reset(min(max(limit/8, time.Millisecond), time.Second))
 		for _, c := range l.server.Conns() {
 			c.expire(limit)
 		}

@@ -41,7 +41,7 @@ func (m *memory) set(server *Server, part *int64, now int64) (full bool) {
 	if *part = now; m.ended || change == 0 {
 		return false
 	}
-	return server.held.Add(change) > server.cfg.ClientMemory && change > 0
+	return server.held.Add(change) > server.settings.Load().ClientMemory && change > 0
 }
 
 // sum is what the client makes the server hold.
@@ -68,10 +68,13 @@ func (m *memory) end(server *Server) (bytes int64) {
 	return bytes
 }
 
+// Held is how many bytes all clients together make the server hold, without buffers of ordinary size.
+func (s *Server) Held() int64 { return s.held.Load() }
+
 // abandon counts what clients held when they ended, and has it collected when it is much: others may need the memory before the
 // collector comes by itself.
 func (s *Server) abandon(bytes int64) {
-	if bytes == 0 || s.abandoned.Add(bytes) < s.cfg.ClientMemory/8 {
+	if bytes == 0 || s.abandoned.Add(bytes) < s.settings.Load().ClientMemory/8 {
 		return
 	}
 	if s.collecting.CompareAndSwap(false, true) {
@@ -85,7 +88,7 @@ func (s *Server) abandon(bytes int64) {
 
 // evict disconnects clients until the others hold no more than they may.
 func (s *Server) evict() {
-	for s.held.Load() > s.cfg.ClientMemory {
+	for s.held.Load() > s.settings.Load().ClientMemory {
 		most := s.largest()
 		if most == nil {
 			return
@@ -93,7 +96,7 @@ func (s *Server) evict() {
 		bytes := most.memory.end(s)
 		s.stats.Evicted.Add(1)
 		s.cfg.Logger.Warn("a client was disconnected: all clients together hold more than --client-memory, and this one the most",
-			"client", most.RemoteAddr(), "bytes", bytes, "limit", s.cfg.ClientMemory)
+			"client", most.RemoteAddr(), "bytes", bytes, "limit", s.settings.Load().ClientMemory)
 		most.HangUp()
 	}
 }

@@ -30,7 +30,7 @@ func (c *Conn) release() bool {
 		return false
 	}
 	socket := c.stream.socket
-	if c.stream.idleTimeout > 0 {
+	if c.server.settings.Load().IdleTimeout > 0 {
 		c.active.Store(time.Now().UnixMilli())
 	}
 	// From the moment at which it is unowned the connection may be somebody else's.
@@ -52,9 +52,7 @@ func (c *Conn) release() bool {
 // it.
 func (c *Conn) wake() {
 	c.stream.wake()
-	if c.owned.CompareAndSwap(unowned, owned) {
-		c.server.running.Go(c.serve)
-	}
+	c.rouse()
 }
 
 // HangUp ends a connection in the middle of whatever it does.
@@ -64,10 +62,18 @@ func (c *Conn) HangUp() {
 	c.wake()
 }
 
+// HungUp reports whether HangUp was called: the connection is over, though what it does may not be. Any goroutine may ask.
+func (c *Conn) HungUp() bool { return c.killed.Load() }
+
 // expire ends a connection that has waited for its client for longer than limit.
 func (c *Conn) expire(limit time.Duration) {
 	silent := func() bool { return time.Now().UnixMilli()-c.active.Load() > limit.Milliseconds() }
-	if !silent() || !c.owned.CompareAndSwap(unowned, owned) {
+	if c.patient.Load() || !silent() || !c.owned.CompareAndSwap(unowned, owned) {
+		return
+	}
+	if c.parked { // it does not wait for its client
+		c.active.Store(time.Now().UnixMilli())
+		c.settle()
 		return
 	}
 	if silent() {

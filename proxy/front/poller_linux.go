@@ -66,6 +66,16 @@ func (p *poller) watch(s *socket, id int64) error {
 	return errors.Join(err, failure)
 }
 
+// gone reports whether the client has closed its end, though what it sent before may not have been read.
+func (s *socket) gone() bool {
+	fds := [1]unix.PollFd{{Events: unix.POLLRDHUP}}
+	_ = s.raw.Control(func(fd uintptr) {
+		fds[0].Fd = int32(fd)
+		_, _ = unix.Poll(fds[:], 0)
+	})
+	return s.ending || fds[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0
+}
+
 // wait waits until there is something to read, and appends what to dst. One goroutine
 // waits at a time. The error is final.
 func (p *poller) wait(dst []arrival) ([]arrival, error) {

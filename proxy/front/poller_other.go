@@ -18,3 +18,5 @@ func (*poller) watch(*socket, int64) error            { return errors.ErrUnsuppo
 func (*poller) wait(dst []arrival) ([]arrival, error) { return dst, errors.ErrUnsupported }
 func (*poller) stop()                                 {}
 func (*poller) close()                                {}
+
+func (*socket) gone() bool { return false }

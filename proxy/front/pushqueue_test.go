@@ -80,6 +80,8 @@ type scripted struct {
 	want   bytes.Buffer
 }
 
+func (s *scripted) Closed() {}
+
 func (s *scripted) Run() {
 	var pushed bytes.Buffer
 	for ; s.conn.More(); s.conn.Skip() {
@@ -103,6 +105,8 @@ type slowSession struct {
 	conn *Conn
 	Session
 }
+
+func (*slowSession) Closed() {}
 
 func (s *slowSession) Run() {
 	for ; s.conn.More(); s.conn.Skip() {

@@ -6,13 +6,28 @@ import "time"
 const restStep = 100 * time.Millisecond
 
 // Rest lets some time pass, after what the client has been answered was sent. It ends early when the connection is to end.
-func (c *Conn) Rest(pause time.Duration) {
+func (c *Conn) Rest(pause time.Duration) { c.RestUntil(nil, pause) }
+
+// RestUntil is Rest that ends when done is closed. It reports whether the connection is to go on.
+func (c *Conn) RestUntil(done <-chan struct{}, pause time.Duration) bool {
+	c.deliver()
 	c.flush()
-	for end := time.Now().Add(pause); !c.broken && !c.killed.Load() && !c.server.closing.Load(); {
+	end := time.Now().Add(pause)
+	for c.goesOn() {
 		left := time.Until(end)
 		if left <= 0 {
-			return
+			break
 		}
-		time.Sleep(min(left, restStep))
+		step := time.NewTimer(min(left, restStep))
+		select {
+		case <-done:
+			step.Stop()
+			return c.goesOn()
+		case <-step.C:
+		}
 	}
+	return c.goesOn()
 }
+
+// goesOn reports whether the connection is not to end.
+func (c *Conn) goesOn() bool { return !c.broken && !c.killed.Load() && !c.server.closing.Load() }

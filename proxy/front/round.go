@@ -46,6 +46,10 @@ func (r *round) full() bool  { return len(r.batch.Ops) >= roundOps }
 // unusual.
 func (r *round) take(c *Conn, now time.Time) {
 	defer c.guard()
+	if c.parked {
+		c.settle()
+		return
+	}
 	c.stream.nonblocking, c.stream.readable = true, true
 	switch err := c.reader.ReadBatch(&c.input); {
 	case errors.Is(err, errNotNow) && !c.stream.socket.drained: // a large command is coming
@@ -128,7 +132,13 @@ func (c *Conn) settle() {
 	switch {
 	case c.broken:
 		c.end()
-	case c.quit, len(c.out) > 0, !c.release():
+	case c.quit, len(c.out) > 0:
+		c.detach()
+	case c.parked:
+		if !c.rest() {
+			c.detach()
+		}
+	case !c.release():
 		c.detach()
 	}
 }

@@ -26,9 +26,21 @@ func (c *Conn) serve() {
 	}()
 	c.stream.nonblocking, c.stream.congested = false, false
 	c.deliver()
-	c.session.Run()
+	if c.broken = c.broken || c.parked && c.ended(); !c.broken {
+		c.run()
+	}
 	c.finish()
 	for !c.quit && !c.broken {
+		if c.parked {
+			if c.rest() {
+				return
+			}
+			if !c.broken {
+				c.run()
+			}
+			c.finish()
+			continue
+		}
 		err := c.read()
 		if errors.Is(err, errNotNow) && c.release() {
 			return
@@ -40,7 +52,7 @@ func (c *Conn) serve() {
 
 // dedicate says that the connection is served by a goroutine, from its beginning to its end.
 func (c *Conn) dedicate() {
-	c.writing = make(chan struct{}, 1)
+	c.writing, c.bell = make(chan struct{}, 1), make(chan struct{}, 1)
 	c.dedicated.Store(true)
 }
 
@@ -71,7 +83,7 @@ func (c *Conn) received(err error) {
 		c.next = 0
 		c.active.Store(time.Now().UnixMilli())
 		c.deliver()
-		c.session.Run()
+		c.run()
 	case !errors.Is(err, errNotNow):
 		c.readFailed(err)
 	}

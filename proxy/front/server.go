@@ -15,10 +15,12 @@ var ErrServerClosed = errors.New("proxy: server closed")
 
 // Server serves clients, each with a Session. Its methods may be called from any goroutine.
 type Server struct {
-	cfg     Config
-	cluster Executor
-	open    func(*Conn) Session
-	stats   Stats
+	cfg      Config                 // as it was started
+	settings atomic.Pointer[Config] // as it is: see Change
+	changing sync.Mutex
+	cluster  Executor
+	open     func(*Conn) Session
+	stats    Stats
 
 	// ctx ends when a Shutdown runs out of patience.
 	ctx    context.Context
@@ -57,6 +59,8 @@ func New(cfg Config, cluster Executor, open func(*Conn) Session) *Server {
 		conns:     make(map[int64]*Conn),
 		bulk:      newBulkReads(),
 	}
+	started := server.cfg
+	server.settings.Store(&started)
 	server.loop.server = server
 	server.writers.server = server
 	server.loop.gate = newGate(server.cfg.patience, cluster.Working, ctx.Done())
@@ -64,14 +68,38 @@ func New(cfg Config, cluster Executor, open func(*Conn) Session) *Server {
 	return server
 }
 
-// Config returns how the server treats its clients, with the defaults.
-func (s *Server) Config() Config { return s.cfg }
+// Config returns how the server treats its clients at the moment, with the defaults.
+func (s *Server) Config() Config { return *s.settings.Load() }
+
+// Started returns how the server treated its clients when it was made, with the defaults.
+func (s *Server) Started() Config { return s.cfg }
+
+// Change changes how the server treats its clients from now on: MaxClients, ClientMemory, OutputLimit and IdleTimeout. OutputLimit is that of
+// connections to come.
+func (s *Server) Change(change func(*Config)) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	now := s.Config()
+	change(&now)
+	s.settings.Store(&now)
+	if now.IdleTimeout > 0 {
+		s.loop.watchIdle()
+	}
+	s.evict()
+}
 
 // Context ends when nothing that a client waits for is to go on.
 func (s *Server) Context() context.Context { return s.ctx }
 
 // Stats returns the server's counters, which go on counting.
 func (s *Server) Stats() *Stats { return &s.stats }
+
+// Conn returns an open connection, nil if there is none of this number.
+func (s *Server) Conn(id int64) *Conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conns[id]
+}
 
 // Conns returns the open connections, oldest first.
 func (s *Server) Conns() []*Conn {

@@ -16,10 +16,13 @@ type Session interface {
 	Plan(limit int) (ops []route.Op, all bool)
 	// Executed answers what Plan has planned, with the outcomes of its operations and how long they took.
 	Executed(ops []route.Op, took time.Duration)
-	// Run executes and answers all commands that are left, as long as that takes.
+	// Run executes and answers all commands that are left, as long as that takes, or until one waits for something else than the client, for which it has
+	// parked the connection (Conn.Park).
 	Run()
 	// Reject answers with the reason for which the connection is about to be closed: a resp.ProtocolError, or a bug.
 	Reject(err error)
+	// Closed is called once, when the connection has ended and nothing else is called. It must not wait for anything.
+	Closed()
 }
 
 // Executor executes batches: see route.Cluster, which is one.

@@ -22,9 +22,15 @@ const (
 // write for too long, is given up.
 type stream struct {
 	net.Conn
-	writeTimeout, idleTimeout time.Duration
+	writeTimeout time.Duration
+	settings     *atomic.Pointer[Config] // the server's
+	in           *atomic.Uint64          // its count of bytes
 	// closing is the server's: no read begins once it is set.
 	closing *atomic.Bool
+	// limited: a read had a time limit once.
+	limited bool
+	// patient: the idle time-out does not count.
+	patient *atomic.Bool
 	// slow is set when a write took too long.
 	slow bool
 
@@ -72,8 +78,8 @@ func (s *stream) Write(p []byte) (int, error) {
 // Read reads, for as long as the idle time-out allows. With a socket it does not wait: the
 // loop knows who is idle.
 func (s *stream) Read(p []byte) (int, error) {
-	if s.idleTimeout > 0 && s.socket == nil {
-		if err := s.SetReadDeadline(time.Now().Add(s.idleTimeout)); err != nil {
+	if s.socket == nil {
+		if err := s.limitIdle(); err != nil {
 			return 0, err
 		}
 	}
@@ -88,10 +94,31 @@ func (s *stream) Read(p []byte) (int, error) {
 	if s.pacer != nil && s.pacer.pause() {
 		p = p[:min(len(p), bulkRead)]
 	}
+	var n int
+	var err error
 	if s.socket != nil {
-		return s.socket.read(p)
+		n, err = s.socket.read(p)
+	} else {
+		n, err = s.Conn.Read(p)
 	}
-	return s.Conn.Read(p)
+	s.in.Add(uint64(max(n, 0)))
+	return n, err
+}
+
+// limitIdle says how long the next read may wait.
+func (s *stream) limitIdle() error {
+	limit := s.settings.Load().IdleTimeout
+	if s.patient.Load() {
+		limit = 0
+	}
+	if s.limited = s.limited || limit > 0; !s.limited {
+		return nil
+	}
+	var until time.Time // for ever
+	if limit > 0 {
+		until = time.Now().Add(limit)
+	}
+	return s.SetReadDeadline(until)
 }
 
 // wake ends a read that is waiting, once closing is set.

@@ -3,9 +3,13 @@ package proxytest
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -92,12 +96,27 @@ func (c *Cluster) version(key []byte) []byte {
 
 func (c *Cluster) set(key, value string) {
 	c.Data[key] = value
-	c.versions[key]++
+	c.changed(key)
 }
 
 func (c *Cluster) remove(key string) {
 	if _, exists := c.Data[key]; exists {
 		delete(c.Data, key)
-		c.versions[key]++
+		c.changed(key)
+	}
+}
+
+// changed counts that a key has changed, and tells whoever watches it.
+func (c *Cluster) changed(key string) {
+	c.versions[key]++
+	c.changes++
+	for _, w := range c.watches {
+		_, name := database.Split([]byte(key))
+		switch {
+		case w.told != nil && strings.HasPrefix(string(name), w.key):
+			w.changed = append(w.changed, route.Changed{Slot: ring.SlotOf([]byte(key)), Version: record.Version{Seq: c.changes}, Key: name})
+		case w.told == nil && w.key == key:
+			go w.tell()
+		}
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/database"
+	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
@@ -29,12 +31,18 @@ type Cluster struct {
 	Data map[string]string
 	// versions count how often each key has changed, as far as commands did it.
 	versions map[string]uint64
+	changes  uint64 // of all keys
+	watches  []*watching
 	// Batches counts calls of Execute.
 	Batches int
 	// Err, if set, is what Scan, DBSize, FlushAll and RandomKey answer.
 	Err error
 	// placed is what Placements answers, which has to do so while commands are executed.
 	placed atomic.Pointer[database.Placements]
+	// interests guards interest, which is what Interest was told, by kind and name, and hear who hears messages.
+	interests sync.Mutex
+	interest  [protocol.InterestKinds]map[string]uint64
+	hear      func(*protocol.Message)
 	// NotReady is what Loading answers.
 	NotReady error
 }
@@ -42,6 +50,9 @@ type Cluster struct {
 // NewCluster returns one without keys.
 func NewCluster() *Cluster {
 	c := &Cluster{Data: make(map[string]string), versions: make(map[string]uint64)}
+	for kind := range c.interest {
+		c.interest[kind] = map[string]uint64{}
+	}
 	c.Place(database.Placements{})
 	return c
 }
@@ -65,8 +76,20 @@ func (c *Cluster) execute(ops []route.Op) {
 	defer c.Unlock()
 	c.Batches++
 	for i := range ops {
-		if op := &ops[i]; c.Intercept == nil || !c.Intercept(op) {
-			op.Outcome, op.Reply = answer.Done, c.run(op.Req)
+		op := &ops[i]
+		if c.Intercept != nil && c.Intercept(op) {
+			continue
+		}
+		before := c.changes
+		op.Outcome, op.Reply = answer.Done, c.run(op.Req)
+		if op.Req.Versioned && op.Req.Op != command.OpBatch && c.changes > before {
+			op.Version = record.Version{Seq: c.changes}
+		}
+		for _, w := range c.watches {
+			if len(w.changed) > 0 {
+				go w.told(w.changed)
+				w.changed = nil
+			}
 		}
 	}
 }
@@ -77,6 +100,8 @@ func (c *Cluster) run(req command.Request) []byte {
 	switch req.Op {
 	case command.OpBatch:
 		return c.runBatch(&req)
+	case command.OpPublish, command.OpSPublish:
+		return c.publish(&protocol.Message{Shard: req.Op == command.OpSPublish, Channel: req.Args[1], Payload: req.Args[2]})
 	case command.OpGet, command.OpMGet, command.OpDumpState:
 		if !exists {
 			return resp.AppendNull(nil, req.RESP3)
@@ -100,7 +125,7 @@ func (c *Cluster) run(req command.Request) []byte {
 		}
 		c.set(key, string(req.Args[2]))
 		return []byte(resp.OK)
-	case command.OpDel, command.OpUnlink:
+	case command.OpDel, command.OpUnlink, command.OpFlushKey:
 		c.remove(key)
 		return boolReply(exists)
 	case command.OpExpire:
@@ -211,6 +236,50 @@ func (c *Cluster) Loading() error {
 	c.Lock()
 	defer c.Unlock()
 	return c.NotReady
+}
+
+// Watch implements route.Cluster: it tells of each command that writes the key, before anybody hears of it.
+func (c *Cluster) Watch(key []byte, _ protocol.WatchKind, changed func()) route.Watching {
+	c.Lock()
+	defer c.Unlock()
+	w := &watching{cluster: c, key: string(key), tell: changed}
+	c.watches = append(c.watches, w)
+	return w
+}
+
+// WatchPrefix implements route.Cluster, as Watch.
+func (c *Cluster) WatchPrefix(prefix []byte, told func(changed []route.Changed)) route.Watching {
+	c.Lock()
+	defer c.Unlock()
+	w := &watching{cluster: c, key: string(prefix), told: told}
+	c.watches = append(c.watches, w)
+	return w
+}
+
+// Watched is how many keys, and prefixes, are watched.
+func (c *Cluster) Watched() int {
+	c.Lock()
+	defer c.Unlock()
+	return len(c.watches)
+}
+
+// watching is a key that somebody watches, or how keys begin that somebody watches.
+type watching struct {
+	cluster *Cluster
+	key     string
+	tell    func()
+	told    func(changed []route.Changed) // of a prefix,
+	changed []route.Changed               // which is to be told
+}
+
+// Await implements route.Watching.
+func (w *watching) Await(time.Duration) bool { return true }
+
+// End implements route.Watching.
+func (w *watching) End() {
+	w.cluster.Lock()
+	defer w.cluster.Unlock()
+	w.cluster.watches = slices.DeleteFunc(w.cluster.watches, func(one *watching) bool { return one == w })
 }
 
 // RandomKey implements route.Cluster.

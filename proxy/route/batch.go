@@ -3,6 +3,7 @@ package route
 import (
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol/answer"
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -18,8 +19,10 @@ type Op struct {
 	// why it was not done (NotDone), or that this is not known (Unknown). It belongs to the batch and is valid until the batch is Reset.
 	Outcome answer.Outcome
 	Reply   []byte
+	// Version is what it has written, if Req.Versioned has asked for that, and if it is known and of this operation alone.
+	Version record.Version
 
-	slot    uint16 // of an operation without a key (a slot-wide clear)
+	slot    uint16 // of an operation without a key (a slot-wide clear, or a message, which is of no slot)
 	keyless bool
 }
 
@@ -93,6 +96,6 @@ func (b *Batch) Part(part int) []Op {
 
 // Add appends an operation and returns its index. Req.Args is borrowed.
 func (b *Batch) Add(req command.Request, write bool) int {
-	b.Ops = append(b.Ops, Op{Req: req, Write: write})
+	b.Ops = append(b.Ops, Op{Req: req, Write: write, keyless: req.Op.Publishes()})
 	return len(b.Ops) - 1
 }

@@ -2,8 +2,10 @@ package route
 
 import (
 	"context"
+	"time"
 
 	"github.com/quolldb/quoll/internal/database"
+	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -11,6 +13,14 @@ import (
 type ScanEntry struct {
 	Key  []byte
 	Type record.Type
+}
+
+// Watching is a key that is watched.
+type Watching interface {
+	// Await waits, no longer than so, until every write that takes effect from then on will be told, and reports whether that is so.
+	Await(patience time.Duration) bool
+	// End ends it.
+	End()
 }
 
 // Cluster is what a session needs of the replicated store behind it. The
@@ -56,6 +66,27 @@ type Cluster interface {
 	// FlushAll deletes every key of clients, in all databases, atomically per slot, and those of Quoll's own. But a slot of one that is kept loses the keys of clients one after the other, and no other.
 	// An error says whether some slots may have been cleared.
 	FlushAll(ctx context.Context, kept ...[]byte) error
+
+	// Watch has changed be called whenever something may have changed in a key: every write that takes effect once it was called the first time, which it soon is, is followed by a
+	// call. There may be others, for no reason. Of kind protocol.WatchFilled the key's deletion is not told, of kind protocol.WatchAll it is; of kind protocol.WatchOnce all is told
+	// once, and ends it. Calls are made by the goroutine that reads from a node: changed must not wait. The key is borrowed.
+	Watch(key []byte, kind protocol.WatchKind, changed func()) Watching
+
+	// WatchPrefix has told be called with the keys that begin so and may have changed, and with nil if any of them may have. What was promised of Watch holds of it, some milliseconds later if
+	// a majority of the nodes does not say so at once; but for a version that never takes effect, and for a change in a node that is hung, it may be said some seconds later. Keys of one write
+	// come together, mostly. They are the callee's.
+	WatchPrefix(prefix []byte, told func(changed []Changed)) Watching
+
+	// Listen says who is told of each message that this proxy is interested in, as Interest has said. It is called once, before anything else. The
+	// message is borrowed. What one proxy has published through one node comes in that order.
+	Listen(hear func(*protocol.Message))
+
+	// Interest tells all nodes how many clients of this proxy subscribe to some names, and does not block. The names must not change any more. wait
+	// returns when every node that is up knows, after the operation time-out at the latest; one that comes up later is told then.
+	Interest(changed []protocol.Interest) (wait func())
+
+	// PubSub asks a node who subscribes to what, at all proxies.
+	PubSub(ctx context.Context, q *protocol.PubSubQuestion) (protocol.PubSubAnswer, error)
 
 	// RandomKey returns some live key of a database, by the client's name, nil if there is none.
 	RandomKey(ctx context.Context, number int) ([]byte, error)

@@ -54,10 +54,13 @@ type Coordinator struct {
 	seeds    atomic.Pointer[[]*nodeLink] // of the beginning
 	loaded   atomic.Bool                 // the nodes have been there once
 
-	batches batchTable
-	stats   Stats
-	pauses  pauses
-	ending  atomic.Bool // nobody waits for nodes that are behind
+	batches   batchTable
+	watches   watches
+	interests *interests
+	broker    atomic.Pointer[nodeLink] // that publishes for this proxy
+	stats     Stats
+	pauses    pauses
+	ending    atomic.Bool // nobody waits for nodes that are behind
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -80,7 +83,8 @@ type Stats struct {
 // Close stops it.
 func New(cfg Config) *Coordinator {
 	cfg.SlowTimeout = cmp.Or(cfg.SlowTimeout, 5*time.Minute)
-	c := &Coordinator{cfg: cfg, log: cfg.Logger, pauses: pauses{begun: time.Now()}, heard: newHeard()}
+	c := &Coordinator{cfg: cfg, log: cfg.Logger, pauses: pauses{begun: time.Now()}, heard: newHeard(), interests: newInterests()}
+	c.watches.coordinator = c
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.placed.Store(new(database.Placements))
 	var seeds []*nodeLink
@@ -91,6 +95,7 @@ func New(cfg Config) *Coordinator {
 	c.wait.Go(func() { c.manage(seeds) })
 	c.wait.Go(func() { c.pauses.watch(c.ctx) })
 	c.wait.Go(func() { c.tellWaiting(c.ctx) })
+	c.wait.Go(func() { c.watches.run(c.ctx) })
 	return c
 }
 

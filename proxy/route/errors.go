@@ -49,6 +49,30 @@ var (
 		"it may have taken effect, or not, or take effect yet. Read the key before repeating it"}
 )
 
+// What becomes of messages that are published.
+var (
+	errNoBroker = Refuse("CLUSTERDOWN no node can be reached to publish the message; nothing was done. See 'quoll ring status' for the nodes that are missing")
+	errNoNode   = Refuse("CLUSTERDOWN no node has answered who subscribes to what. Try again, and see 'quoll ring status' if it stays so")
+	errNotSent  = Refuse("CLUSTERDOWN no node took the message within the operation time-out; nothing was done. Try again, and see 'quoll ring status' if it stays so")
+	errBusy     = Refuse("TRYAGAIN too much is waiting for the node that publishes; nothing was done. Try again more slowly")
+	// errMaybeSent: the node that was to publish it did not answer.
+	errMaybeSent = &ReplyError{Outcome: answer.Unknown, Text: "UNKNOWN the message was handed to a node, which did not answer: subscribers may have got it, or not. " +
+		"If it is published again they may get it twice"}
+)
+
+// unpublished returns the error of a message that is not published, or nobody knows, where one about keys would be wrong.
+func unpublished(err *ReplyError) *ReplyError {
+	switch err {
+	case ErrUnknownOutcome:
+		return errMaybeSent
+	case ErrTimeout, ErrNoMajority:
+		return errNotSent
+	case ErrOverloaded:
+		return errBusy
+	}
+	return err
+}
+
 // AppendReply appends err as an error reply. An error that is no ReplyError is
 // shown behind the word ERR.
 func AppendReply(dst []byte, err error) []byte {

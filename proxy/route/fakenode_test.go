@@ -41,7 +41,11 @@ type fakeNode struct {
 	// forge, if set, replaces the page that the node would answer with.
 	forge func(from protocol.Place, page []byte) []byte
 
-	working atomic.Bool // it says that it is behind
+	working atomic.Bool             // it says that it is behind
+	silent  atomic.Bool             // it does not say what it watches
+	watched []protocol.WatchRequest // what it was asked to watch on the newest connection, and not to watch no more; under mu
+
+	told told
 
 	frames, longest atomic.Int64 // batch frames that came, and the longest of them
 }
@@ -93,7 +97,7 @@ func (n *fakeNode) Open(c *wire.ServerConn, _ wire.Hello) {
 	c.Data = &fakeConn{conn: c}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.conns = append(n.conns, c)
+	n.conns, n.watched = append(n.conns, c), nil
 }
 
 // push tells everybody who is connected of a ring.
@@ -116,6 +120,10 @@ func (n *fakeNode) Frame(c *wire.ServerConn, typ wire.FrameType, body []byte, _ 
 		}
 		n.longest.Store(max(n.longest.Load(), int64(len(body))))
 		n.batch(c.Data.(*fakeConn), n.frames.Add(1), body)
+	case protocol.FrameWatch:
+		n.watch(c, body)
+	case protocol.FrameInterest, protocol.FramePublish:
+		n.messages(c, typ, body)
 	case protocol.FrameCall:
 		id, method, payload, err := protocol.DecodeCall(body)
 		var reply []byte

@@ -200,7 +200,7 @@ func (f *fakeRing) answer(r *request) {
 	}
 	key := r.arg(1)
 	have, exists := f.data[key]
-	if r.Req.Op == command.OpDel {
+	if r.Req.Op == command.OpDel || r.Req.Op == command.OpFlushKey {
 		delete(f.data, key)
 		r.done(":1\r\n")
 		return

@@ -55,7 +55,7 @@ func (c *Coordinator) deleteKeys(ctx context.Context, slot uint16) error {
 		}
 		for i := range entries {
 			if ring.SlotOf(entries[i].Key) == slot {
-				b.Add(command.Request{Op: command.OpDel, Args: [][]byte{[]byte("del"), entries[i].Key}}, true)
+				b.Add(command.Request{Op: command.OpFlushKey, Args: [][]byte{[]byte("flushkey"), entries[i].Key}}, true)
 			}
 		}
 		if err := c.clearSlots(b); err != nil {

@@ -49,10 +49,17 @@ func (c *Coordinator) closedLink(m ring.Member, formation uint64) *nodeLink {
 		Dial:    c.cfg.Dial,
 		Hello:   c.hello,
 		Check:   l.check,
+		OnUp: func(uint64, wire.Hello) {
+			c.interests.up(l)
+			c.watches.up(l)
+		},
 		OnFrame: l.frame,
-		OnDown:  func(_ uint64, err error) { l.caller.Down(err) },
+		OnDown:  l.ended,
 		OnState: l.state,
-		OnPong:  c.compare,
+		OnPong: func() {
+			c.compare()
+			c.interests.tellAgain(l)
+		},
 
 		SuspectAfter: c.cfg.suspectAfter,
 	})
@@ -112,6 +119,9 @@ func (c *Coordinator) compare() {
 func (l *nodeLink) state(s wire.State) {
 	l.down.Store(s == wire.Down || s == wire.Leaving) // before it is up: who is up is not down
 	l.up.Store(s == wire.Up)
+	if s == wire.Up || s == wire.Suspect {
+		l.coordinator.watches.suspected(l)
+	}
 	if s == wire.Up {
 		_ = l.coordinator.Loading() // which notes when all have been there
 	}
@@ -156,6 +166,13 @@ func (l *nodeLink) mayWake() bool {
 	return (!l.up.Load() || l.link.Quiet()) && !l.silent()
 }
 
+// ended is called when a connection has ended.
+func (l *nodeLink) ended(_ uint64, err error) {
+	l.coordinator.interests.down(l)
+	l.caller.Down(err)
+	l.coordinator.watches.down(l)
+}
+
 func (l *nodeLink) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 	switch typ {
 	case protocol.FrameBatchReply:
@@ -164,10 +181,40 @@ func (l *nodeLink) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 		}
 	case protocol.FrameCallReply:
 		l.caller.HandleReply(body, nil)
+	case protocol.FrameWatched, protocol.FrameChanged, protocol.FramePrefixChanged:
+		if err := l.watches(typ, body); err != nil {
+			l.coordinator.log.Warn("a node told something of keys that makes no sense", "peer", l.address, "err", err)
+		}
+	case protocol.FrameInterestDone:
+		c := l.coordinator
+		if err := c.interests.answered(l, body); err != nil {
+			c.log.Warn("a node sent an answer that makes no sense", "peer", l.address, "err", err)
+		}
+	case protocol.FrameMessages:
+		if err := l.coordinator.interests.hear(body); err != nil {
+			l.coordinator.log.Warn("a node sent messages that make no sense", "peer", l.address, "err", err)
+		}
 	case protocol.FrameRing:
 		if news, err := protocol.DecodeRingNews(body); err == nil && news.Formation == l.formation {
 			l.version.Store(max(l.version.Load(), news.Version))
 			l.coordinator.hear(l, news)
 		}
 	}
+}
+
+// watches takes what the node says of keys that it watches for this proxy.
+func (l *nodeLink) watches(typ wire.FrameType, body []byte) error {
+	switch typ {
+	case protocol.FrameWatched:
+		ids, err := protocol.DecodeWatched(body)
+		l.coordinator.watches.watched(l, ids)
+		return err
+	case protocol.FramePrefixChanged:
+		changes, err := protocol.DecodePrefixChanges(body)
+		l.coordinator.watches.prefixChanges(l, changes)
+		return err
+	}
+	changes, err := protocol.DecodeKeyChanges(body)
+	l.coordinator.watches.changes(l, changes)
+	return err
 }

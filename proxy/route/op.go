@@ -3,6 +3,7 @@ package route
 import (
 	"time"
 
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/proxy/quorum"
 )
 
@@ -39,8 +40,9 @@ type opState struct {
 	before  int32  // the operation on the same key before this one, -1 for none
 	chain   int32  // that it is part of, -1 for none
 	votes   quorum.Votes
-	reply   []byte      // that came, nil while there is none
-	err     *ReplyError // why it was not done, if it ends now
+	version record.Version // that it has written, if that is known
+	reply   []byte         // that came, nil while there is none
+	err     *ReplyError    // why it was not done, if it ends now
 }
 
 // done ends an operation with its reply.

@@ -60,11 +60,11 @@ func (c *Coordinator) result(b *Batch, i int, from uint16, r *protocol.Result) {
 func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protocol.Result) {
 	write := st.mayWrite()
 	switch r.Status {
-	case protocol.StatusDone:
+	case protocol.StatusDone, protocol.StatusWritten:
 		if !write {
 			c.stats.HomeReads.Add(1)
 		}
-		st.err = nil
+		st.err, st.version = nil, r.Version
 		s.done(st, r.Reply)
 	case protocol.StatusUnknown:
 		if write {

@@ -82,7 +82,9 @@ func (c *Coordinator) adopt(formation uint64, cluster ring.Cluster, table *ring.
 	if old != nil && (old.formation == formation || old.anyUp()) {
 		return false
 	}
-	c.ring.Store(c.newView(formation, cluster, table, old))
+	view := c.newView(formation, cluster, table, old)
+	c.ring.Store(view)
+	c.watches.moved(view)
 	if old != nil {
 		closeLinks(old.nodes)
 	}
@@ -101,6 +103,7 @@ func (c *Coordinator) learn(cluster ring.Cluster, table *ring.Table) bool {
 		view.homes[slot].Store(uint32(homeAfter(old, view, uint16(slot))))
 	}
 	c.ring.Store(view)
+	c.watches.moved(view)
 	for _, l := range old.nodes {
 		if !slices.Contains(view.nodes, l) {
 			c.retire(l)

@@ -310,7 +310,7 @@ func TestFlushAllSparesSlots(t *testing.T) {
 	require.Len(t, f.data, 1)
 	require.Contains(t, f.data, kept)
 	for _, r := range f.log {
-		require.Equal(t, r.Slot == slotOfKey(kept), r.Req.Op == command.OpDel)
+		require.Equal(t, r.Slot == slotOfKey(kept), r.Req.Op == command.OpFlushKey)
 		require.Equal(t, r.Slot != slotOfKey(kept), r.Req.Op == command.OpClear)
 	}
 }

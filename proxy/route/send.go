@@ -69,22 +69,38 @@ func (c *Coordinator) send(view *ringView, b *Batch) {
 		if st.tries > 0 {
 			c.stats.Retries.Add(1)
 		}
-		if st.viaHome {
+		switch {
+		case b.Ops[i].Req.Op.Publishes():
+			c.sendToBroker(view, b, int32(i))
+		case st.viaHome:
 			c.sendToHome(view, b, int32(i))
-		} else {
+		default:
 			c.sendRead(view, b, int32(i))
 		}
 	}
 	for i := range s.frames {
-		f := &s.frames[i]
-		if len(f.buf) == 0 {
-			continue
-		}
-		var err error
-		if f.buf, err = f.link.link.HandFrames(wire.EndFrame(f.buf, f.start)); err != nil {
-			s.unsent(f.link.id, f.ops, err)
-		}
-		f.link, f.ops = nil, f.ops[:0]
+		s.hand(&s.frames[i])
+	}
+	s.hand(&s.messages)
+}
+
+// hand gives the frames to their link, if there are any.
+func (s *batchState) hand(f *nodeFrame) {
+	if len(f.buf) == 0 {
+		return
+	}
+	var err error
+	if f.buf, err = f.link.link.HandFrames(wire.EndFrame(f.buf, f.start)); err != nil {
+		s.unsent(f.link.id, f.ops, err)
+	}
+	f.link, f.ops = nil, f.ops[:0]
+}
+
+// trim gives the memory back if it is more than that.
+func (f *nodeFrame) trim(kept int) {
+	if cap(f.buf) > kept {
+		buffer.Put(f.buf)
+		f.buf = nil
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/quolldb/quoll/internal/buffer"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol/answer"
 )
@@ -34,6 +33,7 @@ type batchState struct {
 	slow               bool          // it took longer than the operation time-out
 	grace              time.Duration // that what is sent then has at least
 	frames             []nodeFrame   // by nodeLink.index
+	messages           nodeFrame     // to publish
 	chains             chainTable
 }
 
@@ -120,10 +120,14 @@ func (b *Batch) deliver(part *partState) {
 	for i := part.first; i < part.end; i++ {
 		op, st := &b.Ops[i], &s.ops[i]
 		if st.reply != nil {
-			op.Outcome, op.Reply = answer.Done, st.reply
+			op.Outcome, op.Reply, op.Version = answer.Done, st.reply, st.version
 			continue
 		}
-		op.Outcome, op.Reply = st.err.Outcome, s.replies.fail(st.err)
+		err := st.err
+		if op.Req.Op.Publishes() {
+			err = unpublished(err)
+		}
+		op.Outcome, op.Reply = err.Outcome, s.replies.fail(err)
 	}
 }
 
@@ -136,11 +140,9 @@ func (s *batchState) trim() {
 		s.replies.reset(kept)
 	}
 	for i := range s.frames {
-		if f := &s.frames[i]; cap(f.buf) > kept {
-			buffer.Put(f.buf)
-			f.buf = nil
-		}
+		s.frames[i].trim(kept)
 	}
+	s.messages.trim(kept)
 }
 
 const (

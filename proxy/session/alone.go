@@ -21,6 +21,8 @@ func (s *Session) alone(cmd *command.Command, args, keys [][]byte) bool {
 		return true
 	case command.OpLMPop, command.OpZMPop:
 		return s.popAlone(cmd, args, keys)
+	case command.OpXReadGroup:
+		return s.readGroupAlone(cmd, args, keys)
 	}
 	return false
 }

@@ -18,12 +18,15 @@ func (s *Session) finish() {
 	if len(p.commands) == 0 {
 		return
 	}
-	s.executed(s.conn.Execute(p.batch))
+	s.executed(s.executePlan())
 }
 
 // executed writes the replies of what was planned, in the order of the commands.
 func (s *Session) executed(took time.Duration) {
 	p := &s.plan
+	if p.publishing {
+		s.conn.Deliver() // what the client has published for itself comes before the reply
+	}
 	executed := 0
 	for i := range p.commands {
 		executed += min(p.commands[i].count, 1)
@@ -31,21 +34,38 @@ func (s *Session) executed(took time.Duration) {
 	each := took / time.Duration(max(executed, 1))
 	for i := range p.commands {
 		c := &p.commands[i]
+		var calls []command.Call
 		if c.count == 1 {
-			s.again(&p.batch.Ops[c.first])
+			calls = s.again(&p.batch.Ops[c.first])
 		}
 		switch {
 		case c.count == 0:
-			s.reply(c.op, c.reply)
+			s.answerPlanned(c)
 			continue
-		case c.queue != nil:
+		case c.cmd.Op == command.OpExec:
+			s.feedExec(c.cmd, s.database, c.args, c.queue, p.batch.Ops[c.first].Reply, calls)
 			s.countQueued(c.queue, p.batch.Ops[c.first].Reply, each)
+		case calls != nil:
+			s.feedCalls(calls)
 		}
-		s.service.stats.count(c.cmd.Op, each)
+		s.executedOne(c.cmd, c.args, each)
 		s.assemble(c)
 	}
 	s.adaptBatches()
 	p.reset()
+	if len(s.reading) > 0 {
+		s.service.tracked.settle(s)
+	}
+}
+
+// answerPlanned answers a command that needs no operation.
+func (s *Session) answerPlanned(c *planned) {
+	if c.rejected {
+		s.service.stats.countWord(c.reply)
+		s.write(c.reply)
+		return
+	}
+	s.reply(c.op, c.reply)
 }
 
 // replyBudget is how many bytes of replies a batch should bring, since all of them are in memory
@@ -58,7 +78,7 @@ func (s *Session) adaptBatches() {
 	for i := range s.plan.batch.Ops {
 		bytes += len(s.plan.batch.Ops[i].Reply)
 	}
-	s.plan.maxOps = nextBatch(s.plan.maxOps, len(s.plan.batch.Ops), bytes, min(replyBudget, s.service.cfg.OutputLimit))
+	s.plan.maxOps = nextBatch(s.plan.maxOps, len(s.plan.batch.Ops), bytes, min(replyBudget, int(s.service.config.outputLimit.Load())))
 }
 
 // nextBatch returns how many operations the next batch may have so that its replies, if they are like

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/protocol"
 )
 
 // clientInfo is what other clients may see of a session, in CLIENT LIST.
@@ -15,12 +16,19 @@ type clientInfo struct {
 	command atomic.Pointer[command.Command]
 	// queued is how many commands wait for EXEC, and 1 more; 0 if there is no transaction. watching is how many keys are watched.
 	queued, watching atomic.Int64
+	// waits is set while the client waits for a key.
+	waits atomic.Pointer[waiter]
+	// subscribed is how many channels, patterns and channels of shards the client subscribes to.
+	subscribed [protocol.InterestKinds]atomic.Int64
 	// database is its number.
 	database atomic.Int64
+	// monitor: it sees what others do. blocked: it is paused.
+	monitor, blocked atomic.Bool
 
 	mu                          sync.Mutex
 	name, libName, libVersion   string
 	resp3, noEvict, noTouchMode bool
+	quit                        bool
 	tracking                    tracking
 }
 
@@ -37,10 +45,32 @@ func (c *clientInfo) clientName() string {
 	return c.name
 }
 
+func (c *clientInfo) speaksRESP3() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.resp3
+}
+
+// hasQuit reports whether the client has said QUIT: nothing is pushed to it any more.
+func (c *clientInfo) hasQuit() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.quit
+}
+
 func (c *clientInfo) tracks() tracking {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.tracking
+}
+
+// subscribes reports whether the client subscribes to anything.
+func (c *clientInfo) subscribes() bool {
+	n := int64(0)
+	for kind := range c.subscribed {
+		n += c.subscribed[kind].Load()
+	}
+	return n > 0
 }
 
 // defaultUser is the only user there is.
@@ -50,21 +80,36 @@ const defaultUser = "default"
 // here are there for programs that read them, with the value that fits best.
 func (s *Session) describe(dst []byte, now time.Time) []byte {
 	info := &s.info
-	name, protocol, flags := "NULL", 2, ""
+	name, version, flags := "NULL", 2, ""
 	if cmd := info.command.Load(); cmd != nil {
 		name = cmd.Name
 	}
 	info.mu.Lock()
 	defer info.mu.Unlock()
 	if info.resp3 {
-		protocol = 3
+		version = 3
+	}
+	if info.subscribes() {
+		flags = "P"
+	}
+	if info.monitor.Load() {
+		flags = "O"
 	}
 	queued := info.queued.Load() - 1
 	if queued >= 0 {
-		flags = "x"
+		flags += "x"
+	}
+	if info.blocked.Load() || info.waits.Load() != nil {
+		flags += "b"
 	}
 	if info.tracking.on {
 		flags += "t"
+		if to := info.tracking.to; to != 0 && s.client(to) == nil {
+			flags += "R"
+		}
+		if info.tracking.broadcast {
+			flags += "B"
+		}
 	}
 	if info.noEvict {
 		flags += "e"
@@ -77,11 +122,12 @@ func (s *Session) describe(dst []byte, now time.Time) []byte {
 	}
 	messages, waiting := s.conn.Waiting()
 	idle := max(0, now.UnixMilli()-s.conn.Active()) / 1000
-	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=0 psub=0 ssub=0 multi=%d watch=%d "+
+	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=%d watch=%d "+
 		"qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=%d omem=%d tot-mem=0 events=r cmd=%s user=%s redir=%d resp=%d "+
 		"lib-name=%s lib-ver=%s\n",
-		s.conn.ID(), s.conn.RemoteAddr(), s.conn.LocalAddr(), info.name, int(now.Sub(s.conn.Created()).Seconds()), idle, flags, info.database.Load(), queued, info.watching.Load(),
-		messages, waiting, name, defaultUser, info.tracking.redirect(), protocol, info.libName, info.libVersion)
+		s.conn.ID(), s.conn.RemoteAddr(), s.conn.LocalAddr(), info.name, int(now.Sub(s.conn.Created()).Seconds()), idle, flags, info.database.Load(),
+		info.subscribed[protocol.OfChannel].Load(), info.subscribed[protocol.OfPattern].Load(), info.subscribed[protocol.OfShardChannel].Load(), queued, info.watching.Load(),
+		messages, waiting, name, defaultUser, info.tracking.redirect(), version, info.libName, info.libVersion)
 }
 
 // validName reports whether a client may have this name: printable, no spaces.

@@ -17,6 +17,8 @@ type clientFilter struct {
 	// none: only clients that Quoll does not have, such as replicas, would match.
 	none   bool
 	skipMe bool
+	// kind, if there is one, is "pubsub" for clients that subscribe, "normal" for others.
+	kind string
 }
 
 // matches reports whether s, asked for by the session me, is chosen.
@@ -24,6 +26,7 @@ func (f *clientFilter) matches(s, me *Session) bool {
 	switch {
 	case f.none,
 		f.skipMe && s == me,
+		f.kind != "" && (f.kind == "pubsub") != s.info.subscribes(),
 		len(f.ids) > 0 && !slices.Contains(f.ids, s.conn.ID()),
 		f.addr != nil && string(f.addr) != s.conn.RemoteAddr().String(),
 		f.laddr != nil && string(f.laddr) != s.conn.LocalAddr().String():
@@ -137,11 +140,14 @@ func (f *clientFilter) setID(value []byte) error {
 	return nil
 }
 
-// setType chooses by type. All clients are normal ones.
+// setType chooses by type.
 func (f *clientFilter) setType(value []byte) error {
 	switch {
 	case is(value, "NORMAL"):
-	case is(value, "MASTER"), is(value, "REPLICA"), is(value, "SLAVE"), is(value, "PUBSUB"):
+		f.kind = "normal"
+	case is(value, "PUBSUB"):
+		f.kind = "pubsub"
+	case is(value, "MASTER"), is(value, "REPLICA"), is(value, "SLAVE"):
 		f.none = true
 	default:
 		return route.Refuse(fmt.Sprintf("ERR Unknown client type '%s'", shown(value)))

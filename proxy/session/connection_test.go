@@ -2,13 +2,16 @@ package session
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/loginlimit"
 	"github.com/quolldb/quoll/proxy/proxytest"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 func TestAuthentication(t *testing.T) { proxytest.EachWay(t, testAuthentication) }
@@ -89,4 +92,26 @@ func testClientListAndKill(t *testing.T, w proxytest.Way) {
 	require.Error(t, err)
 	require.Equal(t, "+OK\r\n", a.Do("CLIENT KILL "+a.LocalAddr().String()))
 	require.Empty(t, a.Rest())
+}
+
+// TestAKilledClientIsGone: at once, as in Redis, also if it is in the middle of something.
+func TestAKilledClientIsGone(t *testing.T) {
+	proxytest.EachWay(t, func(t *testing.T, w proxytest.Way) {
+		cluster := proxytest.NewCluster()
+		reading, goOn := make(chan struct{}), make(chan struct{})
+		cluster.Before = func(b *route.Batch) {
+			if b.Ops[0].Req.Op == command.OpGet {
+				close(reading)
+				<-goOn
+			}
+		}
+		_, addr := serve(t, w, Config{}, cluster)
+		t.Cleanup(sync.OnceFunc(func() { close(goOn) }))
+		victim, other := proxytest.Dial(t, addr), proxytest.Dial(t, addr)
+		victim.Send("GET k")
+		<-reading
+		require.Equal(t, ":1\r\n", other.Do("CLIENT KILL TYPE normal"))
+		require.Equal(t, ":0\r\n", other.Do("CLIENT KILL TYPE normal"))
+		require.Equal(t, 1, strings.Count(other.Do("CLIENT LIST"), "cmd="))
+	})
 }

@@ -41,7 +41,7 @@ func (s *Session) eval(cmd *command.Command, args [][]byte) {
 		return
 	}
 	sha := scriptName(cmd.Op, args)
-	planned := len(keys) > 0 && s.service.scripts.named(sha)
+	planned := len(keys) > 0 && s.service.scripts.named(sha) && !s.shown
 	if !planned {
 		s.finish()
 	}
@@ -54,7 +54,7 @@ func (s *Session) eval(cmd *command.Command, args [][]byte) {
 	if len(keys) == 0 {
 		keys = [][]byte{anywhere(sha)}
 	}
-	s.plan.send(cmd, args, sent, keys[0], s.resp3)
+	s.sendScript(cmd, args, sent, keys[0])
 	if !planned {
 		s.finish()
 	}
@@ -110,12 +110,19 @@ func (s *Session) keepScript(q *queued) {
 	}
 }
 
-// again sends an operation as often as scripts of it turn out to use other keys.
-func (s *Session) again(op *route.Op) {
+// sendScript plans a command that runs a script, in the form in which a node executes it, as an operation on its keys, of which one is given.
+func (s *Session) sendScript(cmd *command.Command, args [][]byte, sent command.Request, key []byte) {
+	s.plan.sendBatch(cmd, args, &command.Batch{Commands: []command.Request{sent}, Shown: s.shown}, key, s.resp3)
+}
+
+// again sends an operation as often as scripts of it turn out to use other keys. It returns what they have called, if that is shown. These are views of what the node has replied.
+func (s *Session) again(op *route.Op) (calls []command.Call) {
 	for round := 0; ; round++ {
 		missing, ok := command.MissingKeys(op.Reply)
 		if !ok {
-			return
+			calls, op.Reply = command.Calls(op.Reply)
+			s.published(op)
+			return calls
 		}
 		next, err := s.withKeys(&op.Req, missing)
 		if err == nil && round == scriptRounds {
@@ -123,7 +130,7 @@ func (s *Session) again(op *route.Op) {
 		}
 		if err != nil {
 			op.Outcome, op.Reply = answer.NotDone, route.AppendReply(nil, err)
-			return
+			return nil
 		}
 		*op = s.execute(next, op.Write)
 	}

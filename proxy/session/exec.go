@@ -12,21 +12,28 @@ import (
 
 // exec is EXEC, https://redis.io/commands/exec/. What is on keys is one operation for the cluster, with the keys that are watched. If all is, it is planned like any
 // other command; otherwise it is executed now, after what was planned.
-func (s *Session) exec(cmd *command.Command) {
+func (s *Session) exec(cmd *command.Command, args [][]byte) {
 	t := &s.multi
 	switch {
 	case !t.open:
+		s.feed(cmd, s.database, args)
 		s.inTurn(cmd, route.AppendReply(nil, errNoExec))
 		return
 	case t.failed || s.watches.lost:
+		s.feed(cmd, s.database, args)
 		s.endTransaction()
 		s.inTurn(cmd, route.AppendReply(nil, errExecAbort))
 		return
 	}
+	if s.tracking.on {
+		for i := range t.queue {
+			s.track(t.queue[i].cmd, t.queue[i].args)
+		}
+	}
 	asks := t.asks || len(s.watches.list) > 0
 	switch {
 	case t.pieces:
-		s.execPieces(cmd, asks)
+		s.execPieces(cmd, args, asks)
 	case asks:
 		req, err := s.transaction()
 		if err != nil {
@@ -34,11 +41,15 @@ func (s *Session) exec(cmd *command.Command) {
 			return
 		}
 		first := s.plan.batch.Add(req, t.writes)
-		s.plan.commands = append(s.plan.commands, planned{cmd: cmd, first: first, count: 1, queue: t.queue})
+		s.plan.commands = append(s.plan.commands, planned{cmd: cmd, args: args, first: first, count: 1, queue: t.queue})
 	default:
+		s.feed(cmd, s.database, args)
 		s.inTurn(cmd, emptyArray)
 	}
 	s.endTransaction()
+	if s.shown { // before what comes next
+		s.finish()
+	}
 }
 
 var emptyArray = []byte("*0\r\n")
@@ -47,7 +58,7 @@ var emptyArray = []byte("*0\r\n")
 // The error is a reply: nobody can say which functions there are.
 func (s *Session) transaction() (command.Request, error) {
 	t := &s.multi
-	b := command.Batch{Array: true, Watched: s.watches.list}
+	b := command.Batch{Array: true, Shown: s.shown, Watched: s.watches.list}
 	for i := range t.queue {
 		q := &t.queue[i]
 		sent := command.Request{Op: q.op, RESP3: s.resp3, Args: q.args}
@@ -79,13 +90,14 @@ func (s *Session) transaction() (command.Request, error) {
 }
 
 // execPieces executes a transaction of which the proxy answers some commands: in their turn, after those on keys, which are executed first, all at once.
-func (s *Session) execPieces(cmd *command.Command, asks bool) {
+func (s *Session) execPieces(cmd *command.Command, args [][]byte, asks bool) {
 	s.finish()
 	if s.conn.Broken() {
 		return
 	}
 	start := time.Now()
 	var replies []byte // of the commands on keys
+	var calls []command.Call
 	if asks {
 		req, err := s.transaction()
 		if err != nil {
@@ -95,9 +107,10 @@ func (s *Session) execPieces(cmd *command.Command, asks bool) {
 		var batch route.Batch
 		batch.Add(req, s.multi.writes)
 		s.conn.Execute(&batch)
-		s.again(&batch.Ops[0])
+		calls = s.again(&batch.Ops[0])
 		reply := batch.Ops[0].Reply
 		if !isArray(reply) { // nothing was done, or nobody knows
+			s.feedExec(cmd, s.database, args, s.multi.queue, reply, nil)
 			s.service.stats.count(cmd.Op, time.Since(start))
 			s.reply(cmd.Op, reply)
 			return
@@ -105,6 +118,7 @@ func (s *Session) execPieces(cmd *command.Command, asks bool) {
 		_, replies, _ = bytes.Cut(reply, crlf)
 	}
 	s.forgetWatches() // from here on it is executed
+	s.feedExec(cmd, s.multi.database, args, s.multi.queue, emptyArray, calls)
 	shown := s.replies == replyOn
 	if shown {
 		s.conn.Write(resp.AppendArray(nil, len(s.multi.queue)))
@@ -114,9 +128,10 @@ func (s *Session) execPieces(cmd *command.Command, asks bool) {
 		s.keepScript(q)
 		began := time.Now()
 		reply := q.answer(s, &replies)
-		s.service.stats.count(q.cmd.Op, time.Since(began))
-		s.countIfError(q.cmd.Op, reply)
-		if shown {
+		called := q.cmd.Called(q.args)
+		s.executedOne(called, q.args, time.Since(began))
+		s.countIfError(countedAs(called), reply)
+		if shown || confirms(q.cmd.Op, reply) {
 			s.conn.Write(reply)
 		}
 	}
@@ -157,9 +172,9 @@ func (s *Session) countQueued(queue []queued, reply []byte, took time.Duration) 
 	_, rest, _ := bytes.Cut(reply, crlf)
 	for i := range queue {
 		s.keepScript(&queue[i])
-		op := queue[i].cmd.Op
-		s.service.stats.count(op, each)
-		s.countIfError(op, rest)
+		q := &queue[i]
+		s.executedOne(q.cmd, q.args, each)
+		s.countIfError(q.cmd.Op, rest)
 		rest = rest[resp.Size(rest):]
 	}
 }

@@ -17,7 +17,7 @@ func (s *Session) fcall(cmd *command.Command, args [][]byte) {
 		return
 	}
 	f, planned := s.service.functions.fresh(args[1])
-	planned = planned && len(keys) > 0
+	planned = planned && len(keys) > 0 && !s.shown
 	if !planned {
 		s.finish()
 	}
@@ -41,7 +41,7 @@ func (s *Session) fcall(cmd *command.Command, args [][]byte) {
 	}
 	sent := f.call(cmd.Op, args, s.resp3)
 	sent.Database = uint8(s.database)
-	s.plan.send(cmd, args, sent, keys[0], s.resp3)
+	s.sendScript(cmd, args, sent, keys[0])
 	if !planned {
 		s.finish()
 	}

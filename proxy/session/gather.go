@@ -46,6 +46,10 @@ func (s *Session) gather(cmd *command.Command, args [][]byte) {
 		s.plan.reads(cmd, args, reads)
 		return
 	}
+	if cmd.Op == command.OpXRead {
+		s.readStreams(cmd, args)
+		return
+	}
 	sets, problem := algebra.Parse(args)
 	if problem != "" {
 		s.refuse(cmd.Op, route.Refuse(problem))
@@ -92,6 +96,9 @@ func (s *Session) gathered(c *planned, ops []route.Op, atOnce bool) []byte {
 	if c.cmd.Op == command.OpLCS {
 		s.scratch = lcs.LCS(s.scratch[:0], bulkValue(ops[0].Reply), bulkValue(ops[len(ops)-1].Reply), c.args[3:], ops[0].Req.RESP3)
 		return s.scratch
+	}
+	if c.cmd.Op == command.OpXRead {
+		return s.streamsRead(ops)
 	}
 	sets, _ := algebra.Parse(c.args) // which it did before
 	weight, large := 0, false

@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"runtime"
@@ -13,16 +12,18 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
 )
+
+// infoField is a line of INFO.
+type infoField struct{ name, value string }
 
 // infoSection is a section of INFO. extra ones are shown only when asked for, by
 // name or with "all" or "everything".
 type infoSection struct {
 	name   string
 	extra  bool
-	fields func(s *Session) []parameter
+	fields func(s *Session) []infoField
 }
 
 // infoSections are in Redis' order, https://redis.io/commands/info/. The fields are
@@ -31,22 +32,24 @@ type infoSection struct {
 var infoSections = []infoSection{
 	{"Server", false, infoServer},
 	{"Clients", false, infoClients},
-	{"Memory", false, func(*Session) []parameter { return memoryFields() }},
-	{"Persistence", false, func(s *Session) []parameter {
+	{"Memory", false, func(*Session) []infoField { return memoryFields() }},
+	{"Persistence", false, func(s *Session) []infoField {
 		loading := "0"
 		if s.service.cluster.Loading() != nil {
 			loading = "1"
 		}
-		return []parameter{{"loading", loading}, {"rdb_changes_since_last_save", "0"}, {"rdb_bgsave_in_progress", "0"}, {"aof_enabled", "0"}}
+		return []infoField{{"loading", loading}, {"rdb_changes_since_last_save", "0"}, {"rdb_bgsave_in_progress", "0"}, {"aof_enabled", "0"}}
 	}},
 	{"Stats", false, infoStats},
-	{"Replication", false, func(*Session) []parameter {
-		return []parameter{{"role", "master"}, {"connected_slaves", "0"}, {"master_repl_offset", "0"}}
+	{"Replication", false, func(*Session) []infoField {
+		return []infoField{{"role", "master"}, {"connected_slaves", "0"}, {"master_repl_offset", "0"}}
 	}},
-	{"CPU", false, func(*Session) []parameter { return cpuFields() }},
+	{"CPU", false, func(*Session) []infoField { return cpuFields() }},
+	{"Modules", false, func(*Session) []infoField { return nil }},
 	{"Commandstats", true, infoCommandStats},
 	{"Errorstats", false, infoErrorStats},
-	{"Cluster", false, func(*Session) []parameter { return []parameter{{"cluster_enabled", "0"}} }},
+	{"Latencystats", true, infoLatencyStats},
+	{"Cluster", false, func(*Session) []infoField { return []infoField{{"cluster_enabled", "0"}} }},
 	{"Keyspace", false, infoKeyspace},
 }
 
@@ -77,10 +80,10 @@ func (i *infoSection) wanted(names [][]byte) bool {
 	})
 }
 
-func infoServer(s *Session) []parameter {
+func infoServer(s *Session) []infoField {
 	uptime := time.Since(s.service.started)
 	_, port, _ := net.SplitHostPort(s.conn.LocalAddr().String())
-	return []parameter{
+	return []infoField{
 		{"redis_version", redisVersion},
 		{"quoll_version", s.service.cfg.Version},
 		{"redis_mode", "standalone"},
@@ -95,17 +98,8 @@ func infoServer(s *Session) []parameter {
 	}
 }
 
-func infoClients(s *Session) []parameter {
-	return []parameter{
-		{"connected_clients", strconv.FormatInt(s.conn.Server().Stats().Clients.Load(), 10)},
-		{"cluster_connections", "0"},
-		{"maxclients", strconv.Itoa(s.conn.Server().Config().MaxClients)},
-		{"blocked_clients", "0"},
-	}
-}
-
 // memoryFields describes the memory of this process.
-func memoryFields() []parameter {
+func memoryFields() []infoField {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/heap/objects:bytes"},
 		{Name: "/memory/classes/total:bytes"},
@@ -114,7 +108,7 @@ func memoryFields() []parameter {
 	metrics.Read(samples)
 	used := samples[0].Value.Uint64()
 	mapped := samples[1].Value.Uint64() - samples[2].Value.Uint64()
-	return []parameter{
+	return []infoField{
 		{"used_memory", strconv.FormatUint(used, 10)},
 		{"used_memory_human", fmt.Sprintf("%.2fM", float64(used)/(1<<20))},
 		{"used_memory_rss", strconv.FormatUint(mapped, 10)},
@@ -127,70 +121,30 @@ func memoryFields() []parameter {
 	}
 }
 
-func infoStats(s *Session) []parameter {
-	stats, clients := &s.service.stats, s.conn.Server().Stats()
-	var failed uint64
-	for _, n := range stats.Errors() {
-		failed += n
-	}
-	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	return []parameter{
-		{"total_connections_received", count(clients.Accepted.Load())},
-		{"total_commands_processed", count(stats.Commands.Load())},
-		{"total_net_output_bytes", count(clients.BytesOut.Load())},
-		{"rejected_connections", count(clients.Rejected.Load())},
-		{"client_output_buffer_limit_disconnections", count(clients.SlowReaders.Load() + clients.OutputExceeded.Load())},
-		{"evicted_keys", "0"},
-		{"total_error_replies", count(failed)},
-	}
-}
-
 // cpuFields is the processor time of this process.
-func cpuFields() []parameter {
+func cpuFields() []infoField {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 		return nil
 	}
 	seconds := func(t syscall.Timeval) string { return fmt.Sprintf("%d.%06d", t.Sec, t.Usec) }
-	return []parameter{
+	return []infoField{
 		{"used_cpu_sys", seconds(usage.Stime)},
 		{"used_cpu_user", seconds(usage.Utime)},
 	}
 }
 
-func infoCommandStats(s *Session) (fields []parameter) {
-	for _, cmd := range command.Supported() {
-		stats := s.service.stats.Op(cmd.Op)
-		calls := stats.Calls.Load()
-		if calls == 0 {
-			continue
-		}
-		micros := float64(stats.Nanos.Load()) / 1000
-		fields = append(fields, parameter{"cmdstat_" + cmd.Name, fmt.Sprintf(
-			"calls=%d,usec=%.0f,usec_per_call=%.2f,rejected_calls=0,failed_calls=%d", calls, micros, micros/float64(calls), stats.Failed.Load())})
-	}
-	return fields
-}
-
-func infoErrorStats(s *Session) (fields []parameter) {
-	words := s.service.stats.Errors()
-	for _, word := range slices.Sorted(maps.Keys(words)) {
-		fields = append(fields, parameter{"errorstat_" + word, fmt.Sprintf("count=%d", words[word])})
-	}
-	return fields
-}
-
 // infoKeyspace counts the cluster's keys. How many of them expire is not counted;
 // 0 is there because programs expect the field. When the cluster cannot be asked
 // the section is empty.
-func infoKeyspace(s *Session) (fields []parameter) {
+func infoKeyspace(s *Session) (fields []infoField) {
 	sizes, err := s.service.cluster.DBSizes(s.conn.Server().Context())
 	if err != nil {
 		return nil
 	}
 	for number, keys := range sizes {
 		if keys > 0 {
-			fields = append(fields, parameter{fmt.Sprintf("db%d", number), fmt.Sprintf("keys=%d,expires=0,avg_ttl=0", keys)})
+			fields = append(fields, infoField{fmt.Sprintf("db%d", number), fmt.Sprintf("keys=%d,expires=0,avg_ttl=0", keys)})
 		}
 	}
 	return fields

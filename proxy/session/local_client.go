@@ -27,15 +27,15 @@ var clientCommand = container{"CLIENT", []subcommand{
 	{"REPLY", 3, clientReply, []string{"REPLY (ON|OFF|SKIP)", "Control the replies sent to the current connection."}},
 	{"SETINFO", 4, clientSetInfo, []string{"SETINFO (LIB-NAME|LIB-VER) <value>", "Say which library the current connection uses."}},
 	{"SETNAME", 3, clientSetName, []string{"SETNAME <name>", "Assign the name <name> to the current connection."}},
-	{"UNPAUSE", 2, always(resp.OK), []string{"UNPAUSE", "Accepted; clients are never paused."}},
-	{"PAUSE", -3, never(route.Refuse("ERR CLIENT PAUSE is not supported: it could pause the clients of one proxy only")), nil},
-	{"GETREDIR", 2, clientGetRedir, []string{"GETREDIR", "Return the client ID that tracking messages go to: there is none."}},
+	{"UNPAUSE", 2, clientUnpause, []string{"UNPAUSE", "Stop the current client pause, resuming traffic."}},
+	{"PAUSE", -3, clientPause, []string{"PAUSE <timeout> [WRITE|ALL]", "Suspend all, or just write, clients of this proxy for <timeout> milliseconds."}},
+	{"GETREDIR", 2, clientGetRedir, []string{"GETREDIR", "Return the client ID that tracking messages go to."}},
 	{"TRACKING", -3, clientTracking, []string{
-		"TRACKING (ON OPTIN|OFF) [NOLOOP]", "Accepted; Quoll tracks no keys. Other modes, and CLIENT CACHING YES, are refused.",
+		"TRACKING (ON|OFF) [REDIRECT <id>] [OPTIN] [OPTOUT] [NOLOOP]", "Control server assisted client side caching.",
 	}},
 	{"TRACKINGINFO", 2, clientTrackingInfo, []string{"TRACKINGINFO", "Report tracking status for the current connection."}},
-	{"CACHING", 3, clientCaching, []string{"CACHING NO", "Accepted; Quoll tracks no keys."}},
-	{"UNBLOCK", -3, clientUnblock, []string{"UNBLOCK <clientid> [TIMEOUT|ERROR]", "Accepted; no client is ever blocked."}},
+	{"CACHING", 3, clientCaching, []string{"CACHING (YES|NO)", "Enable/disable tracking of the keys for next command in OPTIN/OPTOUT modes."}},
+	{"UNBLOCK", -3, clientUnblock, []string{"UNBLOCK <clientid> [TIMEOUT|ERROR]", "Unblock a client of this proxy that waits."}},
 }}
 
 func clientGetName(s *Session, dst []byte, _ [][]byte) []byte {
@@ -121,13 +121,23 @@ func clientReply(s *Session, dst []byte, args [][]byte) []byte {
 	return dst
 }
 
-// clientUnblock is CLIENT UNBLOCK: no command blocks, so there is nobody to unblock.
+// clientUnblock is CLIENT UNBLOCK id [TIMEOUT|ERROR]: a client of this proxy that waits gets a reply, as if its time were up or an error.
 func clientUnblock(s *Session, dst []byte, args [][]byte) []byte {
 	if len(args) > 4 || len(args) == 4 && !is(args[3], "TIMEOUT") && !is(args[3], "ERROR") {
 		return route.AppendReply(dst, route.Refuse("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"))
 	}
-	if _, ok := resp.ParseInt(args[2]); !ok {
+	id, ok := resp.ParseInt(args[2])
+	if !ok {
 		return route.AppendReply(dst, errNotInteger)
+	}
+	why := unblockedByTimeout
+	if len(args) == 4 && is(args[3], "ERROR") {
+		why = unblockedByError
+	}
+	for _, client := range s.all() {
+		if w := client.info.waits.Load(); client.conn.ID() == id && w != nil && s.service.waiting.end(w, why) {
+			return resp.AppendInt(dst, 1)
+		}
 	}
 	return resp.AppendInt(dst, 0)
 }

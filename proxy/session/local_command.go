@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
@@ -24,7 +23,9 @@ var commandCommand = container{"COMMAND", []subcommand{
 	{"COUNT", 2, commandCount, []string{"COUNT", "Return the total number of commands."}},
 	{"DOCS", -2, commandDocs, []string{"DOCS [<command-name> ...]", "Return documentation details about multiple commands, or all."}},
 	{"GETKEYS", -4, commandGetKeys, []string{"GETKEYS <full-command>", "Return the keys from a full command."}},
-	{"GETKEYSANDFLAGS", -4, never(route.Refuse("ERR COMMAND GETKEYSANDFLAGS is not supported yet by Quoll; see COMMAND GETKEYS")), nil},
+	{"GETKEYSANDFLAGS", -4, commandGetKeysAndFlags, []string{
+		"GETKEYSANDFLAGS <full-command>", "Return the keys and the access flags from a full command.",
+	}},
 	{"INFO", -2, func(s *Session, dst []byte, args [][]byte) []byte { return commandInfo(s, dst, args[1:]) },
 		[]string{"INFO [<command-name> ...]", "Return details about multiple commands, or all."}},
 	{"LIST", -2, commandList, []string{"LIST [FILTERBY (MODULE|ACLCAT|PATTERN) <value>]", "Return a list of all commands."}},
@@ -77,28 +78,64 @@ func lookupFull(name []byte) *command.Command {
 	return cmd
 }
 
-func commandGetKeys(s *Session, dst []byte, args [][]byte) []byte {
-	args = args[2:]
-	cmd := command.Lookup(args[0]).Called(args)
-	switch {
-	case cmd == nil:
-		return route.AppendReply(dst, route.Refuse("ERR Invalid command specified"))
-	case cmd.Route == command.RouteUnsupported:
-		return route.AppendReply(dst, unsupported(cmd.Name))
-	case len(cmd.KeySpecs) == 0:
-		return route.AppendReply(dst, route.Refuse("ERR The command has no key arguments"))
-	case !cmd.Enough(len(args)): // MSET's pairs need not be complete
-		return route.AppendReply(dst, route.Refuse("ERR Invalid number of arguments specified for command"))
+func commandGetKeys(_ *Session, dst []byte, args [][]byte) []byte {
+	cmd, err := keysCommand(args[2:])
+	if err != nil {
+		return route.AppendReply(dst, err)
 	}
+	args = args[2:]
 	keys, ok := cmd.AllKeys(args)
+	if !ok && cmd.KeySpecs[0].Limit > 0 { // one ID may be missing
+		keys, ok = cmd.AllKeys(args[:len(args)-1])
+	}
 	if !ok {
-		return route.AppendReply(dst, route.Refuse("ERR Invalid arguments specified for command"))
+		return route.AppendReply(dst, errNoKeys)
 	}
 	dst = resp.AppendArray(dst, len(keys))
 	for _, key := range keys {
 		dst = resp.AppendBulk(dst, key)
 	}
 	return dst
+}
+
+// commandGetKeysAndFlags is COMMAND GETKEYSANDFLAGS command [argument ...].
+func commandGetKeysAndFlags(s *Session, dst []byte, args [][]byte) []byte {
+	cmd, err := keysCommand(args[2:])
+	if err != nil {
+		return route.AppendReply(dst, err)
+	}
+	keys, flags, ok := cmd.KeysAndFlags(args[2:])
+	if !ok {
+		return route.AppendReply(dst, errNoKeys)
+	}
+	dst = resp.AppendArray(dst, len(keys))
+	for i, key := range keys {
+		dst = resp.AppendBulk(resp.AppendArray(dst, 2), key)
+		names := flags[i].Strings()
+		dst = resp.AppendSet(dst, len(names), s.resp3)
+		for _, name := range names {
+			dst = resp.AppendSimple(dst, name)
+		}
+	}
+	return dst
+}
+
+var errNoKeys = route.Refuse("ERR Invalid arguments specified for command")
+
+// keysCommand returns the command whose keys are asked for.
+func keysCommand(args [][]byte) (*command.Command, error) {
+	cmd := command.Lookup(args[0]).Called(args)
+	switch {
+	case cmd == nil:
+		return nil, route.Refuse("ERR Invalid command specified")
+	case cmd.Route == command.RouteUnsupported:
+		return nil, unsupported(cmd.Name)
+	case !cmd.OnKeys():
+		return nil, route.Refuse("ERR The command has no key arguments")
+	case !cmd.Enough(len(args)): // MSET's pairs need not be complete
+		return nil, route.Refuse("ERR Invalid number of arguments specified for command")
+	}
+	return cmd, nil
 }
 
 // commandList is COMMAND LIST [FILTERBY MODULE name | ACLCAT category | PATTERN
@@ -112,25 +149,12 @@ func commandList(s *Session, dst []byte, args [][]byte) []byte {
 	case is(args[3], "MODULE"):
 		keep = func(*command.Command) bool { return false }
 	case is(args[3], "ACLCAT"):
-		category := "@" + string(bytes.ToLower(args[4]))
-		keep = func(c *command.Command) bool { return slices.Contains(c.ACL().Strings(), category) }
+		keep = inCategory(string(bytes.ToLower(args[4])))
 	case is(args[3], "PATTERN"):
 		pattern := bytes.ToLower(args[4])
 		keep = func(c *command.Command) bool { return scan.Match(pattern, []byte(c.Name)) }
 	default:
 		return route.AppendReply(dst, errSyntax)
 	}
-	var names []string
-	for _, cmd := range command.Supported() {
-		for _, c := range append([]*command.Command{cmd}, cmd.Subcommands...) {
-			if keep(c) {
-				names = append(names, c.Name)
-			}
-		}
-	}
-	dst = resp.AppendArray(dst, len(names))
-	for _, name := range names {
-		dst = resp.AppendBulk(dst, name)
-	}
-	return dst
+	return appendBulks(dst, commandsOf(keep))
 }

@@ -4,77 +4,99 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/internal/scan"
 	"github.com/quolldb/quoll/proxy/route"
 )
 
-var errConfigSet = route.Refuse("ERR CONFIG SET is not supported: start quoll with other flags, or change its configuration file, instead")
-
-// configCommand is CONFIG, https://redis.io/commands/config/.
+// configCommand is CONFIG, https://redis.io/commands/config/: of this proxy, until it ends unless CONFIG REWRITE writes it down.
 var configCommand = container{"CONFIG", []subcommand{
 	{"GET", -3, configGet, []string{"GET <pattern>", "Return parameters matching the glob-like <pattern> and their values."}},
-	{"SET", -4, never(errConfigSet), nil},
+	{"SET", -4, configSet, []string{"SET <directive> <value>", "Set the configuration <directive> to <value>."}},
 	{"RESETSTAT", 2, configResetStat, []string{"RESETSTAT", "Reset statistics reported by the INFO command."}},
-	{"REWRITE", 2, never(route.Refuse("ERR The server is running without a config file")), nil},
+	{"REWRITE", 2, configRewrite, []string{"REWRITE", "Rewrite the configuration file."}},
 }}
 
-// parameter is one of Redis' configuration parameters.
-type parameter struct{ name, value string }
-
-// parametersOf returns those of Redis' parameters that are true here, sorted by name.
-func parametersOf(s *Session) []parameter {
-	clients := s.conn.Server().Config()
-	limit := strconv.Itoa(s.service.cfg.OutputLimit)
-	bulk := s.service.cfg.Limits.MaxBulk
-	if bulk == 0 {
-		bulk = resp.DefaultMaxBulk
-	}
-	return []parameter{
-		{"appendonly", "no"},
-		{"client-output-buffer-limit", fmt.Sprintf("normal %s 0 0", limit)},
-		{"cluster-enabled", "no"},
-		{"databases", strconv.Itoa(database.Count)},
-		{"latency-monitor-threshold", "0"},
-		{"maxclients", strconv.Itoa(clients.MaxClients)},
-		{"maxmemory", "0"},
-		{"maxmemory-clients", strconv.FormatInt(clients.ClientMemory, 10)},
-		{"maxmemory-policy", "noeviction"},
-		{"notify-keyspace-events", ""},
-		{"proto-max-bulk-len", strconv.Itoa(bulk)},
-		{"save", ""},
-		{"slowlog-log-slower-than", "-1"},
-		{"slowlog-max-len", "0"},
-		{"timeout", strconv.Itoa(int(clients.IdleTimeout.Seconds()))},
-	}
-}
-
+// configGet is CONFIG GET pattern [pattern ...]. As in Redis a name that is no pattern is shown as it was written.
 func configGet(s *Session, dst []byte, args [][]byte) []byte {
-	var found []parameter
+	var found [][2]string // names and values
 	for _, pattern := range args[2:] {
-		for _, p := range parametersOf(s) {
-			if !bytes.ContainsAny(pattern, "[*?") { // a name, which is shown as it was written
-				if !is(pattern, p.name) {
-					continue
-				}
-				p.name = string(pattern)
-			} else if !scan.Match(bytes.ToLower(pattern), []byte(p.name)) {
+		exact := !bytes.ContainsAny(pattern, "[*?")
+		for i := range parameters {
+			p := &parameters[i]
+			name := p.name
+			switch {
+			case !exact && !scan.Match(bytes.ToLower(pattern), []byte(name)), exact && !is(pattern, name):
 				continue
+			case exact:
+				name = string(pattern)
 			}
-			if !slices.ContainsFunc(found, func(other parameter) bool { return strings.EqualFold(other.name, p.name) }) {
-				found = append(found, p)
+			if !slices.ContainsFunc(found, func(other [2]string) bool { return strings.EqualFold(other[0], name) }) {
+				found = append(found, [2]string{name, p.get(s)})
 			}
 		}
 	}
 	dst = resp.AppendMap(dst, len(found), s.resp3)
-	for _, p := range found {
-		dst = resp.AppendBulk(resp.AppendBulk(dst, p.name), p.value)
+	for _, pair := range found {
+		dst = resp.AppendBulk(resp.AppendBulk(dst, pair[0]), pair[1])
 	}
 	return dst
+}
+
+// configSet is CONFIG SET name value [name value ...]: all of them, or none.
+func configSet(s *Session, dst []byte, args [][]byte) []byte {
+	if len(args)%2 != 0 {
+		return route.AppendReply(dst, errSyntax)
+	}
+	set, err := chosenParameters(args[2:])
+	if err != nil {
+		return route.AppendReply(dst, err)
+	}
+	config := &s.service.config
+	config.setting.Lock() // one after the other, for some change a part of something
+	defer config.setting.Unlock()
+	var changes []func()
+	for i, p := range set {
+		change, err := p.change(s, string(args[2*i+3]))
+		if err != nil {
+			return route.AppendReply(dst, errConfigSet(p.name, err.Error()))
+		}
+		changes = append(changes, change)
+	}
+	for i, change := range changes {
+		change()
+		if set[i].set != nil {
+			config.changed[set[i].name] = true
+		}
+	}
+	s.service.look.noteFrom()
+	return append(dst, resp.OK...)
+}
+
+// chosenParameters returns the parameters that pairs of name and value are about.
+func chosenParameters(pairs [][]byte) (set []*parameter, err error) {
+	for i := 0; i < len(pairs); i += 2 {
+		written, name := shown(pairs[i]), strings.ToLower(string(pairs[i]))
+		at := slices.IndexFunc(parameters, func(p parameter) bool { return p.name == name })
+		switch {
+		case immutableParameters[name]:
+			return nil, errConfigSet(string(written), "can't set immutable config")
+		case at < 0 && foreignParameters[name]:
+			return nil, errConfigSet(string(written), "Quoll has no such parameter; nothing was changed")
+		case at < 0:
+			return nil, route.Refuse(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", written))
+		case slices.Contains(set, &parameters[at]):
+			return nil, errConfigSet(string(written), "duplicate parameter")
+		}
+		set = append(set, &parameters[at])
+	}
+	return set, nil
+}
+
+func errConfigSet(name, why string) error {
+	return route.Refuse(fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - %s", name, why))
 }
 
 func configResetStat(s *Session, dst []byte, _ [][]byte) []byte {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"time"
@@ -14,10 +15,13 @@ const redisVersion = "7.0.15"
 
 // runPing is PING [message].
 func runPing(s *Session, dst []byte, args [][]byte) []byte {
-	switch len(args) {
-	case 1:
+	switch {
+	case len(args) > 2:
+	case s.subs.count > 0 && !s.resp3:
+		return resp.AppendBulk(resp.AppendBulk(resp.AppendArray(dst, 2), "pong"), bytes.Join(args[1:], nil))
+	case len(args) == 1:
 		return append(dst, "+PONG\r\n"...)
-	case 2:
+	default:
 		return resp.AppendBulk(dst, args[1])
 	}
 	return route.AppendReply(dst, wrongArity("ping"))
@@ -28,17 +32,23 @@ func runEcho(s *Session, dst []byte, args [][]byte) []byte { return resp.AppendB
 // runQuit is QUIT.
 func runQuit(s *Session, dst []byte, _ [][]byte) []byte {
 	s.conn.Quit()
+	s.setTracking(tracking{}) // the connection may last until the client closes it
+	s.info.set(func(c *clientInfo) { c.quit = true })
 	return append(dst, resp.OK...)
 }
 
 // runReset is RESET: the connection is as new, and in no transaction.
 func runReset(s *Session, dst []byte, _ [][]byte) []byte {
-	s.replies, s.uncached = replyOn, false
+	s.replies = replyOn
+	s.setTracking(tracking{})
+	s.endMonitor()
 	s.endTransaction()
+	s.unsubscribeAll()
+	s.conn.Deliver() // what was heard before
 	s.setRESP3(false)
 	s.setDatabase(0)
 	s.info.set(func(c *clientInfo) {
-		c.name, c.noEvict, c.noTouchMode, c.tracking = "", false, false, tracking{}
+		c.name, c.noEvict, c.noTouchMode = "", false, false
 	})
 	s.setAuthenticated(s.service.cfg.Password == "")
 	return append(dst, "+RESET\r\n"...)
@@ -46,6 +56,7 @@ func runReset(s *Session, dst []byte, _ [][]byte) []byte {
 
 func (s *Session) setRESP3(on bool) {
 	s.resp3 = on
+	s.subs.resp3.Store(on)
 	s.info.set(func(c *clientInfo) { c.resp3 = on })
 }
 

@@ -48,7 +48,7 @@ func runRandomKey(s *Session, dst []byte, _ [][]byte) []byte {
 const flushKeys = 1024
 
 var (
-	delName          = []byte("DEL")
+	flushName        = []byte("flushkey")
 	errPartlyFlushed = &route.ReplyError{Outcome: answer.Unknown, Text: "UNKNOWN not every key of the database could be deleted within the operation time-out. Repeating FLUSHDB is safe"}
 )
 
@@ -57,6 +57,7 @@ func runFlushDB(s *Session, dst []byte, args [][]byte) []byte {
 	if !flushMode(args) {
 		return route.AppendReply(dst, errSyntax)
 	}
+	s.service.tracked.flush(s)
 	id := s.service.cluster.Placements().ID(s.database)
 	for cursor := route.Cursor(0); ; {
 		entries, next, err := s.service.cluster.Scan(s.conn.Server().Context(), s.database, cursor, flushKeys)
@@ -79,7 +80,7 @@ func (s *Session) deleteKeys(id database.ID, entries []route.ScanEntry) error {
 		n := min(len(entries), flushKeys)
 		var batch route.Batch
 		for _, e := range entries[:n] {
-			batch.Add(command.Request{Op: command.OpDel, Args: [][]byte{delName, id.Key(e.Key)}}, true)
+			batch.Add(command.Request{Op: command.OpFlushKey, Args: [][]byte{flushName, id.Key(e.Key)}}, true)
 		}
 		entries = entries[n:]
 		s.service.cluster.Execute(&batch)
@@ -97,6 +98,7 @@ func runFlushAll(s *Session, dst []byte, args [][]byte) []byte {
 	if !flushMode(args) {
 		return route.AppendReply(dst, errSyntax)
 	}
+	s.service.tracked.flush(s)
 	if err := s.keepingScripts(func() error { return s.service.cluster.FlushAll(s.conn.Server().Context(), libraries) }); err != nil {
 		return route.AppendReply(dst, err)
 	}

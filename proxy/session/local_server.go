@@ -14,26 +14,12 @@ import (
 // The commands that look into a Redis server. A proxy keeps no latency events and
 // no slow log; its metrics endpoint says more.
 var (
-	latencyCommand = container{"LATENCY", []subcommand{
-		{"DOCTOR", 2, latencyDoctor, []string{"DOCTOR", "Return a human readable latency analysis report."}},
-		{"GRAPH", 3, latencyGraph, []string{"GRAPH <event>", "Return an ASCII latency graph for the <event> class."}},
-		{"HISTOGRAM", -2, func(s *Session, dst []byte, _ [][]byte) []byte { return resp.AppendMap(dst, 0, s.resp3) },
-			[]string{"HISTOGRAM [COMMAND ...]", "Return latency histograms of the commands: none are kept here."}},
-		{"HISTORY", 3, always("*0\r\n"), []string{"HISTORY <event>", "Return time-latency samples for the <event> class."}},
-		{"LATEST", 2, always("*0\r\n"), []string{"LATEST", "Return the latest latency samples for all events."}},
-		{"RESET", -2, always(":0\r\n"), []string{"RESET [<event> ...]", "Reset latency data of one or more <event> classes."}},
-	}}
 	memoryCommand = container{"MEMORY", []subcommand{
 		{"DOCTOR", 2, memoryDoctor, []string{"DOCTOR", "Return memory problems reports."}},
 		{"MALLOC-STATS", 2, memoryMallocStats, []string{"MALLOC-STATS", "Return internal statistics report from the memory allocator."}},
 		{"PURGE", 2, memoryPurge, []string{"PURGE", "Return free memory of this proxy to the operating system."}},
-		{"STATS", 2, never(route.Refuse("ERR MEMORY STATS is not supported by Quoll; see INFO memory and the metrics endpoint")), nil},
+		{"STATS", 2, memoryStats, []string{"STATS", "Return information about the memory usage of the proxy."}},
 		{"USAGE", -3, memoryUsage, []string{"USAGE <key> [SAMPLES <count>]", "Return an estimate of the bytes that <key> and its value take on each replica."}},
-	}}
-	slowlogCommand = container{"SLOWLOG", []subcommand{
-		{"GET", -2, slowlogGet, []string{"GET [<count>]", "Return top <count> entries from the slowlog: it is always empty."}},
-		{"LEN", 2, always(":0\r\n"), []string{"LEN", "Return the length of the slowlog."}},
-		{"RESET", 2, always(resp.OK), []string{"RESET", "Reset the slowlog."}},
 	}}
 	clusterCommand = container{"CLUSTER", append([]subcommand{
 		{"KEYSLOT", 3, clusterKeySlot, []string{"KEYSLOT <key>", "Return the hash slot for <key>."}},
@@ -51,14 +37,6 @@ func withoutCluster() (list []subcommand) {
 		list = append(list, subcommand{name, arity, never(errNoCluster), nil})
 	}
 	return list
-}
-
-func latencyDoctor(s *Session, dst []byte, _ [][]byte) []byte {
-	return resp.AppendVerbatim(dst, "This proxy keeps no latency events. Its metrics endpoint has the latency of batches.\n", s.resp3)
-}
-
-func latencyGraph(s *Session, dst []byte, args [][]byte) []byte {
-	return route.AppendReply(dst, route.Refuse(fmt.Sprintf("ERR No samples available for event '%s'", shown(args[2]))))
 }
 
 func memoryDoctor(s *Session, dst []byte, _ [][]byte) []byte {
@@ -118,18 +96,6 @@ func appendUsage(dst, size, key []byte, resp3 bool) []byte {
 		return resp.AppendNull(dst, resp3)
 	}
 	return resp.AppendInt(dst, sum([]route.Op{{Reply: size}})+int64(len(key))+recordOverhead)
-}
-
-func slowlogGet(s *Session, dst []byte, args [][]byte) []byte {
-	if len(args) > 3 {
-		return route.AppendReply(dst, misused("SLOWLOG", args))
-	}
-	if len(args) == 3 {
-		if n, ok := resp.ParseInt(args[2]); !ok || n < -1 {
-			return route.AppendReply(dst, route.Refuse("ERR count should be greater than or equal to -1"))
-		}
-	}
-	return resp.AppendArray(dst, 0)
 }
 
 func clusterKeySlot(s *Session, dst []byte, args [][]byte) []byte {

@@ -41,5 +41,10 @@ func waitingTime(arg []byte) (time.Duration, error) {
 	case n < 0:
 		return 0, errTimeoutNegative
 	}
-	return time.Duration(min(n, int64(math.MaxInt64/time.Millisecond))) * time.Millisecond, nil
+	return milliseconds(n), nil
+}
+
+// milliseconds returns a time of so many, or the longest that there is.
+func milliseconds(n int64) time.Duration {
+	return time.Duration(min(n, int64(math.MaxInt64/time.Millisecond))) * time.Millisecond
 }

@@ -75,6 +75,7 @@ func (s *Session) transactional(cmd *command.Command, args [][]byte) bool {
 	t := &s.multi
 	switch cmd.Op {
 	case command.OpMulti:
+		s.feed(cmd, s.database, args)
 		if t.open {
 			s.inTurn(cmd, route.AppendReply(nil, errNestedMulti))
 			break
@@ -83,8 +84,9 @@ func (s *Session) transactional(cmd *command.Command, args [][]byte) bool {
 		s.info.queued.Store(1)
 		s.inTurn(cmd, ok)
 	case command.OpExec:
-		s.exec(cmd)
+		s.exec(cmd, args)
 	case command.OpDiscard:
+		s.feed(cmd, s.database, args)
 		if !t.open {
 			s.inTurn(cmd, route.AppendReply(nil, errNoDiscard))
 			break
@@ -95,6 +97,7 @@ func (s *Session) transactional(cmd *command.Command, args [][]byte) bool {
 		if !t.open {
 			return false
 		}
+		s.feed(cmd, s.database, args)
 		s.inTurn(cmd, route.AppendReply(nil, errWatchInside))
 	case command.OpQuit, command.OpReset:
 		return false
@@ -117,7 +120,7 @@ func (s *Session) queue(cmd *command.Command, args [][]byte) {
 		size += keptArgument + len(arg)
 	}
 	if !t.failed && s.kept()+size > maxKeptBytes {
-		s.refuse(cmd.Op, errTooMuchKept)
+		s.reject(cmd, args, errTooMuchKept)
 		return
 	}
 	q, err := s.prepare(cmd, t.database, args)
@@ -125,7 +128,7 @@ func (s *Session) queue(cmd *command.Command, args [][]byte) {
 		err = s.admit(&q)
 	}
 	if err != nil {
-		s.refuse(cmd.Op, err)
+		s.reject(cmd, args, err)
 		return
 	}
 	if !t.failed {
@@ -137,7 +140,7 @@ func (s *Session) queue(cmd *command.Command, args [][]byte) {
 		s.info.queued.Store(int64(len(t.queue) + 1))
 		s.keep()
 	}
-	s.answerInTurn(cmd.Op, queuedReply)
+	s.answerInTurn(cmd.Op, queuedReply, false)
 }
 
 // selects has the commands that follow be of a database, if there is one of that number.
@@ -195,7 +198,7 @@ func (s *Session) kept() int { return s.multi.bytes + s.watches.bytes }
 
 // keep says so to the front, which counts what is more than little.
 func (s *Session) keep() {
-	if kept := s.kept(); kept != s.keeps && (kept > 64<<10 || s.keeps > 64<<10) {
+	if kept := s.kept() + s.subs.bytes; kept != s.keeps && (kept > 64<<10 || s.keeps > 64<<10) {
 		s.keeps = kept
 		s.conn.Keep(kept)
 	}
@@ -209,17 +212,18 @@ func (s *Session) failTransaction() {
 
 // inTurn counts and answers a command that needs no operation, behind what is planned. The reply is kept.
 func (s *Session) inTurn(cmd *command.Command, reply []byte) {
-	s.service.stats.count(cmd.Op, 0)
-	s.answerInTurn(cmd.Op, reply)
+	s.executedOne(cmd, nil, 0)
+	s.answerInTurn(cmd.Op, reply, false)
 }
 
 // answerInTurn answers a command behind what is planned. The reply is kept.
-func (s *Session) answerInTurn(op command.Op, reply []byte) {
+func (s *Session) answerInTurn(op command.Op, reply []byte, rejected bool) {
+	c := planned{op: op, reply: reply, rejected: rejected}
 	if len(s.plan.commands) == 0 {
-		s.reply(op, reply)
+		s.answerPlanned(&c)
 		return
 	}
-	s.plan.commands = append(s.plan.commands, planned{op: op, reply: reply})
+	s.plan.commands = append(s.plan.commands, c)
 }
 
 // copied returns a copy of arguments.

@@ -24,6 +24,8 @@ type plan struct {
 	batch    *route.Batch
 	// args holds the arguments of operations that are part of a command.
 	args [][]byte
+	// publishing: the operations are messages to publish. Others are not executed together with these, so that who hears a message sees what was done before it.
+	publishing bool
 	// maxOps is how many operations to collect before executing them.
 	maxOps int
 }
@@ -36,9 +38,10 @@ type planned struct {
 	// queue is what EXEC executes in its one operation.
 	queue []queued
 	// reply is that of a command without operations, which only waits for its turn, and op the command's number. It never is the first one.
-	reply []byte
-	op    command.Op
-	whole bool // the reply of its one operation is the reply, though its route is to split or to gather
+	reply    []byte
+	op       command.Op
+	rejected bool // it was not executed
+	whole    bool // the reply of its one operation is the reply, though its route is to split or to gather
 }
 
 func newPlan() plan { return plan{batch: new(route.Batch), maxOps: firstBatchOps} }
@@ -93,7 +96,7 @@ func (p *plan) full() bool { return len(p.batch.Ops) >= p.maxOps }
 func (p *plan) reset() {
 	clear(p.commands)
 	clear(p.args)
-	p.commands, p.args = p.commands[:0], p.args[:0]
+	p.commands, p.args, p.publishing = p.commands[:0], p.args[:0], false
 	p.batch.Reset()
 	if cap(p.batch.Ops) > maxKept || cap(p.args) > 3*maxKept {
 		*p = plan{batch: new(route.Batch), maxOps: p.maxOps}

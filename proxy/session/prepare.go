@@ -18,7 +18,7 @@ func (s *Session) prepare(cmd *command.Command, database int, args [][]byte) (q 
 	case !cmd.ArityOK(len(args)): // MSET's pairs are not complete, which Redis finds when it is executed
 		q.run = never(wrongArity(cmd.Name))
 	case cmd.Op == command.OpClient && is(args[1], "CACHING"):
-		return q, errNoCaching
+		return q, errCachingInside
 	case cmd.Op == command.OpClient && is(args[1], "REPLY") && len(args) == 3 && !is(args[2], "ON"):
 		return q, errReplyInside
 	}
@@ -39,10 +39,12 @@ func (q *queued) execution() {
 	switch {
 	case q.cmd.Route != command.RouteProxy && q.cmd.Route != command.RouteCluster:
 		q.op = q.cmd.Sent()
-	case sub == nil || len(sub.KeySpecs) == 0:
+	case sub == nil || !sub.OnKeys():
 		q.run = handlers[q.cmd.Op]
 	case q.cmd.Op == command.OpObject:
 		q.op, q.args = command.OpObjectState, aboutObject(q.args)
+	case q.cmd.Op == command.OpXGroup || q.cmd.Op == command.OpXInfo:
+		q.op, q.args, _ = command.KeyFirst(q.cmd.Op, q.args)
 	case q.cmd.Op == command.OpMemory:
 		if err := checkUsage(q.args); err != nil {
 			q.run = never(err)
@@ -61,6 +63,7 @@ func madeUsage(dst, reply []byte, q *queued, resp3 bool) []byte {
 
 // containers are the commands with subcommands, which are looked up when they are queued.
 var containers = [maxOps]*container{
+	command.OpACL:      &aclCommand,
 	command.OpClient:   &clientCommand,
 	command.OpCommand:  &commandCommand,
 	command.OpConfig:   &configCommand,
@@ -68,6 +71,9 @@ var containers = [maxOps]*container{
 	command.OpLatency:  &latencyCommand,
 	command.OpMemory:   &memoryCommand,
 	command.OpObject:   &objectCommand,
+	command.OpXGroup:   &xgroupCommand,
+	command.OpXInfo:    &xinfoCommand,
+	command.OpPubSub:   &pubSubCommand,
 	command.OpScript:   &scriptCommand,
 	command.OpSlowlog:  &slowlogCommand,
 	command.OpCluster:  &clusterCommand,

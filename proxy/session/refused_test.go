@@ -42,7 +42,7 @@ func testWebPagesExecuteNothing(t *testing.T, w proxytest.Way) {
 // TestCommandListNamesNothingThatIsRefused: nor do COMMAND INFO and DOCS.
 func TestCommandListNamesNothingThatIsRefused(t *testing.T) {
 	for name, c := range map[string]*container{
-		"client": &clientCommand, "command": &commandCommand, "config": &configCommand, "latency": &latencyCommand,
+		"acl": &aclCommand, "client": &clientCommand, "command": &commandCommand, "config": &configCommand, "latency": &latencyCommand,
 		"memory": &memoryCommand, "object": &objectCommand, "slowlog": &slowlogCommand, "cluster": &clusterCommand,
 	} {
 		for _, listed := range command.Lookup([]byte(name)).Subcommands {

@@ -21,6 +21,16 @@ func (s *Session) reply(op command.Op, reply []byte) {
 		reply = s.unretried(reply)
 		s.service.stats.countError(op, reply)
 	}
+	if confirms(op, reply) {
+		s.conn.Write(reply)
+		s.replied()
+		return
+	}
+	s.write(reply)
+}
+
+// write writes the reply of a command, for which all is counted.
+func (s *Session) write(reply []byte) {
 	if s.replies == replyOn {
 		s.conn.Write(reply)
 	}

@@ -28,6 +28,7 @@ func (s *Session) Plan(limit int) (ops []route.Op, all bool) {
 			break
 		}
 		s.conn.Skip()
+		s.shown = false
 		s.dispatch(cmd, args)
 	}
 	return s.plan.batch.Ops, !s.conn.More()
@@ -42,7 +43,10 @@ func (s *Session) Executed(ops []route.Op, took time.Duration) {
 // fitsRound reports whether a command can be executed together with those of others, or
 // is answered in no time.
 func (s *Session) fitsRound(cmd *command.Command, args [][]byte) bool {
-	if cmd == nil || !s.authenticated || s.uncached || len(args) > maxRoundArgs || !cmd.ArityOK(len(args)) {
+	if cmd == nil || !s.authenticated || s.tracking.on || len(args) > maxRoundArgs || !cmd.ArityOK(len(args)) {
+		return false
+	}
+	if now := s.service.look.pause.now.Load(); now != nil && now.holds(s, cmd, args) {
 		return false
 	}
 	size := 0
@@ -52,23 +56,28 @@ func (s *Session) fitsRound(cmd *command.Command, args [][]byte) bool {
 	if size > maxRoundBytes {
 		return false
 	}
+	if publishes := cmd.Op.Publishes() && !s.multi.open; publishes != s.plan.publishing {
+		return publishes && len(s.plan.batch.Ops) == 0
+	} else if publishes {
+		return true
+	}
 	switch t := &s.multi; {
 	case cmd.Op == command.OpMulti, cmd.Op == command.OpDiscard:
 		return true
 	case cmd.Op == command.OpExec:
-		return !t.pieces && !t.scripts && len(t.queue) <= maxRoundQueue && t.bytes <= maxRoundBytes
+		return !t.pieces && !t.scripts && !s.service.look.monitors.any() && len(t.queue) <= maxRoundQueue && t.bytes <= maxRoundBytes
 	case t.open:
 		return cmd.Op != command.OpQuit && cmd.Op != command.OpReset // it is queued, or refused
 	}
 	if isScript(cmd.Op) {
-		return s.evalFits(cmd, args)
+		return !s.service.look.monitors.any() && s.evalFits(cmd, args)
 	}
 	switch cmd.Route {
 	case command.RouteRead, command.RouteWrite, command.RouteSplit, command.RouteSlot:
 		return true
 	}
 	switch cmd.Op {
-	case command.OpPing, command.OpEcho, command.OpSelect:
+	case command.OpPing, command.OpEcho, command.OpSelect, command.OpUnsubscribe, command.OpPUnsubscribe, command.OpSUnsubscribe:
 		return len(s.plan.commands) == 0 // what was before it is answered first
 	}
 	return false

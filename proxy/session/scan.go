@@ -56,7 +56,7 @@ func runKeys(s *Session, dst []byte, args [][]byte) []byte {
 				found++
 			}
 		}
-		if len(list) > s.service.cfg.OutputLimit {
+		if len(list) > int(s.service.config.outputLimit.Load()) {
 			return route.AppendReply(dst, errKeysTooLarge)
 		}
 		if next == 0 {

@@ -65,6 +65,13 @@ func (s *scripts) fresh(sha string) (body []byte, guesses bool) {
 	return nil, false
 }
 
+// held is how many bytes of scripts are kept.
+func (s *scripts) held() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(s.bytes)
+}
+
 // named reports whether a script was seen just now, and uses no keys but those that it names.
 func (s *scripts) named(sha string) bool {
 	body, guesses := s.fresh(sha)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/route"
 )
@@ -26,22 +27,37 @@ type Config struct {
 	OutputLimit int
 	// Version is Quoll's version for INFO.
 	Version string
+	// Events are the classes of events of keys that nodes publish, until CONFIG SET.
+	Events notify.Class
+	// TrackedKeys is how many keys are tracked at most, until CONFIG SET (default: a million, which is also the most).
+	TrackedKeys int
+	// Noted is what is noted for people who look, until CONFIG SET (default: DefaultNoted).
+	Noted *Noted
+	// Rewrite writes parameters that CONFIG SET has changed to the file with the settings, for CONFIG REWRITE (default: there is no such file). It is called by one client at a time, which
+	// waits for it. Its error is shown to the client.
+	Rewrite func(changed []Parameter) error
 	// Logger gets what an operator should know (default: nothing is logged).
 	Logger *slog.Logger
 }
 
 // Service is what the sessions of all clients share: the settings, the cluster behind them, and what is counted.
 type Service struct {
-	cfg     Config
-	cluster route.Cluster
-	stats   Stats
-	started time.Time
-	runID   string
-	loaded  atomic.Bool // the cluster is there, or was once
-	attacks attacks
-	scripts scripts
+	cfg        Config
+	cluster    route.Cluster
+	stats      Stats
+	started    time.Time
+	runID      string
+	loaded     atomic.Bool // the cluster is there, or was once
+	attacks    attacks
+	waiting    waitingRooms
+	tracked    trackedKeys
+	broadcasts broadcasts
+	scripts    scripts
 	// functions are those of the cluster.
-	functions functions
+	functions   functions
+	look        look
+	config      settings
+	subscribers *subscribers
 	// large is held by whoever puts large collections together: their memory is needed once only.
 	large sync.Mutex
 }
@@ -57,7 +73,19 @@ func NewService(cfg Config, cluster route.Cluster) *Service {
 	}
 	id := make([]byte, 20)
 	rand.Read(id) // never fails
-	return &Service{cfg: cfg, cluster: cluster, started: time.Now(), runID: hex.EncodeToString(id)}
+	s := &Service{cfg: cfg, cluster: cluster, started: time.Now(), runID: hex.EncodeToString(id), subscribers: newSubscribers()}
+	if cfg.Noted == nil {
+		noted := DefaultNoted()
+		cfg.Noted = &noted
+	}
+	s.look.init(cfg.Noted)
+	s.config.init(cfg.OutputLimit, cfg.Noted)
+	s.tracked.most = cfg.TrackedKeys
+	cluster.Listen(s.subscribers.hear)
+	if cfg.Events != 0 {
+		_ = s.askForEvents(cfg.Events) // nodes are told when they are connected
+	}
+	return s
 }
 
 // Stats returns what is counted, which goes on.

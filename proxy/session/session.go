@@ -20,12 +20,17 @@ type Session struct {
 	authenticated bool
 	resp3         bool
 	database      int // that SELECT has chosen
-	// uncached: CLIENT CACHING YES was refused. What the next command, or the next transaction, reads must not get into the client's cache.
-	uncached bool
-	replies  replyMode
-	multi    transaction
-	watches  watches
-	keeps    int // bytes of these, as the front knows them
+	tracking      tracking
+	wrote         ownWrites
+	reading       []*trackedKey // what is planned reads these, and the client keeps them
+	replies       replyMode
+	monitor       bool // it sees what others do: see monitor.go
+	shown         bool // others see what the command that is being dispatched does, which is executed by itself, so that they see it in its order
+	multi         transaction
+	watches       watches
+	subs          subscriptions
+	blocked       *waiter // it waits; nil if it does not
+	keeps         int     // bytes of these, as the front knows them
 
 	plan    plan
 	scratch []byte // where a reply that is not from a node is built
@@ -41,9 +46,11 @@ func (s *Service) Open(conn *front.Conn) *Session {
 // all returns the sessions of all clients, oldest first.
 func (s *Session) all() []*Session {
 	conns := s.conn.Server().Conns()
-	list := make([]*Session, len(conns))
-	for i, c := range conns {
-		list[i] = c.Session().(*Session)
+	list := make([]*Session, 0, len(conns))
+	for _, c := range conns {
+		if !c.HungUp() { // it may be in the middle of something
+			list = append(list, c.Session().(*Session))
+		}
 	}
 	return list
 }
@@ -63,15 +70,32 @@ func (s *Session) Reject(err error) {
 	}
 }
 
+// Closed implements front.Session.
+func (s *Session) Closed() {
+	s.stopWaiting()
+	s.setTracking(tracking{})
+	s.unsubscribeAll()
+}
+
 // Run implements front.Session.
 func (s *Session) Run() {
+	if s.blocked != nil && !s.goOn() {
+		return
+	}
 	for s.conn.More() && !s.conn.Ending() {
 		if s.plan.full() {
 			s.finish()
 		}
 		args := s.conn.Peek()
 		s.conn.Skip()
-		s.dispatch(command.Lookup(args[0]), args)
+		cmd := command.Lookup(args[0])
+		s.shown = s.service.look.monitors.any()
+		if s.awaitPause(cmd, args); !s.conn.Ending() {
+			s.dispatch(cmd, args)
+		}
+		if s.blocked != nil {
+			return
+		}
 	}
 	s.finish()
 }
@@ -79,34 +103,47 @@ func (s *Session) Run() {
 // dispatch plans the operations of a command, or answers it.
 func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
 	s.info.command.Store(cmd.Called(args))
+	if s.plan.publishing && (cmd == nil || !cmd.Op.Publishes() || s.multi.open) {
+		s.finish()
+	}
 	if cmd == nil {
 		if crossProtocol(args[0]) {
 			s.finish()
 			s.attacked()
 			return
 		}
-		s.refuse(command.OpNone, unknownCommand(args))
+		s.reject(nil, args, unknownCommand(args))
 		return
 	}
 	switch {
 	case !cmd.ArityOK(len(args)) && (!s.multi.open || !cmd.Enough(len(args))):
-		s.refuse(cmd.Op, wrongArity(cmd.Name))
+		s.reject(cmd, args, wrongArity(cmd.Name))
 	case !s.authenticated && cmd.Flags&command.FlagNoAuth == 0:
-		s.refuse(cmd.Op, errNoAuth)
+		s.reject(cmd, args, errNoAuth)
+	case s.subs.count > 0 && !s.resp3 && !whileSubscribed(cmd.Op):
+		s.reject(cmd, args, notWhileSubscribed(cmd, args))
 	case !s.service.loaded.Load() && s.loading(cmd, args):
-	case s.uncached && s.toBeCached(cmd):
-		s.refuse(cmd.Op, errToBeCached)
+	case s.monitor && onKeys(cmd):
+		s.reject(cmd, args, errMonitorOnly)
 	case s.transactional(cmd, args):
 	default:
 		s.route(cmd, args)
 	}
+	s.cached(cmd)
 }
 
 // route plans or answers a command that is of no transaction, on keys by the names under which the client's database keeps them.
 func (s *Session) route(cmd *command.Command, args [][]byte) {
+	s.feed(cmd, s.database, args)
 	args, problem := s.named(cmd, s.database, args)
 	if problem != "" {
 		s.refuse(cmd.Op, route.Refuse(problem))
+		return
+	}
+	if s.tracking.on {
+		s.track(cmd, args)
+	}
+	if cmd.Flags&command.FlagBlocking != 0 && cmd.Route != command.RouteWait && s.waitForEntries(cmd, args) {
 		return
 	}
 	switch cmd.Route {
@@ -131,7 +168,13 @@ func (s *Session) route(cmd *command.Command, args [][]byte) {
 		s.plan.split(cmd, args, s.resp3)
 	case command.RouteGather:
 		s.gather(cmd, args)
+	case command.RouteWait:
+		s.wait(cmd, args)
 	default:
+		if cmd.Op.Publishes() {
+			s.publish(cmd, args)
+			return
+		}
 		s.answer(cmd, args)
 	}
 }
@@ -154,13 +197,14 @@ func (s *Session) answer(cmd *command.Command, args [][]byte) {
 	}
 	run := handlers[cmd.Op]
 	if run == nil {
-		s.refuse(cmd.Op, unsupported(cmd.Name))
+		s.reject(cmd, args, unsupported(cmd.Name))
 		return
 	}
 	start := time.Now()
 	s.scratch = run(s, s.scratch[:0], args)
-	s.service.stats.count(cmd.Op, time.Since(start))
-	s.reply(cmd.Op, s.scratch)
+	called := cmd.Called(args)
+	s.executedOne(called, args, time.Since(start))
+	s.reply(countedAs(called), s.scratch)
 	if cap(s.scratch) > maxScratch {
 		s.scratch = nil
 	}
@@ -169,16 +213,28 @@ func (s *Session) answer(cmd *command.Command, args [][]byte) {
 // maxScratch is the largest scratch buffer that is kept for the next command.
 const maxScratch = 64 << 10
 
-// refuse answers with an error, in its turn. A transaction that the command would have been part of is not executed.
+// reject answers a command that is not executed, in its turn. A transaction that it would have been part of is not executed either.
+func (s *Session) reject(cmd *command.Command, args [][]byte, err error) {
+	op := countedAs(cmd.Called(args))
+	s.service.stats.reject(op)
+	s.answerInTurn(op, route.AppendReply(nil, s.refused(op, err)), true)
+}
+
+// refuse answers a command that has failed, in its turn. A transaction that it would have been part of is not executed.
 func (s *Session) refuse(op command.Op, err error) {
 	s.service.stats.count(op, 0)
+	s.answerInTurn(op, route.AppendReply(nil, s.refused(op, err)), false)
+}
+
+// refused ends a transaction of which a command was refused, and returns the error that is the reply.
+func (s *Session) refused(op command.Op, err error) error {
 	switch {
 	case op == command.OpExec:
 		err = s.abortExec(err)
 	case s.multi.open:
 		s.failTransaction()
 	}
-	s.answerInTurn(op, route.AppendReply(nil, err))
+	return err
 }
 
 // execute executes one operation by itself.

@@ -20,11 +20,11 @@ func TestPipelineKeepsOrder(t *testing.T) { proxytest.EachWay(t, testPipelineKee
 func testPipelineKeepsOrder(t *testing.T, w proxytest.Way) {
 	_, addr := serve(t, w, Config{}, proxytest.NewCluster())
 	c := proxytest.Dial(t, addr)
-	c.Send("SET a 1", "GET a", "PING", "NOSUCH x", "GET", "XLEN l", "MSET b 2 c 3", "MGET a b none c",
+	c.Send("SET a 1", "GET a", "PING", "NOSUCH x", "GET", "SWAPDB 0 1", "MSET b 2 c 3", "MGET a b none c",
 		"INCR a", "DBSIZE", "DEL a b none", "EXISTS c c", "ECHO hi", "GET a", "QUIT", "SET late 1")
 	require.Equal(t, "+OK\r\n$1\r\n1\r\n+PONG\r\n-ERR unknown command 'NOSUCH', with args beginning with: 'x' \r\n"+
 		"-ERR wrong number of arguments for 'get' command\r\n"+
-		"-ERR 'XLEN' is not supported yet by Quoll; nothing was done. The connection can be used on\r\n+OK\r\n"+
+		"-ERR 'SWAPDB' is not supported yet by Quoll; nothing was done. The connection can be used on\r\n+OK\r\n"+
 		"*4\r\n$1\r\n1\r\n$1\r\n2\r\n$-1\r\n$1\r\n3\r\n:2\r\n:3\r\n:2\r\n:2\r\n$2\r\nhi\r\n$-1\r\n+OK\r\n", c.Rest())
 }
 

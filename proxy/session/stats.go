@@ -13,16 +13,21 @@ import (
 // is counted as OTHER.
 const maxErrorWords = 64
 
-// maxOps is above every command.Op; a test holds it against the table.
-const maxOps = 336
+// maxOps is above every command.Op; a test holds it against the table. Above it subcommands are counted: see countedAs.
+const maxOps = 512
 
-// CommandStats counts one command. Failed replies are errors of any kind, refused
-// commands included.
+// CommandStats counts one command, or one subcommand.
 type CommandStats struct {
-	Calls, Failed atomic.Uint64
+	// Failed counts calls that were answered with an error, Rejected commands that were not executed: they are no calls.
+	Failed, Rejected atomic.Uint64
 	// Nanos is the time that the calls took; those of a batch share its time.
 	Nanos atomic.Uint64
+	// spread counts calls by their time.
+	spread spread
 }
+
+// Calls is how often the command was executed.
+func (c *CommandStats) Calls() uint64 { return c.spread.total() }
 
 // Stats counts what all sessions do. All of it may be read at any time; INFO and the
 // metrics endpoint are built from it, and from what the front counts.
@@ -34,7 +39,7 @@ type Stats struct {
 	// Passwords counts the wrong ones.
 	Passwords loginlimit.Limiter
 
-	byOp [maxOps]CommandStats
+	byOp [maxOps + maxSubcommands]CommandStats
 
 	mu     sync.Mutex
 	errors map[string]uint64
@@ -57,13 +62,24 @@ func (s *Stats) Errors() map[string]uint64 {
 // count counts a command.
 func (s *Stats) count(op command.Op, took time.Duration) {
 	s.Commands.Add(1)
-	s.byOp[op].Calls.Add(1)
+	s.byOp[op].spread.observe(took)
 	s.byOp[op].Nanos.Add(uint64(took))
+}
+
+// reject counts a command that is not executed.
+func (s *Stats) reject(op command.Op) {
+	s.Commands.Add(1)
+	s.byOp[op].Rejected.Add(1)
 }
 
 // countError counts an error reply of a command.
 func (s *Stats) countError(op command.Op, reply []byte) {
 	s.byOp[op].Failed.Add(1)
+	s.countWord(reply)
+}
+
+// countWord counts an error reply.
+func (s *Stats) countWord(reply []byte) {
 	word := errorWord(reply)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,8 +98,9 @@ func (s *Stats) reset() {
 		n.Store(0)
 	}
 	for i := range s.byOp {
-		s.byOp[i].Calls.Store(0)
+		s.byOp[i].spread.reset()
 		s.byOp[i].Failed.Store(0)
+		s.byOp[i].Rejected.Store(0)
 		s.byOp[i].Nanos.Store(0)
 	}
 	s.mu.Lock()

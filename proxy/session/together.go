@@ -65,7 +65,11 @@ func (p *plan) together(cmd *command.Command, args [][]byte, key []byte, resp3 b
 
 // send plans a command as an operation on all its keys, of which one is given, in the form in which a node executes it.
 func (p *plan) send(cmd *command.Command, args [][]byte, sent command.Request, key []byte, resp3 bool) {
-	batch := command.Batch{Commands: []command.Request{sent}}
-	first := p.batch.Add(batch.Request(key, resp3), command.ByOp(sent.Op).Writes())
+	p.sendBatch(cmd, args, &command.Batch{Commands: []command.Request{sent}}, key, resp3)
+}
+
+// sendBatch plans a command as a batch of one.
+func (p *plan) sendBatch(cmd *command.Command, args [][]byte, batch *command.Batch, key []byte, resp3 bool) {
+	first := p.batch.Add(batch.Request(key, resp3), command.ByOp(batch.Commands[0].Op).Writes())
 	p.commands = append(p.commands, planned{cmd: cmd, args: args, first: first, count: 1, whole: true})
 }

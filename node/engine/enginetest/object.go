@@ -57,7 +57,7 @@ func Assemble(t record.Type, root record.Place, from record.Source) (record.Obje
 }
 
 // objects are the types of the suite's records whose long values are objects.
-var objects = []record.Type{record.Hash, record.List, record.Set, record.SortedSet}
+var objects = []record.Type{record.Hash, record.List, record.Set, record.SortedSet, record.Stream}
 
 func isObjects(t record.Type) bool { return slices.Contains(objects, t) }
 

@@ -1,0 +1,335 @@
+package datatype
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/quolldb/quoll/internal/buffer"
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype/parts"
+)
+
+// streamEdit is what a command does to a stream. Everything is done at once to the stream that it has, so that what comes later sees it, and noted as a delta. It is a list of few
+// elements, or in parts.
+type streamEdit struct {
+	parts    *parts.Sequence
+	packed   []byte   // if it is not in parts, and nobody has had to look into it: see stream_append.go
+	elements [][]byte // if somebody has
+	delta    []byte
+	changed  bool
+	silent   bool // no delta is needed
+}
+
+// usualDelta is as long as most deltas are.
+const usualDelta = 96
+
+// listed is up to how many elements an edit has outside of parts.
+const listed = 2 * packedElements
+
+// edit begins an edit of a stream.
+func (s stream) edit() *streamEdit {
+	return &streamEdit{parts: s.parts, packed: s.packed, delta: append(make([]byte, 0, usualDelta), deltaStream)}
+}
+
+// The steps of a delta, each the length of a key, four times, and one of these more, and the key.
+const (
+	elementPut     = 0 // and the length of the value, and the value
+	elementRemoved = 1
+	elementsCut    = 2 // and the length of another key, and that: the elements from the first to before the second are removed
+	entryAdded     = 3 // and the length of the value, and the value: it is put, and the header counts it
+	stepKinds      = 4
+)
+
+// find returns the rank of the first element whose key is not before one, and whether it has the key.
+func (e *streamEdit) find(key []byte) (rank int, found bool) {
+	n := e.count()
+	switch { // what is looked for with every entry is at the ends
+	case n == 0:
+		return 0, false
+	case string(key) == string(headerKey):
+		return 0, bytes.Equal(keyOf(e.at(0)), key)
+	case schemaNumber(key) > 0 && schemaNumber(key) < n && bytes.Equal(keyOf(e.at(schemaNumber(key))), key):
+		return schemaNumber(key), true
+	case len(key) > 0 && key[0] >= aboutEntry && bytes.Compare(keyOf(e.at(n-1)), key) < 0:
+		return n, false
+	}
+	if e.parts == nil {
+		e.split()
+		return slices.BinarySearchFunc(e.elements, key, func(element, key []byte) int { return bytes.Compare(keyOf(element), key) })
+	}
+	rank = stream{list{parts: e.parts}}.search(key)
+	return rank, rank < e.parts.Len() && bytes.Equal(keyOf(e.parts.At(rank)), key)
+}
+
+// lookup returns the value under a key as it is after what the edit has done. It is good until the next step.
+func (e *streamEdit) lookup(key []byte) (value []byte, found bool) {
+	rank, found := e.find(key)
+	if !found {
+		return nil, false
+	}
+	_, value = splitElement(e.at(rank))
+	return value, true
+}
+
+// at returns the element of a rank. It is good until the next step.
+func (e *streamEdit) at(rank int) []byte {
+	if e.parts != nil {
+		return e.parts.At(rank)
+	}
+	if e.packed != nil && rank <= mostSchemas {
+		return list{packed: e.packed}.at(rank)
+	}
+	e.split()
+	return e.elements[rank]
+}
+
+// count returns how many elements there are.
+func (e *streamEdit) count() int {
+	switch {
+	case e.parts != nil:
+		return e.parts.Len()
+	case e.packed != nil:
+		return list{packed: e.packed}.count()
+	}
+	return len(e.elements)
+}
+
+// put sets the value under a key. Both are borrowed.
+func (e *streamEdit) put(key, value []byte) {
+	e.noteWith(elementPut, key, value)
+	e.set(key, value)
+}
+
+// set is put without a note.
+func (e *streamEdit) set(key, value []byte) {
+	rank, found := e.find(key)
+	to := rank
+	if found {
+		to++
+	}
+	e.splice(rank, to, appendElement(make([]byte, 0, parts.LengthenedSize(len(key))+len(value)), key, value))
+}
+
+// putEntry adds an entry with these fields, which have their names with them, behind all others. The header does not count it.
+func (e *streamEdit) putEntry(id streamID, inline []byte) {
+	e.put(entryKey(id), e.entryValue(inline))
+}
+
+// addEntry adds an entry, and counts it in the header, which is lent, and is put.
+func (e *streamEdit) addEntry(h *streamHeader, id streamID, inline []byte) {
+	key, value := entryKey(id), e.entryValue(inline)
+	e.noteWith(entryAdded, key, value)
+	e.setLast(h, id, key, value)
+}
+
+// entryValue returns the value of an entry that is added, for which it may make a schema.
+func (e *streamEdit) entryValue(inline []byte) []byte {
+	schema := e.schemaOf(inline)
+	value := binary.AppendUvarint(make([]byte, 0, 1+len(inline)), uint64(schema))
+	if schema == 0 {
+		return append(value, inline...)
+	}
+	return appendEverySecond(value, inline, true)
+}
+
+// schemaOf returns the schema of an entry that is added, which it may make, or 0 if it has none.
+func (e *streamEdit) schemaOf(inline []byte) (number int) {
+	rank, next := 1, 1 // behind the header
+	for ; rank < e.count(); rank++ {
+		key, names := splitElement(e.at(rank))
+		if number = schemaNumber(key); number == 0 {
+			break
+		}
+		if haveNames(inline, names) {
+			return number
+		}
+		next = number + 1
+	}
+	if next > mostSchemas {
+		return 0
+	}
+	var names []byte
+	for last := e.count() - 1; last >= max(rank, e.count()-lookedBack); last-- {
+		key, value := splitElement(e.at(last))
+		if key[0] < aboutEntry {
+			break
+		}
+		if names == nil {
+			names = appendEverySecond(make([]byte, 0, len(inline)), inline, false)
+		}
+		if schema, size := binary.Uvarint(value); schema == 0 && haveNames(value[max(size, 0):], names) {
+			e.put(schemaKey(next), names)
+			return next
+		}
+	}
+	return 0
+}
+
+// schema returns the names of one schema. They are good until the next step.
+func (e *streamEdit) schema(number int) []byte {
+	names, _ := e.lookup(schemaKey(number))
+	return names
+}
+
+// entry returns the fields of an entry as it is after what the edit has done. They are good until the next step.
+func (e *streamEdit) entry(id streamID) (f entryFields, found bool) {
+	value, found := e.lookup(entryKey(id))
+	return fieldsIn(value, e.schema), found
+}
+
+// remove removes the element under a key, if it is there.
+func (e *streamEdit) remove(key []byte) {
+	rank, found := e.find(key)
+	if !found {
+		return
+	}
+	e.note(elementRemoved, key)
+	e.splice(rank, rank+1)
+}
+
+// cut removes the elements from a key on that are before another one, and returns how many they were.
+func (e *streamEdit) cut(from, to []byte) int {
+	first, _ := e.find(from)
+	end, _ := e.find(to)
+	if first >= end {
+		return 0
+	}
+	e.noteWith(elementsCut, from, to)
+	e.splice(first, end)
+	return end - first
+}
+
+// cutUnder removes the elements whose keys begin with a prefix.
+func (e *streamEdit) cutUnder(prefix []byte) int { return e.cut(prefix, behindPrefix(prefix)) }
+
+// note begins a step of the delta.
+func (e *streamEdit) note(kind uint64, key []byte) {
+	e.changed = true
+	if !e.silent {
+		e.delta = buffer.Append(binary.AppendUvarint(e.delta, uint64(len(key))*stepKinds+kind), key)
+	}
+}
+
+// noteWith is note for a step that has more than a key.
+func (e *streamEdit) noteWith(kind uint64, key, more []byte) {
+	if e.note(kind, key); !e.silent {
+		e.delta = buffer.Append(binary.AppendUvarint(e.delta, uint64(len(more))), more)
+	}
+}
+
+func (e *streamEdit) splice(from, to int, with ...[]byte) {
+	if e.parts != nil {
+		e.parts = e.parts.Splice(from, to, with...)
+		return
+	}
+	e.split()
+	if e.elements = slices.Replace(e.elements, from, to, with...); len(e.elements) > listed {
+		e.parts, e.elements = new(parts.Sequence).Splice(0, 0, e.elements...), nil
+	}
+}
+
+// now returns the stream as it is after what the edit has done.
+func (e *streamEdit) now() stream {
+	if e.parts != nil || e.packed != nil {
+		return stream{list{parts: e.parts, packed: e.packed}}
+	}
+	size := parts.UvarintSize(len(e.elements))
+	for _, element := range e.elements {
+		size += parts.LengthenedSize(len(element))
+	}
+	packed := binary.AppendUvarint(make([]byte, 0, size), uint64(len(e.elements)))
+	for _, element := range e.elements {
+		packed = parts.AppendLengthened(packed, element)
+	}
+	return stream{list{packed: packed}}
+}
+
+// run returns a reply, which begins at start in dst, and the effect of the edit on a key; or an error.
+func (e *streamEdit) run(dst []byte, start int, st record.State, req *command.Request) ([]byte, record.Effect) {
+	if !e.changed && st.Live() {
+		return dst, noEffect
+	}
+	before := st.Size()
+	next := e.now()
+	next.list = next.settled()
+	size := next.size()
+	if size > longestCollection(req) && size > before {
+		return refuse(dst[:start], errTooLong(record.Stream))
+	}
+	eff := record.Effect{Kind: record.Replaced, State: next.state(st.ExpireAt)}
+	if st.Live() && size > minSpliceValue && len(e.delta) < size/minSpliceGain {
+		eff.Kind, eff.Delta = record.Changed, e.delta
+	}
+	return dst, eff
+}
+
+// applyStream is the verb apply of streams.
+func applyStream(st record.State, body []byte, _ *space) (record.State, error) {
+	e := streamIn(st).edit()
+	e.silent = true
+	for len(body) > 0 {
+		head, size := binary.Uvarint(body)
+		if size <= 0 || head/stepKinds > uint64(len(body)-size) {
+			return record.State{}, fmt.Errorf("%w: bad step of a stream", ErrDelta)
+		}
+		end := size + int(head/stepKinds)
+		key, more := body[size:end:end], []byte(nil)
+		body = body[end:]
+		if kind := head % stepKinds; kind != elementRemoved {
+			var ok bool
+			if more, end, ok = parts.Lengthened(body, 0); !ok {
+				return record.State{}, fmt.Errorf("%w: bad step of a stream", ErrDelta)
+			}
+			body = body[end:]
+		}
+		if !e.step(head%stepKinds, key, more) {
+			return record.State{}, fmt.Errorf("%w: step %d is none of this stream", ErrDelta, head%stepKinds)
+		}
+	}
+	if _, found := e.lookup(headerKey); !found {
+		return record.State{}, fmt.Errorf("%w: it leaves no stream", ErrDelta)
+	}
+	next := e.now()
+	next.list = next.settled()
+	if next.size() > MaxCollectionLen {
+		return record.State{}, fmt.Errorf("%w: a stream of %d bytes", ErrDelta, next.size())
+	}
+	return next.state(st.ExpireAt), nil
+}
+
+// step does a step of a delta, if it is one.
+func (e *streamEdit) step(kind uint64, key, more []byte) bool {
+	switch kind {
+	case elementPut:
+		if !isElement(key, more, e.schema) {
+			return false
+		}
+		e.put(key, more)
+	case elementRemoved:
+		if _, found := e.find(key); !found {
+			return false
+		}
+		e.remove(key)
+	case elementsCut:
+		return e.cut(key, more) > 0
+	default:
+		return e.added(key, more)
+	}
+	return true
+}
+
+// added does the step of an entry that is added, if it is behind all others.
+func (e *streamEdit) added(key, value []byte) bool {
+	header, _ := e.lookup(headerKey)
+	h, ok := headerIn(header)
+	id, isEntry := shortIDIn(key)
+	if !ok || !isEntry || !isElement(key, value, e.schema) || !h.last.less(id) || h.added == math.MaxInt64 {
+		return false
+	}
+	e.setLast(&h, id, key, value)
+	return true
+}
