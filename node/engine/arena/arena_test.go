@@ -89,7 +89,8 @@ func TestWhatIsGivenBackIsTheSystems(t *testing.T) {
 	for _, p := range pieces {
 		a.Put(p)
 	}
-	require.LessOrEqual(t, pool.size(), before+(dirtyMost+1)*chunkSize)
+	// The arena may have two still: one with its last span of this size, and a bare one.
+	require.LessOrEqual(t, pool.size(), before+(dirtyMost+2)*chunkSize)
 	require.Zero(t, a.Used())
 	a.Get(size)
 	a.Release()
