@@ -72,15 +72,24 @@ need_cluster() {
 	[ -n "$(containers '{{.ID}}')" ] || die "No cluster is up in project $project: start one with 'make up'"
 }
 
-# make_secret makes the secret that nodes and proxies share, once. Containers read it with a uid of their own, so
-# the file is readable for all, in a directory that only its owner can enter.
-make_secret() {
-	[ ! -s "$here/secrets/quoll" ] || return 0
+# make_secrets makes, once, the secret that nodes and proxies share, and the token with which Prometheus may read their admin API. Containers
+# read them with a uid of their own, so the files are readable for all, in a directory that only its owner can enter.
+make_secrets() {
 	mkdir -p "$here/secrets"
 	chmod 0700 "$here/secrets"
-	od -An -N32 -tx1 /dev/urandom | tr -d ' \n' >"$here/secrets/new"
+	[ -s "$here/secrets/quoll" ] || random | keep quoll
+	[ -s "$here/secrets/prometheus" ] || random | keep prometheus
+	[ -s "$here/secrets/tokens" ] || echo "prometheus read $(cat "$here/secrets/prometheus")" | keep tokens
+}
+
+# random prints 32 bytes that nobody can guess, in hexadecimal digits.
+random() { od -An -N32 -tx1 /dev/urandom | tr -d ' \n'; }
+
+# keep writes a file of secrets ($1), whole or not at all.
+keep() {
+	cat >"$here/secrets/new"
 	chmod 0444 "$here/secrets/new"
-	mv "$here/secrets/new" "$here/secrets/quoll"
+	mv "$here/secrets/new" "$here/secrets/$1"
 }
 
 # check_port refuses a port that cannot be published: which setting ($1), its value ($2).
@@ -172,7 +181,7 @@ up() {
 	check_ports
 	get_image
 	check_version
-	make_secret
+	make_secrets
 	# What ended again and again the last time begins anew, not when Docker would try it next.
 	docker ps --quiet --filter "label=com.docker.compose.project=$project" --filter status=restarting | xargs -r docker rm --force >/dev/null
 	echo "Starting $QUOLL_IMAGE, as $(basename "$file") says."
@@ -311,7 +320,7 @@ published() {
 }
 
 case ${1:-} in
-secret) make_secret ;;
+secret) make_secrets ;;
 up | down | grow | shrink | logs | status | env)
 	find_docker
 	find_file

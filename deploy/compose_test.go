@@ -90,6 +90,7 @@ func TestSettingsAreValid(t *testing.T) {
 	require.NoError(t, os.WriteFile(secret, []byte("s"), 0o600))
 	services(t, func(t *testing.T, file composeFile, name string, s service) {
 		require.Equal(t, "/run/secrets/quoll", s.Environment["QUOLL_SECRET_FILE"])
+		require.Equal(t, "/run/secrets/tokens", s.Environment["QUOLL_ADMIN_TOKENS_FILE"])
 		environ := []string{}
 		for key, value := range s.Environment {
 			environ = append(environ, key+"="+value)

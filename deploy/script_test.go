@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/internal/admin"
 )
 
 // fakeDocker answers as Docker does with a cluster of nothing, unless the test says otherwise. Whatever would change
@@ -165,8 +168,8 @@ func TestDownKeepsTheData(t *testing.T) {
 	require.NotContains(t, calls, "--volumes")
 }
 
-// TestSecret: random, made once, readable for the container's user and, on this machine, for its owner only.
-func TestSecret(t *testing.T) {
+// TestSecrets: random, made once, readable for the container's user and, on this machine, for its owner only.
+func TestSecrets(t *testing.T) {
 	here := t.TempDir()
 	text, err := os.ReadFile("compose.sh")
 	require.NoError(t, err)
@@ -181,7 +184,16 @@ func TestSecret(t *testing.T) {
 		require.True(t, last == "" || last == string(secret), "made twice")
 		last = string(secret)
 	}
-	for name, mode := range map[string]os.FileMode{"secrets": 0o700, "secrets/quoll": 0o444} {
+	token, err := os.ReadFile(filepath.Join(here, "secrets", "prometheus"))
+	require.NoError(t, err)
+	require.Regexp(t, "^[0-9a-f]{64}$", string(token))
+	require.NotEqual(t, last, string(token))
+	tokens, err := os.ReadFile(filepath.Join(here, "secrets", "tokens"))
+	require.NoError(t, err)
+	require.Equal(t, "prometheus read "+string(token)+"\n", string(tokens))
+	_, err = admin.ReadTokens(filepath.Join(here, "secrets", "tokens"), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	for name, mode := range map[string]os.FileMode{"secrets": 0o700, "secrets/quoll": 0o444, "secrets/tokens": 0o444, "secrets/prometheus": 0o444} {
 		info, err := os.Stat(filepath.Join(here, name))
 		require.NoError(t, err)
 		require.Equal(t, mode, info.Mode().Perm(), name)

@@ -13,7 +13,7 @@ import (
 
 // operate returns a client of a node's admin API.
 func (c *testCluster) operate(name string) *admin.Client {
-	server := httptest.NewServer(admin.NewHandler(c.nodes[name], http.NotFoundHandler(), ""))
+	server := httptest.NewServer(admin.NewHandler(c.nodes[name], http.NotFoundHandler(), admin.Access{}))
 	client := admin.NewClient(server.URL, "")
 	c.t.Cleanup(func() { client.Close(); server.Close() })
 	return client

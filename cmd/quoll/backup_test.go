@@ -65,7 +65,7 @@ type holder struct {
 func (h *holder) Backup(ctx context.Context, w io.Writer) error { return h.backup(ctx, w) }
 
 func serveBackup(t *testing.T, secret string, write func(context.Context, io.Writer) error) (address string) {
-	server := httptest.NewServer(admin.NewHandler(&holder{backup: write}, http.NotFoundHandler(), secret))
+	server := httptest.NewServer(admin.NewHandler(&holder{backup: write}, http.NotFoundHandler(), admin.Access{Secret: secret}))
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String()
 }

@@ -91,7 +91,7 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 	for i, n := range nodes {
 		named[initial[i].Name] = n.Node
 	}
-	api, err := admin.Listen(cfg.Admin, admin.NewHandler(nodes[0], serveMetrics(log, p, named), cfg.Secret.Reveal()), log)
+	api, err := admin.Listen(cfg.Admin, admin.NewHandler(nodes[0], serveMetrics(log, p, named), admin.Access{Secret: cfg.Secret.Reveal(), Log: log}), log)
 	if err != nil {
 		return err
 	}

@@ -91,6 +91,10 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.For
 			return nil, err
 		}
 	}
+	access, err := adminAccess(cfg.Secret, cfg.AdminTokensFile, log)
+	if err != nil {
+		return nil, err
+	}
 	s, err := openStore(*cfg, cfg.DataMemory(), log)
 	if err != nil {
 		return nil, err
@@ -118,7 +122,7 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.For
 			err = closing
 		}
 	}()
-	api, err := admin.Listen(cfg.Admin, admin.NewHandler(n, serveMetrics(log, nil, map[string]*node.Node{cfg.Name: n}), cfg.Secret.Reveal()), log)
+	api, err := admin.Listen(cfg.Admin, admin.NewHandler(n, serveMetrics(log, nil, map[string]*node.Node{cfg.Name: n}), access), log)
 	if err != nil {
 		return nil, err
 	}

@@ -56,6 +56,10 @@ a network that strangers cannot enter. The nodes' secret, if they have one, is g
 
 // runProxy runs a proxy and its admin API until ctx is done. file is where its settings are from, nil for no file.
 func runProxy(ctx context.Context, cfg config.Proxy, file *config.File, log *slog.Logger) error {
+	access, err := adminAccess(cfg.Secret, cfg.AdminTokensFile, log)
+	if err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
 		return err
@@ -66,7 +70,7 @@ func runProxy(ctx context.Context, cfg config.Proxy, file *config.File, log *slo
 		return err
 	}
 	defer stop(p.close)
-	api, err := admin.Listen(cfg.Admin, admin.NewHandler(p.coordinator, serveMetrics(log, p, nil), cfg.Secret.Reveal()), log)
+	api, err := admin.Listen(cfg.Admin, admin.NewHandler(p.coordinator, serveMetrics(log, p, nil), access), log)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (m *mender) RepairAll(ctx context.Context, request admin.RepairRequest, rep
 }
 
 func (m *mender) serve(t *testing.T) (address string) {
-	server := httptest.NewServer(admin.NewHandler(m, http.NotFoundHandler(), ""))
+	server := httptest.NewServer(admin.NewHandler(m, http.NotFoundHandler(), admin.Access{}))
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String()
 }

@@ -37,7 +37,7 @@ func (c *cluster) serve(t *testing.T, secret string) (address string) {
 }
 
 func serveBackend(t *testing.T, b admin.Backend, secret string) (address string) {
-	server := httptest.NewServer(admin.NewHandler(b, http.NotFoundHandler(), secret))
+	server := httptest.NewServer(admin.NewHandler(b, http.NotFoundHandler(), admin.Access{Secret: secret}))
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String()
 }

@@ -23,7 +23,7 @@ type store struct {
 func (s *store) Backup(ctx context.Context, w io.Writer) error { return s.write(ctx, w) }
 
 func serveStore(t *testing.T, secret string, write func(context.Context, io.Writer) error) *httptest.Server {
-	server := httptest.NewUnstartedServer(NewHandler(&store{write: write}, http.NotFoundHandler(), secret))
+	server := httptest.NewUnstartedServer(NewHandler(&store{write: write}, http.NotFoundHandler(), Access{Secret: secret}))
 	// A backup takes longer than any other answer may.
 	server.Config.ReadTimeout, server.Config.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
 	server.Start()
@@ -136,7 +136,7 @@ func TestShutdownEndsABackup(t *testing.T) {
 		<-ctx.Done()
 		cause <- context.Cause(ctx)
 		return err
-	}}, http.NotFoundHandler(), ""), slog.New(slog.DiscardHandler))
+	}}, http.NotFoundHandler(), Access{}), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve() }()

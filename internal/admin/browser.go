@@ -32,7 +32,7 @@ func (h *handler) noBrowsers(next http.Handler) http.Handler {
 		switch {
 		case fromElsewhere(r):
 			fail(w, http.StatusForbidden, "requests of web pages are refused; use quoll's commands, or a program that is no browser")
-		case h.secret == "" && !ownName(r.Host):
+		case h.access.open() && !ownName(r.Host):
 			fail(w, http.StatusForbidden, "a name that others could own is refused as long as there is no secret: use the address of this machine, or start this process with --secret-file")
 		default:
 			next.ServeHTTP(w, r)
@@ -67,15 +67,4 @@ func ownName(host string) bool {
 	}
 	self, err := os.Hostname()
 	return err == nil && strings.EqualFold(host, self)
-}
-
-// deliberately serves those who know the secret, or where there is none those who say that they mean it.
-func (h *handler) deliberately(serve http.HandlerFunc) http.HandlerFunc {
-	return h.authenticated(func(w http.ResponseWriter, r *http.Request) {
-		if h.secret == "" && r.Header.Get(DeliberateHeader) == "" {
-			fail(w, http.StatusForbidden, "without a secret this call needs the header "+DeliberateHeader+": 1, which no web page can send")
-			return
-		}
-		serve(w, r)
-	})
 }

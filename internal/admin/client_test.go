@@ -157,7 +157,7 @@ func TestShutdownWithoutServeFreesThePort(t *testing.T) {
 }
 
 func TestServerLimitsHeaders(t *testing.T) {
-	server, err := Listen("127.0.0.1:0", NewHandler(&fake{}, http.NotFoundHandler(), ""), slog.New(slog.DiscardHandler))
+	server, err := Listen("127.0.0.1:0", NewHandler(&fake{}, http.NotFoundHandler(), Access{}), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve() }()

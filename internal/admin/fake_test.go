@@ -24,7 +24,7 @@ func (f *fake) Locate(_ context.Context, _ int, key []byte) (Location, error) {
 
 func serve(t *testing.T, f Backend, secret string) *httptest.Server {
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("quoll_x 1\n")) })
-	server := httptest.NewServer(NewHandler(f, metrics, secret))
+	server := httptest.NewServer(NewHandler(f, metrics, Access{Secret: secret}))
 	t.Cleanup(server.Close)
 	return server
 }

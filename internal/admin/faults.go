@@ -37,12 +37,12 @@ func (h *handler) faults(mux *http.ServeMux) {
 
 // secretly serves those who know the secret, and nobody where there is none.
 func (h *handler) secretly(serve http.HandlerFunc) http.HandlerFunc {
-	if h.secret == "" {
+	if h.access.Secret == "" {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			fail(w, http.StatusForbidden, "faults are injected only into a cluster with a secret: start this process with --secret-file")
 		}
 	}
-	return h.authenticated(serve)
+	return h.deliberately(serve)
 }
 
 // currentFaults returns the rules in force.

@@ -23,7 +23,7 @@ func FuzzLocate(f *testing.F) {
 	f.Add("", "Basic aHVzaA==")
 	f.Fuzz(func(t *testing.T, query, authorization string) {
 		backend := &fake{}
-		handler := NewHandler(backend, http.NotFoundHandler(), "hush")
+		handler := NewHandler(backend, http.NotFoundHandler(), Access{Secret: "hush"})
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/locate", nil)
 		request.URL.RawQuery = query
 		request.Header.Set("Authorization", authorization)

@@ -2,16 +2,12 @@ package admin
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/pprof"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -31,34 +27,36 @@ type Backend interface {
 	Locate(ctx context.Context, number int, key []byte) (Location, error)
 }
 
+// errNotForStrangers is why a process is not ready, for those who may not know.
+var errNotForStrangers = errors.New("why, it tells those who give the cluster's secret, or a token")
+
 // answerTimeout bounds a Backend's work for one request.
 const answerTimeout = 5 * time.Second
 
 // handler answers the requests of one server.
 type handler struct {
 	backend Backend
-	secret  string
-	logins  loginlimit.Limiter // of the secret
+	access  Access
+	logins  loginlimit.Limiter // of the secret and the tokens
 }
 
-// NewHandler serves the API. metrics serves /metrics; secret guards /v1/ and Go's
-// profiles under /debug/pprof/, empty for no guard but against web pages (DeliberateHeader).
-func NewHandler(backend Backend, metrics http.Handler, secret string) http.Handler {
-	h := &handler{backend: backend, secret: secret}
+// NewHandler serves the API to those who have access. metrics serves /metrics.
+func NewHandler(backend Backend, metrics http.Handler, access Access) http.Handler {
+	h := &handler{backend: backend, access: access}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", h.healthz)
 	mux.HandleFunc("GET /readyz", h.readyz)
-	mux.Handle("GET /metrics", metrics)
-	mux.HandleFunc("GET /v1/status", h.guarded(h.status))
-	mux.HandleFunc("GET /v1/locate", h.guarded(h.locate))
+	mux.HandleFunc("GET /metrics", h.allowed(Reader, metrics.ServeHTTP))
+	mux.HandleFunc("GET /v1/status", h.told(h.status))
+	mux.HandleFunc("GET /v1/locate", h.told(h.locate))
 	mux.HandleFunc("GET /v1/backup", h.deliberately(h.backup))
 	mux.HandleFunc("POST /v1/repair", h.deliberately(h.repair))
 	mux.HandleFunc("POST /v1/reform", h.deliberately(h.reform))
 	h.rings(mux)
 	h.faults(mux)
-	mux.HandleFunc("GET /debug/pprof/", h.authenticated(pprof.Index))
-	mux.HandleFunc("GET /debug/pprof/profile", h.authenticated(pprof.Profile))
-	mux.HandleFunc("GET /debug/pprof/trace", h.authenticated(pprof.Trace))
+	mux.HandleFunc("GET /debug/pprof/", h.allowed(Operator, pprof.Index))
+	mux.HandleFunc("GET /debug/pprof/profile", h.allowed(Operator, pprof.Profile))
+	mux.HandleFunc("GET /debug/pprof/trace", h.allowed(Operator, pprof.Trace))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, http.StatusNotFound, "there is GET /healthz, /readyz, /metrics, /v1/status, /v1/locate?key=KEY, /v1/backup and /v1/ring, and POST /v1/repair, /v1/reform and /v1/ring/plan, commit and so on")
 	})
@@ -73,6 +71,9 @@ func (h *handler) readyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 	defer cancel()
 	if err := h.backend.Ready(ctx); err != nil {
+		if h.access.who(r).role < Reader { // names of nodes are not for strangers
+			err = errNotForStrangers
+		}
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = io.WriteString(w, "not ready: "+err.Error()+"\n")
@@ -119,27 +120,18 @@ func keyOf(r *http.Request) ([]byte, error) {
 	return key, nil
 }
 
-// authenticated serves those who know the secret.
-func (h *handler) authenticated(serve http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if from := remote(r); h.secret != "" && !h.logins.Allowed(from) {
-			fail(w, http.StatusTooManyRequests, "too many wrong secrets came from this address; the secret was not looked at. Wait some seconds and try again")
-			return
-		} else if !h.authorized(r) {
-			if r.Header.Get("Authorization") != "" {
-				h.logins.Failed(from)
-			}
-			w.Header().Set("WWW-Authenticate", `Bearer realm="quoll"`)
-			fail(w, http.StatusUnauthorized, "the cluster's secret is required: Authorization: Bearer SECRET")
-			return
-		}
-		serve(w, r)
-	}
+// told answers readers, in JSON.
+func (h *handler) told(answer func(context.Context, *http.Request) (any, error)) http.HandlerFunc {
+	return h.allowed(Reader, inJSON(answer))
 }
 
-// guarded answers in JSON, to those who know the secret.
-func (h *handler) guarded(answer func(context.Context, *http.Request) (any, error)) http.HandlerFunc {
-	return h.authenticated(func(w http.ResponseWriter, r *http.Request) {
+// done answers operators, in JSON.
+func (h *handler) done(answer func(context.Context, *http.Request) (any, error)) http.HandlerFunc {
+	return h.deliberately(inJSON(answer))
+}
+
+func inJSON(answer func(context.Context, *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 		defer cancel()
 		body, err := answer(ctx, r)
@@ -155,23 +147,7 @@ func (h *handler) guarded(answer func(context.Context, *http.Request) (any, erro
 		default:
 			fail(w, http.StatusServiceUnavailable, err.Error())
 		}
-	})
-}
-
-// remote is who asks, or an address that is none.
-func remote(r *http.Request) net.Addr {
-	from, _ := netip.ParseAddrPort(r.RemoteAddr)
-	return net.TCPAddrFromAddrPort(from)
-}
-
-// authorized compares in constant time; hashing first hides the secret's length.
-func (h *handler) authorized(r *http.Request) bool {
-	if h.secret == "" {
-		return true
 	}
-	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(h.secret))
-	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && bearer
 }
 
 // failure is the body of an error answer.

@@ -27,13 +27,18 @@ func get(t *testing.T, url string, header ...string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-func TestProbesAndMetricsNeedNoSecret(t *testing.T) {
+func TestStrangersLearnWhetherAProcessLives(t *testing.T) {
 	f := &fake{ready: errors.New("waiting for node b")}
 	server := serve(t, f, "hush")
 	for path, want := range map[string]string{
-		"/healthz": "200 ok\n", "/metrics": "200 quoll_x 1\n", "/readyz": "503 not ready: waiting for node b\n",
+		"/healthz": "200 ok\n", "/readyz": "503 not ready: why, it tells those who give the cluster's secret, or a token\n",
+		"/metrics": `401 {"error":"the cluster's secret, or a token, is required: Authorization: Bearer SECRET"}` + "\n",
 	} {
 		code, body := get(t, server.URL+path)
+		require.Equal(t, want, fmt.Sprint(code, " ", body))
+	}
+	for path, want := range map[string]string{"/metrics": "200 quoll_x 1\n", "/readyz": "503 not ready: waiting for node b\n"} {
+		code, body := get(t, server.URL+path, "Authorization", "Bearer hush")
 		require.Equal(t, want, fmt.Sprint(code, " ", body))
 	}
 	f.ready = nil
@@ -47,7 +52,7 @@ func TestSecretGuardsV1(t *testing.T) {
 		for _, path := range []string{"/v1/status", "/v1/locate?key=k"} {
 			code, body := get(t, server.URL+path, "Authorization", authorization)
 			require.Equal(t, http.StatusUnauthorized, code, authorization)
-			require.JSONEq(t, `{"error":"the cluster's secret is required: Authorization: Bearer SECRET"}`, body)
+			require.JSONEq(t, `{"error":"the cluster's secret, or a token, is required: Authorization: Bearer SECRET"}`, body)
 		}
 	}
 	code, _ := get(t, server.URL+"/v1/status", "Authorization", "Bearer hush")

@@ -11,7 +11,7 @@ import (
 )
 
 func TestFaultsAreNotThereInUsualBuilds(t *testing.T) {
-	handler := NewHandler(&fake{}, http.NotFoundHandler(), "hush")
+	handler := NewHandler(&fake{}, http.NotFoundHandler(), Access{Secret: "hush"})
 	for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodPost} {
 		request := httptest.NewRequestWithContext(t.Context(), method, "/v1/faults", nil)
 		request.Header.Set("Authorization", "Bearer hush")

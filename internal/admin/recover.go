@@ -59,7 +59,7 @@ func (h *handler) recoverRing(ctx context.Context, r *http.Request) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	by, err := c.who()
+	by, err := historyName(r)
 	if err != nil {
 		return nil, err
 	}

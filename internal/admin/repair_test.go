@@ -43,7 +43,7 @@ func (m *mender) RepairAll(ctx context.Context, request RepairRequest, report fu
 }
 
 func serveMender(t *testing.T, mend func(context.Context, RepairRequest, func(RepairProgress) error) error) *httptest.Server {
-	server := httptest.NewUnstartedServer(NewHandler(&mender{mend: mend}, http.NotFoundHandler(), "hush"))
+	server := httptest.NewUnstartedServer(NewHandler(&mender{mend: mend}, http.NotFoundHandler(), Access{Secret: "hush"}))
 	server.Config.ReadTimeout, server.Config.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
 	server.Start()
 	t.Cleanup(server.Close)

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -34,7 +33,7 @@ func (h *handler) rings(mux *http.ServeMux) {
 		"GET /v1/ring/keyspace": func(_ context.Context, c *ringCall) (any, error) { return c.view.keyspaces(), nil },
 		"GET /v1/ring/plan":     func(_ context.Context, c *ringCall) (any, error) { return c.plan(), nil },
 	} {
-		mux.HandleFunc(path, h.guarded(h.ring(answer)))
+		mux.HandleFunc(path, h.told(h.ring(answer)))
 	}
 	for path, answer := range map[string]func(context.Context, *ringCall) (any, error){
 		"POST /v1/ring/plan":   stageRing,
@@ -53,9 +52,9 @@ func (h *handler) rings(mux *http.ServeMux) {
 			return c.status(ctx, change.Entry{Forget: &change.Forget{Name: c.query.Get("name")}})
 		},
 	} {
-		mux.HandleFunc(path, h.deliberately(h.guarded(h.ring(answer))))
+		mux.HandleFunc(path, h.done(h.ring(answer)))
 	}
-	mux.HandleFunc("POST /v1/ring/recover", h.deliberately(h.guarded(h.recoverRing)))
+	mux.HandleFunc("POST /v1/ring/recover", h.done(h.recoverRing))
 }
 
 // ring answers with what this process knows of the ring.
@@ -67,7 +66,7 @@ func (h *handler) ring(answer func(context.Context, *ringCall) (any, error)) fun
 		}
 		c := &ringCall{source: source, query: r.URL.Query()}
 		var err error
-		if c.by, err = c.who(); err != nil {
+		if c.by, err = historyName(r); err != nil {
 			return nil, err
 		}
 		if c.dryRun, err = c.flag("dry-run"); err != nil {
@@ -80,9 +79,9 @@ func (h *handler) ring(answer func(context.Context, *ringCall) (any, error)) fun
 	}
 }
 
-// who returns who does it, for the history.
-func (c *ringCall) who() (string, error) {
-	by := cmp.Or(c.query.Get("by"), "admin")
+// historyName returns who does it, for the history.
+func historyName(r *http.Request) (string, error) {
+	by := nameOf(r)
 	if len(by) > ring.MaxName {
 		return "", BadRequest(fmt.Sprintf("by: longer than %d bytes", ring.MaxName))
 	}

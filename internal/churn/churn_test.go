@@ -100,7 +100,7 @@ func (c *cluster) ProposeRing(_ context.Context, e change.Entry) error {
 
 // client returns a client of the cluster's API.
 func (c *cluster) client(t *testing.T) Ring {
-	server := httptest.NewServer(admin.NewHandler(c, http.NotFoundHandler(), ""))
+	server := httptest.NewServer(admin.NewHandler(c, http.NotFoundHandler(), admin.Access{}))
 	t.Cleanup(server.Close)
 	return admin.NewClient(server.Listener.Addr().String(), "")
 }

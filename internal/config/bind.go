@@ -12,6 +12,10 @@ func bindSecret(fs *pflag.FlagSet, secret *Secret, file *string) {
 	fs.StringVar(file, "secret-file", *file, "`file` with the secret")
 }
 
+func bindAdminTokens(fs *pflag.FlagSet, file *string) {
+	fs.StringVar(file, "admin-tokens-file", *file, "`file` with lines NAME read TOKEN or NAME operate TOKEN: who may use the admin API beside those who have the secret")
+}
+
 // bindPassword declares the password under both its names: redis.conf calls it
 // requirepass.
 func bindPassword(fs *pflag.FlagSet, password *Secret, file *string) {

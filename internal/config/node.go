@@ -61,6 +61,8 @@ type Node struct {
 	// gossip and admin ports. Load fills it from SecretFile if that is given.
 	Secret     Secret
 	SecretFile string
+	// AdminTokensFile has the tokens of those who may use the admin API beside those who have the secret: admin.Tokens. Empty for none.
+	AdminTokensFile string
 	// Insecure allows ports that other machines can reach without a secret.
 	Insecure bool
 	// OperationTimeout bounds how long the node works on one operation.
@@ -121,6 +123,7 @@ func (n *Node) Bind(fs *pflag.FlagSet) {
 	fs.BoolVar(&n.AutoJoin, "auto-join", n.AutoJoin, "with --join: become a member at once, instead of waiting for quoll ring plan join")
 	fs.IntVar(&n.Replicas, "replicas", n.Replicas, "number of nodes that hold each key, the same on all nodes")
 	bindSecret(fs, &n.Secret, &n.SecretFile)
+	bindAdminTokens(fs, &n.AdminTokensFile)
 	fs.BoolVar(&n.Insecure, "insecure", n.Insecure, "allow ports that other machines can reach without a secret")
 	fs.DurationVar(&n.OperationTimeout, "operation-timeout", n.OperationTimeout, "longest time to work on one operation")
 	fs.DurationVar(&n.SlowTimeout, "slow-timeout", n.SlowTimeout, "longest time for one command while nodes say that they are behind with their work")

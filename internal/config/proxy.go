@@ -31,6 +31,8 @@ type Proxy struct {
 	// Secret is shared by all nodes and proxies; see Node.
 	Secret     Secret
 	SecretFile string
+	// AdminTokensFile has the tokens of those who may use the admin API beside those who have the secret: admin.Tokens. Empty for none.
+	AdminTokensFile string
 	// Insecure allows ports that other machines can reach without password or secret.
 	Insecure bool
 	// OperationTimeout bounds how long a client waits for one command's answer.
@@ -109,6 +111,7 @@ func (p *Proxy) Bind(fs *pflag.FlagSet) {
 	rename(fs, "admin", "QUOLL_ADMIN_LISTEN") // QUOLL_ADMIN is whom to ask
 	bindPassword(fs, &p.Password, &p.PasswordFile)
 	bindSecret(fs, &p.Secret, &p.SecretFile)
+	bindAdminTokens(fs, &p.AdminTokensFile)
 	fs.BoolVar(&p.Insecure, "insecure", p.Insecure, "allow ports that other machines can reach without password or secret")
 	fs.DurationVar(&p.OperationTimeout, "operation-timeout", p.OperationTimeout, "longest time that a client waits for one command's answer")
 	fs.DurationVar(&p.SlowTimeout, "slow-timeout", p.SlowTimeout, "longest time for one command while nodes say that they are behind with their work")
