@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds what a release consists of: make release VERSION=v0.1.0
 #
-#   bin/release/quoll-VERSION-OS-ARCH.tar.gz   for each of PLATFORMS: the binary, LICENSE, README, CHANGELOG, completions
+#   bin/release/quoll-VERSION-OS-ARCH.tar.gz   for each of PLATFORMS: the binary, LICENSE, THIRD_PARTY_LICENSES, README, CHANGELOG, completions, units for systemd
+#   bin/release/quoll-VERSION-OS-ARCH.cdx.json what the binary consists of (SBOM), in CycloneDX' format
 #   bin/release/quoll-VERSION-image.tar.gz     the container image quoll:VERSION, for docker load (NO_IMAGE=1: none)
 #   bin/release/SHA256SUMS                     of all of them: sha256sum -c SHA256SUMS
 #
@@ -27,6 +28,8 @@ grep -qF "## [${number%%-*}] - " CHANGELOG.md ||
 commit=$(git rev-parse HEAD) made=$(git log -1 --format=%ct)
 
 out=bin/release
+# What writes the SBOM, from what Go has noted in the binary.
+sbom=(go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0 bin -json -std -noserial -notimestamp -version "$version")
 rm -rf "$out"
 mkdir -p "$out"
 work=$(mktemp -d)
@@ -37,6 +40,8 @@ mkdir "$work/completions"
 for shell in bash zsh fish; do
 	bin/quoll completion "$shell" >"$work/completions/quoll.$shell"
 done
+
+go run ./deploy/notices >"$work/THIRD_PARTY_LICENSES"
 
 # pack makes an archive of a directory ($1, below work) that does not depend on when and by whom.
 pack() {
@@ -50,14 +55,16 @@ for platform in $platforms; do
 	# The flags are those of make build.
 	CGO_ENABLED=0 GOOS=${platform%/*} GOARCH=${platform#*/} go build -trimpath \
 		-ldflags "-X main.version=$version -X main.commit=$commit" -o "$work/$name/quoll" ./cmd/quoll
-	cp -r LICENSE README.md CHANGELOG.md "$work/completions" "$work/$name"
+	cp -r LICENSE README.md CHANGELOG.md deploy/systemd "$work/THIRD_PARTY_LICENSES" "$work/completions" "$work/$name"
+	"${sbom[@]}" -output "$out/$name.cdx.json" "$work/$name/quoll"
 	pack "$name"
+	echo "$out/$name.cdx.json"
 done
 if [ -z "${NO_IMAGE:-}" ]; then
 	make --no-print-directory image VERSION="$version" COMMIT="$commit"
 	docker save "quoll:$version" | gzip -n9 >"$out/quoll-$version-image.tar.gz"
 	echo "$out/quoll-$version-image.tar.gz"
 fi
-(cd "$out" && sha256sum -- *.tar.gz >SHA256SUMS)
+(cd "$out" && sha256sum -- *.tar.gz *.cdx.json >SHA256SUMS)
 echo "$out/SHA256SUMS"
 bin/quoll version

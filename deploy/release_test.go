@@ -14,13 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a release is built with, as scripts: a compiler whose binary says with which version it was built, a Docker whose
-// images are texts, and a git.
+// What a release is built with, as scripts: a compiler whose binary says with which version it was built, and which runs what prints
+// licences and what writes down the parts of a binary; a Docker whose images are texts; and a git.
 var releaseTools = map[string]string{
 	"go": `#!/bin/sh
+if [ "$1 $2" = "run ./deploy/notices" ]; then
+	echo licences
+	exit
+fi
 while [ $# -gt 0 ]; do
 	case $1 in
-	-o) out=$2; shift ;;
+	-o | -output) out=$2; shift ;;
 	-ldflags) flags=$2; shift ;;
 	esac
 	shift
@@ -44,6 +48,7 @@ func release(t *testing.T, environ ...string) (tree, output string, err error) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(tree, name), text, 0o755))
 	}
+	require.NoError(t, os.CopyFS(filepath.Join(tree, "deploy", "systemd"), os.DirFS("systemd")))
 	require.NoError(t, os.Mkdir(filepath.Join(tree, "bin"), 0o755))
 	command := exec.Command(filepath.Join(tree, "deploy", "release.sh"))
 	command.Env = append([]string{"PATH=" + tools + ":" + os.Getenv("PATH"), "VERSION=v0.1.0"}, environ...)
@@ -80,8 +85,8 @@ func TestARelease(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		name := "quoll-v0.1.0-linux-" + arch
 		files := contents(t, filepath.Join(made, name+".tar.gz"))
-		require.Len(t, files, 7)
-		for _, file := range []string{"LICENSE", "README.md", "CHANGELOG.md", "completions/quoll.bash", "completions/quoll.zsh", "completions/quoll.fish"} {
+		require.Len(t, files, 10)
+		for _, file := range []string{"LICENSE", "THIRD_PARTY_LICENSES", "systemd/quoll-node.service", "systemd/quoll-proxy.service", "README.md", "CHANGELOG.md", "completions/quoll.bash", "completions/quoll.zsh", "completions/quoll.fish"} {
 			require.NotEmpty(t, files[name+"/"+file], file)
 		}
 		require.Contains(t, files[name+"/quoll"], "for linux/"+arch)
@@ -91,7 +96,7 @@ func TestARelease(t *testing.T) {
 	check.Dir = made
 	sums, err := check.CombinedOutput()
 	require.NoError(t, err, string(sums))
-	require.Equal(t, 3, strings.Count(string(sums), ": OK"), "two archives and the image")
+	require.Equal(t, 5, strings.Count(string(sums), ": OK"), "two archives, their parts and the image")
 
 	again, output, err := release(t)
 	require.NoError(t, err, output)

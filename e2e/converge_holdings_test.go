@@ -28,6 +28,7 @@ func adminGet(t testing.TB, m *cluster.Member, path string, read func(io.Reader)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+m.Admin+path, nil)
 	require.NoError(t, err)
 	request.Header.Set("X-Quoll", "1")
+	request.Header.Set("Authorization", "Bearer "+cluster.Secret)
 	response, err := operator.Do(request)
 	if err != nil {
 		return err

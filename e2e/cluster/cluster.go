@@ -142,7 +142,10 @@ func (m *Member) AwaitAlive() {
 
 // Ready asks the process once whether it can serve, and returns what it says.
 func (m *Member) Ready() (ready bool, text string) {
-	response, err := admin.Get("http://" + m.Admin + "/readyz")
+	request, err := http.NewRequestWithContext(m.t.Context(), http.MethodGet, "http://"+m.Admin+"/readyz", nil)
+	require.NoError(m.t, err)
+	request.Header.Set("Authorization", "Bearer "+Secret) // strangers are not told why
+	response, err := admin.Do(request)
 	if err != nil {
 		return false, err.Error()
 	}
