@@ -32,7 +32,7 @@ func shown(t *testing.T) map[string]map[string][]string {
 	})
 	metrics.Proxy{
 		Clients:  func() int64 { return 0 },
-		Accepted: zero, Rejected: zero, SlowReaders: zero, OutputExceeded: zero, ProtocolErrors: zero, Panics: zero, Evicted: zero, WrongPasswords: zero, ThrottledPasswords: zero,
+		Accepted: zero, Rejected: zero, SlowReaders: zero, OutputExceeded: zero, ProtocolErrors: zero, Panics: zero, Evicted: zero, TurnedOut: zero, WrongPasswords: zero, ThrottledPasswords: zero,
 		Commands:    func(emit func(string, uint64, uint64)) { emit("get", 1, 1) },
 		Errors:      func() map[string]uint64 { return map[string]uint64{"CLUSTERDOWN": 1, "UNKNOWN": 1} },
 		QuorumReads: zero, HomeReads: zero, Retries: zero, Slow: zero,

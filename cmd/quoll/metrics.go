@@ -30,7 +30,7 @@ func (p *proxyParts) metrics() metrics.Proxy {
 	return metrics.Proxy{
 		Clients:  clients.Clients.Load,
 		Accepted: clients.Accepted.Load, Rejected: clients.Rejected.Load,
-		SlowReaders: clients.SlowReaders.Load, OutputExceeded: clients.OutputExceeded.Load, ProtocolErrors: sessions.ProtocolErrors.Load, Panics: clients.Panics.Load, Evicted: clients.Evicted.Load,
+		SlowReaders: clients.SlowReaders.Load, OutputExceeded: clients.OutputExceeded.Load, ProtocolErrors: sessions.ProtocolErrors.Load, Panics: clients.Panics.Load, Evicted: clients.Evicted.Load, TurnedOut: clients.TurnedOut.Load,
 		WrongPasswords: sessions.Passwords.Wrong.Load, ThrottledPasswords: sessions.Passwords.Refused.Load,
 		Commands: func(emit func(name string, calls, failed uint64)) {
 			for _, c := range command.Supported() {

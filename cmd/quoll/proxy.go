@@ -123,7 +123,7 @@ func serverConfig(cfg config.Proxy, file *config.File, log *slog.Logger) proxy.S
 	return proxy.ServerConfig{
 		Clients: front.Config{
 			MaxClients: fitFiles("max-clients", cfg.MaxClients, keptFiles, openFiles(), log), ClientMemory: int64(cfg.ClientMemory),
-			OutputLimit: front.OutputLimit{Hard: hard, Soft: int64(cfg.ClientOutputSoftLimit), SoftFor: cfg.ClientOutputSoftTime}, IdleTimeout: cfg.IdleTimeout, Logger: log,
+			OutputLimit: front.OutputLimit{Hard: hard, Soft: int64(cfg.ClientOutputSoftLimit), SoftFor: cfg.ClientOutputSoftTime}, IdleTimeout: cfg.IdleTimeout, LoginTimeout: cfg.LoginTimeout, Logger: log,
 		},
 		Sessions: session.Config{
 			Limits:   resp.Limits{MaxBulk: int(cfg.MaxBulk), MaxArgs: cfg.MaxArgs, MaxInline: int(cfg.MaxInline)},

@@ -60,6 +60,8 @@ type Proxy struct {
 	Memory Size
 	// IdleTimeout disconnects clients that send nothing for as long. 0: never.
 	IdleTimeout time.Duration
+	// LoginTimeout disconnects clients that have not said by then who they are, where they have to. 0: never.
+	LoginTimeout time.Duration
 	// NotifyKeyspaceEvents are the classes of events of keys that are published, as Redis has them in notify-keyspace-events.
 	NotifyKeyspaceEvents string
 	// TrackingTableMaxKeys is how many keys that clients keep the proxy remembers for CLIENT TRACKING.
@@ -89,6 +91,7 @@ func DefaultProxy() Proxy {
 		MaxBulk:           64 * MiB,
 		MaxArgs:           1 << 20,
 		MaxInline:         64 * KiB,
+		LoginTimeout:      10 * time.Second,
 		ClientOutputLimit: 256 * MiB,
 		LogFormat:         "text",
 		// The rest is as in Redis.
@@ -124,6 +127,7 @@ func (p *Proxy) Bind(fs *pflag.FlagSet) {
 	fs.DurationVar(&p.ClientOutputSoftTime, "client-output-soft-time", p.ClientOutputSoftTime, "how long a client may be beyond --client-output-soft-limit")
 	bindMemory(fs, &p.Memory)
 	fs.Var(&p.ClientMemory, "client-memory", "disconnect the client that takes most when half-sent commands and replies that are not taken are more than this (default: a sixth of --memory)")
+	fs.DurationVar(&p.LoginTimeout, "login-timeout", p.LoginTimeout, "disconnect a client that has not authenticated itself after this long, where it has to; 0 for never")
 	fs.DurationVar(&p.IdleTimeout, "idle-timeout", p.IdleTimeout, "disconnect a client that sends nothing for this long; 0 for never")
 	fs.StringVar(&p.NotifyKeyspaceEvents, "notify-keyspace-events", p.NotifyKeyspaceEvents, "publish what happens to keys, by all nodes: `classes` as Redis has them, as AKE or Ex")
 	p.bindLook(fs)
@@ -156,6 +160,9 @@ func (p *Proxy) Validate() error {
 	f.between("client-memory", p.ClientMemory, leastClientMemory(p.MaxBulk), TiB)
 	f.memory(p.Memory, leastProxyMemory(p.MaxBulk))
 	f.fits("client-memory", p.ClientMemory, 1, p.Memory, 2)
+	if p.LoginTimeout < 0 {
+		f.add("login-timeout", "%s is negative: give 0 for never", p.LoginTimeout)
+	}
 	if p.IdleTimeout < 0 {
 		f.add("idle-timeout", "%s is negative: give 0 for never", p.IdleTimeout)
 	}

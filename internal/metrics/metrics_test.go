@@ -28,7 +28,7 @@ func number(n uint64) func() uint64 { return func() uint64 { return n } }
 func testProxy() Proxy {
 	return Proxy{
 		Clients:  func() int64 { return 1 },
-		Accepted: number(2), Rejected: number(3), SlowReaders: number(4), OutputExceeded: number(28), ProtocolErrors: number(5), Panics: number(6), Evicted: number(27),
+		Accepted: number(2), Rejected: number(3), SlowReaders: number(4), OutputExceeded: number(28), ProtocolErrors: number(5), Panics: number(6), Evicted: number(27), TurnedOut: number(29),
 		WrongPasswords: number(25), ThrottledPasswords: number(26),
 		Commands: func(emit func(string, uint64, uint64)) {
 			emit("get", 7, 1)
@@ -104,6 +104,7 @@ func TestScrapeShowsWhatWasCounted(t *testing.T) {
 		`quoll_proxy_closed_connections_total{reason="protocol_error"} 5`,
 		`quoll_proxy_closed_connections_total{reason="panic"} 6`,
 		`quoll_proxy_closed_connections_total{reason="memory"} 27`,
+		`quoll_proxy_closed_connections_total{reason="login"} 29`,
 		`quoll_proxy_refused_passwords_total{reason="wrong"} 25`,
 		`quoll_proxy_refused_passwords_total{reason="too_many"} 26`,
 		`quoll_proxy_commands_total{command="get"} 7`,

@@ -9,8 +9,8 @@ type Proxy struct {
 	// Clients is the number of connected clients.
 	Clients func() int64
 	// Accepted counts client connections, Rejected those beyond the limit. SlowReaders, OutputExceeded,
-	// ProtocolErrors, Panics and Evicted count those that the proxy closed for it.
-	Accepted, Rejected, SlowReaders, OutputExceeded, ProtocolErrors, Panics, Evicted func() uint64
+	// ProtocolErrors, Panics, Evicted and TurnedOut count those that the proxy closed for it.
+	Accepted, Rejected, SlowReaders, OutputExceeded, ProtocolErrors, Panics, Evicted, TurnedOut func() uint64
 	// WrongPasswords counts those that clients gave, ThrottledPasswords those that were not looked at since their address had been wrong
 	// too often.
 	WrongPasswords, ThrottledPasswords func() uint64
@@ -66,6 +66,7 @@ func (p Proxy) Register(r *Registry) {
 			emit(float64(p.ProtocolErrors()), "protocol_error")
 			emit(float64(p.Panics()), "panic")
 			emit(float64(p.Evicted()), "memory")
+			emit(float64(p.TurnedOut()), "login")
 		})
 	c.values(prometheus.CounterValue, "quoll_proxy_refused_passwords_total", "Passwords that were refused: wrong ones, and those not looked at for too many wrong ones from their address.", "reason",
 		func(emit emit) {

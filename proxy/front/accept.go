@@ -60,6 +60,7 @@ func (s *Server) accept(conn net.Conn) {
 	c, err := s.admit(conn)
 	if err == nil {
 		s.stats.Accepted.Add(1)
+		s.strangers.bound(s.settings.Load().MaxClients)
 		if !s.loop.adopt(c) {
 			c.dedicate()
 			s.running.Go(c.serve)
@@ -97,6 +98,7 @@ func (s *Server) leave(c *Conn) {
 	c.outbox.close(c)
 	c.session.Closed()
 	c.memory.end(s)
+	s.strangers.leave(c)
 	s.mu.Lock()
 	delete(s.conns, c.id)
 	s.mu.Unlock()

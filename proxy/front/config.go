@@ -22,6 +22,8 @@ type Config struct {
 	// IdleTimeout is how long a client may be silent before it is disconnected, 0
 	// for ever (the default, as in Redis).
 	IdleTimeout time.Duration
+	// LoginTimeout is how long a client may take to say who it is before it is disconnected, 0 for ever. Conn.Stranger says who has to.
+	LoginTimeout time.Duration
 	// Logger gets what an operator should know (default: nothing is logged).
 	Logger *slog.Logger
 

@@ -28,10 +28,11 @@ type Conn struct {
 	// quit ends the connection once its replies are flushed; broken ends it at once.
 	quit, broken bool
 
-	memory memory
-	pass   pass   // at the gate, of what a goroutine executes
-	out    []byte // replies, and what was pushed between them, that are not sent
-	outbox outbox
+	memory   memory
+	stranger stranger
+	pass     pass   // at the gate, of what a goroutine executes
+	out      []byte // replies, and what was pushed between them, that are not sent
+	outbox   outbox
 
 	// parked: the client waits for something else than itself: see park.go. resumed: that has come. A connection with a goroutine of its own hears it by bell.
 	parked  bool

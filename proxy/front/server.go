@@ -36,8 +36,9 @@ type Server struct {
 	abandoned  atomic.Int64 // by connections that ended, since it was collected last
 	collecting atomic.Bool
 
-	loop    loop
-	writers writers
+	loop      loop
+	writers   writers
+	strangers strangers
 	gate    *gate // of connections in goroutines: many small commands of the loop do not wait behind few long pipelines
 
 	mu        sync.Mutex

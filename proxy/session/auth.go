@@ -53,4 +53,5 @@ func (s *Session) setAuthenticated(yes bool) {
 		limits = limits.BeforeAuthentication()
 	}
 	s.conn.SetLimits(limits)
+	s.conn.Stranger(!yes)
 }
