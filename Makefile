@@ -24,7 +24,7 @@ OUT = bin/bench-compare
 RACED = TestGoRedis|TestScanWhileKeysAreWritten|TestHScanWhileHomesDie|TestOneNodeIsKilledUnderLoad|TestTwoOfThreeNodesHangAndGoOn|TestBackupsOfSeveralNodes|TestInterruptStopsEverythingInOrder|TestClientsThatDoNotWait
 
 .DEFAULT_GOAL := build
-.PHONY: compatibility redis-suite churn queue-chaos replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-compare bench-scale bench-hash bench-types bench-messages bench-disk bench-repair bench-waiting bench-move bench-large-hash libraries cover clean
+.PHONY: compatibility redis-suite churn queue-chaos hostile replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-compare bench-scale bench-hash bench-types bench-messages bench-disk bench-repair bench-waiting bench-move bench-large-hash libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -133,6 +133,9 @@ queue-chaos: ## produce and consume for T (1m) while a cluster of processes is b
 
 chaos: ## break a cluster of processes at random for T (1m) and check what clients saw (SEED=n: the same faults again)
 	go test ./e2e -run '^TestChaos$$' -chaos $(T) $(if $(SEED),-chaos-seed $(SEED)) -timeout 0 -v
+
+hostile: ## attack a cluster of processes in all ways at once for T (1m), beside somebody who works (SEED=n: the same attacks again)
+	go test ./e2e -run '^TestHostile$$' -hostile $(T) $(if $(SEED),-hostile-seed $(SEED)) -timeout 0 -v
 
 crash: ## kill -9 all nodes of clusters on disk for T (1m), again and again, and check that nothing is lost (SEED=n: at the same moments)
 	go test ./e2e -run '^TestCrashAll$$' -crash $(T) $(if $(SEED),-crash-seed $(SEED)) -timeout 0 -v
