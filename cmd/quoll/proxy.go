@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/quolldb/quoll/proxy/front"
 	"github.com/quolldb/quoll/proxy/route"
 	"github.com/quolldb/quoll/proxy/session"
+	"github.com/quolldb/quoll/proxy/topology"
 	"github.com/quolldb/quoll/ring"
 )
 
@@ -84,6 +86,7 @@ type proxyParts struct {
 	coordinator *route.Coordinator
 	server      *proxy.Server
 	served      chan struct{} // closed when the server accepts no more
+	watched     func()        // ends what looks after the other proxies, nil if nothing does
 }
 
 // startProxy starts a proxy on a listener, which it closes. CONFIG REWRITE writes to the file, unless it is nil. When it accepts no more clients, before it is closed, it tells failed.
@@ -101,8 +104,13 @@ func startProxy(listener net.Listener, cfg config.Proxy, file *config.File, fail
 		Name: "proxy " + listener.Addr().String(), ClusterName: cfg.ClusterName, Seeds: cfg.Nodes, Initial: initial,
 		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, Version: thisBuild().Version, Logger: log,
 	})
-	server := proxy.NewServer(serverConfig(cfg, file, log), coordinator)
-	p := &proxyParts{coordinator: coordinator, server: server, served: make(chan struct{})}
+	served := serverConfig(cfg, file, log)
+	p := &proxyParts{coordinator: coordinator, served: make(chan struct{})}
+	if cfg.ClusterEnabled {
+		served.Sessions.Topology = p.watchProxies(cfg)
+	}
+	server := proxy.NewServer(served, coordinator)
+	p.server = server
 	go func() {
 		defer close(p.served)
 		if err := server.Serve(listener); !errors.Is(err, proxy.ErrServerClosed) {
@@ -111,6 +119,19 @@ func startProxy(listener net.Listener, cfg config.Proxy, file *config.File, fail
 		}
 	}()
 	return p, nil
+}
+
+// watchProxies looks after the other proxies, for clients of a Redis Cluster, until the proxy is closed.
+func (p *proxyParts) watchProxies(cfg config.Proxy) *topology.Topology {
+	t := topology.New(topology.Config{Announce: cfg.ClusterAnnounce, Proxies: cfg.ClusterProxies})
+	ctx, cancel := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	watching.Go(func() { t.Watch(ctx) })
+	p.watched = func() {
+		cancel()
+		watching.Wait()
+	}
+	return t
 }
 
 // serverConfig is how clients are treated.
@@ -143,6 +164,9 @@ func serverConfig(cfg config.Proxy, file *config.File, log *slog.Logger) proxy.S
 func (p *proxyParts) close(ctx context.Context) error {
 	err := p.server.Shutdown(ctx)
 	<-p.served
+	if p.watched != nil {
+		p.watched()
+	}
 	p.coordinator.Close()
 	return err
 }

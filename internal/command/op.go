@@ -336,6 +336,9 @@ const (
 	OpPubSub
 )
 
+// OpAsking is for proxies only, as READONLY is.
+const OpAsking Op = 376
+
 // OpFlushKey is internal: it deletes a key of a database that is flushed, of which nobody is told (package notify).
 const OpFlushKey Op = 400
 

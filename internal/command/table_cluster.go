@@ -1,24 +1,78 @@
 package command
 
-// clusterCommands are what clients of a Redis Cluster ask first; a proxy answers them as
-// one server that holds every slot.
+// Limits of what clients of a Redis Cluster ask.
+const (
+	ofProxies = "answers with `--cluster-enabled` only, and is about the proxies: each is a master of its share of the slots"
+	asOneNode = "are answered always. A Redis with `cluster support disabled` refuses them"
+)
+
+// clusterCommands are what clients of a Redis Cluster ask first. A proxy answers them as one server that holds every slot, or as one of a
+// cluster whose masters are the proxies.
 var clusterCommands = []*Command{
 	{Name: "cluster", Op: OpCluster, Route: RouteProxy, Arity: -2,
 		Since: "3.0.0", Summary: "A container for cluster commands",
 		Complexity: "Depends on subcommand.",
-		Without: []Without{{"to its clients a proxy is a single server, a Redis with `cluster support disabled`", `
-			addslots addslotsrange bumpepoch count-failure-reports countkeysinslot delslots delslotsrange failover flushslots forget getkeysinslot info links meet myid
-			nodes replicas replicate reset saveconfig set-config-epoch setslot shards slaves slots`}},
+		Without: []Without{{"which proxies there are is a setting, and `quoll ring` changes the nodes", `
+			addslots addslotsrange bumpepoch delslots delslotsrange failover flushslots forget meet replicate reset saveconfig set-config-epoch setslot`}},
 		Subcommands: []*Command{
+			{Name: "cluster|count-failure-reports", Arity: 3, Flags: FlagAdmin | FlagStale,
+				Since: "3.0.0", Summary: "Return the number of failure reports active for a given node",
+				Complexity: "O(N) where N is the number of failure reports", Tips: []string{"nondeterministic_output"},
+				Limits: "answers with `--cluster-enabled` only, 0: proxies do not report each other"},
+			{Name: "cluster|countkeysinslot", Arity: 3, Flags: FlagStale,
+				Since: "3.0.0", Summary: "Return the number of local keys in the specified hash slot",
+				Complexity: "O(1)",
+				Limits:     "answers with `--cluster-enabled` only, and lists the keys of the slot for it"},
+			{Name: "cluster|getkeysinslot", Arity: 4, Flags: FlagStale,
+				Since: "3.0.0", Summary: "Return local key names in the specified hash slot",
+				Complexity: "O(log(N)) where N is the number of requested keys", Tips: []string{"nondeterministic_output"},
+				Limits: "answers with `--cluster-enabled` only"},
 			{Name: "cluster|help", Arity: 2, Flags: FlagLoading | FlagStale,
 				Since: "5.0.0", Summary: "Show helpful text about the different subcommands",
 				Complexity: "O(1)",
-				Differs:    "are answered. A Redis with `cluster support disabled` refuses them as all else of CLUSTER"},
+				Differs:    asOneNode},
+			{Name: "cluster|info", Arity: 2, Flags: FlagStale,
+				Since: "3.0.0", Summary: "Provides info about Redis Cluster node state",
+				Complexity: "O(1)", Tips: []string{"nondeterministic_output"},
+				Limits: ofProxies},
 			{Name: "cluster|keyslot", Arity: 3, Flags: FlagStale,
 				Since: "3.0.0", Summary: "Returns the hash slot of the specified key",
 				Complexity: "O(N) where N is the number of bytes in the key",
-				Differs:    "are answered. A Redis with `cluster support disabled` refuses them as all else of CLUSTER"},
+				Differs:    asOneNode},
+			{Name: "cluster|links", Arity: 2, Flags: FlagStale,
+				Since: "7.0.0", Summary: "Returns a list of all TCP links to and from peer nodes in cluster",
+				Complexity: "O(N) where N is the total number of Cluster nodes", Tips: []string{"nondeterministic_output"},
+				Limits: "answers with `--cluster-enabled` only, that there are none: proxies have no links between them"},
+			{Name: "cluster|myid", Arity: 2, Flags: FlagStale,
+				Since: "3.0.0", Summary: "Return the node id",
+				Complexity: "O(1)",
+				Limits:     ofProxies},
+			{Name: "cluster|nodes", Arity: 2, Flags: FlagStale,
+				Since: "3.0.0", Summary: "Get Cluster config for the node",
+				Complexity: "O(N) where N is the total number of Cluster nodes", Tips: []string{"nondeterministic_output"},
+				Limits: ofProxies},
+			{Name: "cluster|replicas", Arity: 3, Flags: FlagAdmin | FlagStale,
+				Since: "5.0.0", Summary: "List replica nodes of the specified master node",
+				Complexity: "O(1)", Tips: []string{"nondeterministic_output"},
+				Limits: "answers with `--cluster-enabled` only, that there are none: each proxy is a master"},
+			{Name: "cluster|shards", Arity: 2, Flags: FlagStale,
+				Since: "7.0.0", Summary: "Get array of cluster slots to node mappings",
+				Complexity: "O(N) where N is the total number of cluster nodes", Tips: []string{"nondeterministic_output"},
+				Limits: ofProxies},
+			{Name: "cluster|slaves", Arity: 3, Flags: FlagAdmin | FlagStale,
+				Since: "3.0.0", Summary: "List replica nodes of the specified master node",
+				Complexity: "O(1)", Tips: []string{"nondeterministic_output"},
+				DeprecatedSince: "5.0.0", ReplacedBy: "`CLUSTER REPLICAS`",
+				Limits: "answers with `--cluster-enabled` only, that there are none: each proxy is a master"},
+			{Name: "cluster|slots", Arity: 2, Flags: FlagStale,
+				Since: "3.0.0", Summary: "Get array of Cluster slot to node mappings",
+				Complexity: "O(N) where N is the total number of Cluster nodes", Tips: []string{"nondeterministic_output"},
+				DeprecatedSince: "7.0.0", ReplacedBy: "`CLUSTER SHARDS`",
+				Limits: ofProxies},
 		}},
+	{Name: "asking", Op: OpAsking, Route: RouteProxy, Arity: 1, Flags: FlagFast, Categories: CatConnection,
+		Since: "3.0.0", Summary: "Sent by cluster clients after an -ASK redirect",
+		Complexity: "O(1)"},
 	{Name: "readonly", Op: OpReadOnly, Route: RouteProxy, Arity: 1, Flags: FlagLoading | FlagStale | FlagFast, Categories: CatConnection,
 		Since: "3.0.0", Summary: "Enables read queries for a connection to a cluster replica node",
 		Complexity: "O(1)"},

@@ -16,7 +16,6 @@ const (
 // unsupportedCommands are the other commands of Redis 7.0, by group and why they are refused, each with its
 // arity, and its subcommands: enough to refuse them as Redis would and to say "not supported yet".
 var unsupportedCommands = []struct{ group, why, commands string }{
-	{"cluster", "a proxy sends no client elsewhere", "asking:1"},
 	{"generic", "`quoll import` and `quoll export` copy keys", "migrate:-6"},
 	{"hyperloglog", internals, "pfdebug:3 pfselftest:1"},
 	{"server", persistence, "bgrewriteaof:1 bgsave:-1 lastsave:1 save:1"},

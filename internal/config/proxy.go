@@ -62,6 +62,11 @@ type Proxy struct {
 	IdleTimeout time.Duration
 	// LoginTimeout disconnects clients that have not said by then who they are, where they have to. 0: never.
 	LoginTimeout time.Duration
+	// ClusterEnabled makes the proxy one of the masters of a Redis Cluster, to clients of such: ClusterProxies are all proxies, and ClusterAnnounce is where clients reach this
+	// one, by default where each has reached it.
+	ClusterEnabled  bool
+	ClusterAnnounce string
+	ClusterProxies  []string
 	// NotifyKeyspaceEvents are the classes of events of keys that are published, as Redis has them in notify-keyspace-events.
 	NotifyKeyspaceEvents string
 	// TrackingTableMaxKeys is how many keys that clients keep the proxy remembers for CLIENT TRACKING.
@@ -128,6 +133,9 @@ func (p *Proxy) Bind(fs *pflag.FlagSet) {
 	bindMemory(fs, &p.Memory)
 	fs.Var(&p.ClientMemory, "client-memory", "disconnect the client that takes most when half-sent commands and replies that are not taken are more than this (default: a sixth of --memory)")
 	fs.DurationVar(&p.LoginTimeout, "login-timeout", p.LoginTimeout, "disconnect a client that has not authenticated itself after this long, where it has to; 0 for never")
+	fs.BoolVar(&p.ClusterEnabled, "cluster-enabled", p.ClusterEnabled, "be one of the masters of a Redis Cluster, to clients of such: the proxies are its masters")
+	fs.Var(&listValue{list: &p.ClusterProxies}, "cluster-proxies", "`host:port,...`: with --cluster-enabled, where clients reach all proxies, the same for each; one that does not answer is left out")
+	fs.StringVar(&p.ClusterAnnounce, "cluster-announce", p.ClusterAnnounce, "`host:port`: with --cluster-enabled, where clients reach this proxy (default: where they have reached it)")
 	fs.DurationVar(&p.IdleTimeout, "idle-timeout", p.IdleTimeout, "disconnect a client that sends nothing for this long; 0 for never")
 	fs.StringVar(&p.NotifyKeyspaceEvents, "notify-keyspace-events", p.NotifyKeyspaceEvents, "publish what happens to keys, by all nodes: `classes` as Redis has them, as AKE or Ex")
 	p.bindLook(fs)
@@ -160,6 +168,7 @@ func (p *Proxy) Validate() error {
 	f.between("client-memory", p.ClientMemory, leastClientMemory(p.MaxBulk), TiB)
 	f.memory(p.Memory, leastProxyMemory(p.MaxBulk))
 	f.fits("client-memory", p.ClientMemory, 1, p.Memory, 2)
+	p.validateCluster(&f)
 	if p.LoginTimeout < 0 {
 		f.add("login-timeout", "%s is negative: give 0 for never", p.LoginTimeout)
 	}
@@ -172,6 +181,19 @@ func (p *Proxy) Validate() error {
 	p.validateLook(&f)
 	f.format("log-format", p.LogFormat)
 	return f.err()
+}
+
+// validateCluster checks what clients of a Redis Cluster are told.
+func (p *Proxy) validateCluster(f *Faults) {
+	for _, address := range p.ClusterProxies {
+		f.dial("cluster-proxies", address)
+	}
+	if p.ClusterAnnounce != "" {
+		f.dial("cluster-announce", p.ClusterAnnounce)
+	}
+	if !p.ClusterEnabled && (p.ClusterAnnounce != "" || len(p.ClusterProxies) > 0) {
+		f.add("cluster-enabled", "cluster-announce and cluster-proxies mean nothing without it: give --cluster-enabled too, or neither")
+	}
 }
 
 func (p *Proxy) validateNodes(f *Faults) {

@@ -39,7 +39,7 @@ type Server struct {
 	loop      loop
 	writers   writers
 	strangers strangers
-	gate    *gate // of connections in goroutines: many small commands of the loop do not wait behind few long pipelines
+	gate      *gate // of connections in goroutines: many small commands of the loop do not wait behind few long pipelines
 
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}

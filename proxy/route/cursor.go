@@ -21,6 +21,12 @@ const (
 	coarseBits = 48 - positionBits
 )
 
+// CursorOf is the cursor of the beginning of a slot.
+func CursorOf(slot uint16) Cursor { return Cursor(slot) << positionBits }
+
+// Slot is the slot that the cursor points into.
+func (c Cursor) Slot() uint16 { return uint16(c >> positionBits) }
+
 // endCursor is above every cursor.
 const endCursor Cursor = ring.Slots << positionBits
 

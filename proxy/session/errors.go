@@ -28,6 +28,9 @@ var (
 	errPartly           = &route.ReplyError{Outcome: answer.Unknown, Text: "UNKNOWN the command was executed on a part of its keys only"}
 	errKeysTooLarge     = route.Refuse("ERR the reply of KEYS would be larger than the client output limit. Use SCAN, or a narrower pattern")
 	errNoCluster        = route.Refuse("ERR This instance has cluster support disabled")
+	errNoChange         = route.Refuse("ERR the proxies are given with --cluster-proxies, and the nodes are changed with quoll ring; nothing was done")
+	errSlot             = route.Refuse("ERR Invalid slot")
+	errSlotOrCount      = route.Refuse("ERR Invalid slot or number of keys")
 )
 
 // unknownCommand is Redis' error for a command that it does not have.

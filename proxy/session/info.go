@@ -49,7 +49,7 @@ var infoSections = []infoSection{
 	{"Commandstats", true, infoCommandStats},
 	{"Errorstats", false, infoErrorStats},
 	{"Latencystats", true, infoLatencyStats},
-	{"Cluster", false, func(*Session) []infoField { return []infoField{{"cluster_enabled", "0"}} }},
+	{"Cluster", false, func(s *Session) []infoField { return []infoField{{"cluster_enabled", s.service.ofMode("0", "1")}} }},
 	{"Keyspace", false, infoKeyspace},
 }
 
@@ -86,7 +86,7 @@ func infoServer(s *Session) []infoField {
 	return []infoField{
 		{"redis_version", redisVersion},
 		{"quoll_version", s.service.cfg.Version},
-		{"redis_mode", "standalone"},
+		{"redis_mode", s.service.ofMode("standalone", "cluster")},
 		{"os", runtime.GOOS + " " + runtime.GOARCH},
 		{"arch_bits", strconv.Itoa(strconv.IntSize)},
 		{"process_id", strconv.Itoa(os.Getpid())},

@@ -125,7 +125,7 @@ func appendHello(s *Session, dst []byte) []byte {
 	dst = resp.AppendBulk(resp.AppendBulk(dst, "version"), redisVersion)
 	dst = resp.AppendInt(resp.AppendBulk(dst, "proto"), protocol)
 	dst = resp.AppendInt(resp.AppendBulk(dst, "id"), s.conn.ID())
-	dst = resp.AppendBulk(resp.AppendBulk(dst, "mode"), "standalone")
+	dst = resp.AppendBulk(resp.AppendBulk(dst, "mode"), s.service.ofMode("standalone", "cluster"))
 	dst = resp.AppendBulk(resp.AppendBulk(dst, "role"), "master")
 	return resp.AppendArray(resp.AppendBulk(dst, "modules"), 0)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/route"
-	"github.com/quolldb/quoll/ring"
 )
 
 // The commands that look into a Redis server. A proxy keeps no latency events and
@@ -21,23 +20,7 @@ var (
 		{"STATS", 2, memoryStats, []string{"STATS", "Return information about the memory usage of the proxy."}},
 		{"USAGE", -3, memoryUsage, []string{"USAGE <key> [SAMPLES <count>]", "Return an estimate of the bytes that <key> and its value take on each replica."}},
 	}}
-	clusterCommand = container{"CLUSTER", append([]subcommand{
-		{"KEYSLOT", 3, clusterKeySlot, []string{"KEYSLOT <key>", "Return the hash slot for <key>."}},
-	}, withoutCluster()...)}
 )
-
-// withoutCluster returns the subcommands of CLUSTER that a server with cluster support
-// disabled refuses.
-func withoutCluster() (list []subcommand) {
-	for name, arity := range map[string]int{
-		"ADDSLOTS": -3, "ADDSLOTSRANGE": -4, "BUMPEPOCH": 2, "COUNT-FAILURE-REPORTS": 3, "COUNTKEYSINSLOT": 3, "DELSLOTS": -3, "DELSLOTSRANGE": -4,
-		"FAILOVER": -2, "FLUSHSLOTS": 2, "FORGET": 3, "GETKEYSINSLOT": 4, "INFO": 2, "LINKS": 2, "MEET": -4, "MYID": 2, "NODES": 2, "REPLICAS": 3,
-		"REPLICATE": 3, "RESET": -2, "SAVECONFIG": 2, "SET-CONFIG-EPOCH": 3, "SETSLOT": -4, "SHARDS": 2, "SLAVES": 3, "SLOTS": 2,
-	} {
-		list = append(list, subcommand{name, arity, never(errNoCluster), nil})
-	}
-	return list
-}
 
 func memoryDoctor(s *Session, dst []byte, _ [][]byte) []byte {
 	return resp.AppendVerbatim(dst, "A proxy holds no data. See 'quoll ring status' for what the nodes hold.\n", s.resp3)
@@ -96,8 +79,4 @@ func appendUsage(dst, size, key []byte, resp3 bool) []byte {
 		return resp.AppendNull(dst, resp3)
 	}
 	return resp.AppendInt(dst, sum([]route.Op{{Reply: size}})+int64(len(key))+recordOverhead)
-}
-
-func clusterKeySlot(s *Session, dst []byte, args [][]byte) []byte {
-	return resp.AppendInt(dst, int64(ring.SlotOf(args[2])))
 }

@@ -25,6 +25,8 @@ type Config struct {
 	// MiB). KEYS is refused beyond it, and pipelines with large replies are executed
 	// in smaller batches so that their replies stay below it.
 	OutputLimit int
+	// Topology, if not nil, makes the proxy one of a Redis Cluster's masters, to its clients.
+	Topology Topology
 	// Version is Quoll's version for INFO.
 	Version string
 	// Events are the classes of events of keys that nodes publish, until CONFIG SET.

@@ -1,0 +1,257 @@
+package session
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"strconv"
+
+	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/proxy/route"
+	"github.com/quolldb/quoll/proxy/topology"
+	"github.com/quolldb/quoll/ring"
+)
+
+// Topology says which proxies there are, to clients of a Redis Cluster.
+type Topology interface {
+	// Members returns them. local is where the client has reached this one. It does not block.
+	Members(local net.Addr) []topology.Member
+}
+
+// clusterCommand is CLUSTER. Without a topology a proxy is a server with cluster support disabled; with one it is a master of a
+// cluster whose masters are the proxies, https://redis.io/docs/reference/cluster-spec/.
+var clusterCommand = container{"CLUSTER", append([]subcommand{
+	{"COUNT-FAILURE-REPORTS", 3, inCluster(clusterReports), []string{"COUNT-FAILURE-REPORTS <node-id>", "Return 0: proxies do not report each other."}},
+	{"COUNTKEYSINSLOT", 3, inCluster(clusterCountKeys), []string{"COUNTKEYSINSLOT <slot>", "Return the number of keys in <slot>."}},
+	{"GETKEYSINSLOT", 4, inCluster(clusterGetKeys), []string{"GETKEYSINSLOT <slot> <count>", "Return key names in a slot."}},
+	{"INFO", 2, inCluster(clusterInfo), []string{"INFO", "Return information about the cluster."}},
+	{"KEYSLOT", 3, clusterKeySlot, []string{"KEYSLOT <key>", "Return the hash slot for <key>."}},
+	{"LINKS", 2, inCluster(always("*0\r\n")), []string{"LINKS", "Return no links: proxies have none between them."}},
+	{"MYID", 2, inCluster(clusterMyID), []string{"MYID", "Return the node id of this proxy."}},
+	{"NODES", 2, inCluster(clusterNodes), []string{"NODES", "Return the proxies, as nodes. Output format:", "<id> <ip:port> <flags> <master> <pings> <pongs> <epoch> <link> <slot> ..."}},
+	{"REPLICAS", 3, inCluster(clusterReplicas), []string{"REPLICAS <node-id>", "Return no replicas: each proxy is a master."}},
+	{"SHARDS", 2, inCluster(clusterShards), []string{"SHARDS", "Return information about slot range mappings and the proxies associated with them."}},
+	{"SLAVES", 3, inCluster(clusterReplicas), []string{"SLAVES <node-id>", "As REPLICAS."}},
+	{"SLOTS", 2, inCluster(clusterSlots), []string{"SLOTS", "Return information about slots range mappings. Each range is made of:", "start, end, the proxy's address, port and id"}},
+}, withoutCluster()...)}
+
+// withoutCluster returns the subcommands of CLUSTER that change a cluster: what proxies there are is a setting, and the ring is the nodes'.
+func withoutCluster() (list []subcommand) {
+	for name, arity := range map[string]int{
+		"ADDSLOTS": -3, "ADDSLOTSRANGE": -4, "BUMPEPOCH": 2, "DELSLOTS": -3, "DELSLOTSRANGE": -4, "FAILOVER": -2, "FLUSHSLOTS": 2, "FORGET": 3,
+		"MEET": -4, "REPLICATE": 3, "RESET": -2, "SAVECONFIG": 2, "SET-CONFIG-EPOCH": 3, "SETSLOT": -4,
+	} {
+		list = append(list, subcommand{name, arity, inCluster(never(errNoChange)), nil})
+	}
+	return list
+}
+
+// inCluster refuses a command where cluster support is disabled.
+func inCluster(run handler) handler {
+	return func(s *Session, dst []byte, args [][]byte) []byte {
+		if s.service.cfg.Topology == nil {
+			return route.AppendReply(dst, errNoCluster)
+		}
+		return run(s, dst, args)
+	}
+}
+
+// ofMode returns what is so of a server alone, or of one of a cluster.
+func (s *Service) ofMode(alone, cluster string) string {
+	if s.cfg.Topology == nil {
+		return alone
+	}
+	return cluster
+}
+
+// proxies returns the proxies that there are, and which of them this is.
+func (s *Session) proxies() (all []topology.Member, self *topology.Member) {
+	all = s.service.cfg.Topology.Members(s.conn.LocalAddr())
+	for i := range all {
+		if all[i].Self {
+			self = &all[i]
+		}
+	}
+	return all, self
+}
+
+// living returns those that answer.
+func living(all []topology.Member) (some []topology.Member) {
+	for _, m := range all {
+		if m.Alive {
+			some = append(some, m)
+		}
+	}
+	return some
+}
+
+func clusterKeySlot(s *Session, dst []byte, args [][]byte) []byte {
+	return resp.AppendInt(dst, int64(ring.SlotOf(args[2])))
+}
+
+func clusterMyID(s *Session, dst []byte, _ [][]byte) []byte {
+	_, self := s.proxies()
+	return resp.AppendBulk(dst, self.ID)
+}
+
+// clusterInfo says that all is well as long as the proxy reaches the nodes.
+func clusterInfo(s *Session, dst []byte, _ [][]byte) []byte {
+	all, _ := s.proxies()
+	state, ok := "ok", ring.Slots
+	if s.service.cluster.Loading() != nil {
+		state, ok = "fail", 0
+	}
+	text := fmt.Sprintf("cluster_state:%s\r\ncluster_slots_assigned:%d\r\ncluster_slots_ok:%d\r\ncluster_slots_pfail:0\r\ncluster_slots_fail:%d\r\n"+
+		"cluster_known_nodes:%d\r\ncluster_size:%d\r\ncluster_current_epoch:0\r\ncluster_my_epoch:0\r\n"+
+		"cluster_stats_messages_sent:0\r\ncluster_stats_messages_received:0\r\ntotal_cluster_links_buffer_limit_exceeded:0\r\n",
+		state, ring.Slots, ok, ring.Slots-ok, len(all), len(living(all)))
+	return resp.AppendVerbatim(dst, text, s.resp3)
+}
+
+func clusterNodes(s *Session, dst []byte, _ [][]byte) []byte {
+	var text []byte
+	all, _ := s.proxies()
+	for _, m := range all {
+		text = appendNode(text, &m)
+	}
+	return resp.AppendVerbatim(dst, string(text), s.resp3)
+}
+
+// appendNode appends a line of CLUSTER NODES. A proxy has no bus: its port is as if there were one.
+func appendNode(text []byte, m *topology.Member) []byte {
+	flags, link := "master", "connected"
+	if m.Self {
+		flags = "myself,master"
+	} else if !m.Alive {
+		flags, link = "master,fail", "disconnected"
+	}
+	text = fmt.Appendf(text, "%s %s@%d %s - 0 0 0 %s", m.ID, net.JoinHostPort(m.Host, strconv.Itoa(m.Port)), m.Port+10000, flags, link)
+	if !m.Slots.None() {
+		text = fmt.Appendf(text, " %d-%d", m.Slots.First, m.Slots.End-1)
+	}
+	return append(text, '\n')
+}
+
+func clusterSlots(s *Session, dst []byte, _ [][]byte) []byte {
+	all, _ := s.proxies()
+	some := living(all)
+	dst = resp.AppendArray(dst, len(some))
+	for _, m := range some {
+		dst = resp.AppendInt(resp.AppendInt(resp.AppendArray(dst, 3), int64(m.Slots.First)), int64(m.Slots.End-1))
+		dst = resp.AppendInt(resp.AppendBulk(resp.AppendArray(dst, 4), m.Host), int64(m.Port))
+		dst = resp.AppendArray(resp.AppendBulk(dst, m.ID), 0)
+	}
+	return dst
+}
+
+func clusterShards(s *Session, dst []byte, _ [][]byte) []byte {
+	all, _ := s.proxies()
+	dst = resp.AppendArray(dst, len(all))
+	for _, m := range all {
+		dst = resp.AppendBulk(resp.AppendMap(dst, 2, s.resp3), "slots")
+		if m.Slots.None() {
+			dst = resp.AppendArray(dst, 0)
+		} else {
+			dst = resp.AppendInt(resp.AppendInt(resp.AppendArray(dst, 2), int64(m.Slots.First)), int64(m.Slots.End-1))
+		}
+		dst = resp.AppendArray(resp.AppendBulk(dst, "nodes"), 1)
+		dst = resp.AppendMap(dst, 7, s.resp3)
+		dst = resp.AppendBulk(resp.AppendBulk(dst, "id"), m.ID)
+		dst = resp.AppendInt(resp.AppendBulk(dst, "port"), int64(m.Port))
+		dst = resp.AppendBulk(resp.AppendBulk(dst, "ip"), m.Host)
+		dst = resp.AppendBulk(resp.AppendBulk(dst, "endpoint"), m.Host)
+		dst = resp.AppendBulk(resp.AppendBulk(dst, "role"), "master")
+		dst = resp.AppendInt(resp.AppendBulk(dst, "replication-offset"), 0)
+		health := "online"
+		if !m.Alive {
+			health = "fail"
+		}
+		dst = resp.AppendBulk(resp.AppendBulk(dst, "health"), health)
+	}
+	return dst
+}
+
+// known returns whether an argument is the ID of a proxy.
+func (s *Session) known(id []byte) error {
+	all, _ := s.proxies()
+	for _, m := range all {
+		if m.ID == string(id) {
+			return nil
+		}
+	}
+	return route.Refuse("ERR Unknown node " + string(beginning(id, 128)))
+}
+
+func clusterReplicas(s *Session, dst []byte, args [][]byte) []byte {
+	if err := s.known(args[2]); err != nil {
+		return route.AppendReply(dst, err)
+	}
+	return resp.AppendArray(dst, 0)
+}
+
+func clusterReports(s *Session, dst []byte, args [][]byte) []byte {
+	if err := s.known(args[2]); err != nil {
+		return route.AppendReply(dst, err)
+	}
+	return resp.AppendInt(dst, 0)
+}
+
+// clusterCountKeys is CLUSTER COUNTKEYSINSLOT slot, of all replicas together.
+func clusterCountKeys(s *Session, dst []byte, args [][]byte) []byte {
+	slot, ok := resp.ParseInt(args[2])
+	switch {
+	case !ok:
+		return route.AppendReply(dst, errNotInteger)
+	case slot < 0 || slot >= ring.Slots:
+		return route.AppendReply(dst, errSlot)
+	}
+	keys, err := s.keysOfSlot(uint16(slot), math.MaxInt)
+	if err != nil {
+		return route.AppendReply(dst, err)
+	}
+	return resp.AppendInt(dst, int64(len(keys)))
+}
+
+// clusterGetKeys is CLUSTER GETKEYSINSLOT slot count.
+func clusterGetKeys(s *Session, dst []byte, args [][]byte) []byte {
+	slot, ok := resp.ParseInt(args[2])
+	count, countOK := resp.ParseInt(args[3])
+	switch {
+	case !ok || !countOK:
+		return route.AppendReply(dst, errNotInteger)
+	case slot < 0 || slot >= ring.Slots || count < 0:
+		return route.AppendReply(dst, errSlotOrCount)
+	}
+	keys, err := s.keysOfSlot(uint16(slot), int(count))
+	if err != nil {
+		return route.AppendReply(dst, err)
+	}
+	dst = resp.AppendArray(dst, len(keys))
+	for _, key := range keys {
+		dst = resp.AppendBulk(dst, key)
+	}
+	return dst
+}
+
+// keysOfSlot returns keys of a slot, up to a number of them.
+func (s *Session) keysOfSlot(slot uint16, most int) (keys [][]byte, err error) {
+	for cursor := route.CursorOf(slot); len(keys) < most; {
+		entries, next, err := s.service.cluster.Scan(s.conn.Server().Context(), s.database, cursor, min(most-len(keys), keysScanCount))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if ring.SlotOf(e.Key) == slot && len(keys) < most {
+				keys = append(keys, e.Key)
+			}
+		}
+		if next == 0 || next.Slot() != slot {
+			break
+		}
+		cursor = next
+	}
+	return keys, nil
+}
+
+// runReadOnly is READONLY and READWRITE: every proxy answers every command, with what a majority holds.
+var runReadOnly = inCluster(always(string(resp.OK)))
