@@ -24,8 +24,8 @@ func DefaultClient() Client { return Client{Admin: []string{DefaultAdmin}} }
 // Bind implements Config.
 func (c *Client) Bind(fs *pflag.FlagSet) {
 	fs.Var(&listValue{list: &c.Admin}, "admin", "`host:port` of the admin API of a node or proxy, or several, separated by commas: the first that answers is asked; also QUOLL_ADMIN")
-	fs.Var(secretValue{&c.Secret}, "secret", "`text`: the cluster's secret, if it has one (others on this machine can see it: better --secret-file)")
-	fs.StringVar(&c.SecretFile, "secret-file", c.SecretFile, "`file` with the cluster's secret; also QUOLL_SECRET_FILE")
+	fs.Var(secretValue{&c.Secret}, "secret", "`text`: the cluster's secret, if it has one, or a token of its --admin-tokens-file (others on this machine can see it: better --secret-file)")
+	fs.StringVar(&c.SecretFile, "secret-file", c.SecretFile, "`file` with the cluster's secret, or with a token; also QUOLL_SECRET_FILE")
 }
 
 // Validate implements Config.
