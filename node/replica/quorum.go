@@ -8,7 +8,7 @@ import "github.com/quolldb/quoll/node/register"
 // home asks that reads under its term. One that is crowded answers to everything, but is no good for what makes the data grow.
 func (h *Host) Refusal(sl *Slot, reads, grows bool) register.Reason {
 	if grows && h.Space.Crowded() {
-		return register.OutOfMemory
+		return h.crowded()
 	}
 	self, config := h.view.Load().Self, sl.home.Config()
 	if !config.Quorum(func(id uint16) bool { return h.alive(id, self) }) {
@@ -24,9 +24,17 @@ func (h *Host) Refusal(sl *Slot, reads, grows bool) register.Reason {
 	case reads && sl.home.Leading() || config.Quorum(roomy(grows)):
 		return register.ReasonNone
 	case grows && config.Quorum(roomy(false)):
-		return register.OutOfMemory
+		return h.crowded()
 	}
 	return register.StorageFull
+}
+
+// crowded is the reason why what makes the data grow is refused: nodes whose engine does not evict keep their data on disk.
+func (h *Host) crowded() register.Reason {
+	if h.evicting == nil {
+		return register.StorageFull
+	}
+	return register.OutOfMemory
 }
 
 // alive reports whether a member answers: this node, which is self, does, and one that is no peer is gone for good.
