@@ -9,6 +9,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/eviction"
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine/memory"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/ring"
@@ -153,4 +154,33 @@ func TestWhoIsUsedStays(t *testing.T) {
 			require.GreaterOrEqual(t, there, 90)
 		})
 	}
+}
+
+// TestWhatWasWrittenSinceStays: an eviction deletes exactly the version that was chosen.
+func TestWhatWasWrittenSinceStays(t *testing.T) {
+	t.Parallel()
+	c := newFormed(t, 3, nil)
+	a := c.nodes["a"]
+	key := c.keyOf(a)
+	slot := ring.SlotOf([]byte(key))
+	evict := func(version record.Version) bool {
+		gone := make(chan bool, 1)
+		st := a.replicas.Lock(slot, a.replicas.Begin())
+		st.Evict(slot, []byte(key), version, func(is bool) { gone <- is })
+		st.End()
+		return <-gone
+	}
+	version := func() record.Version {
+		rec, _, err := a.engine.Get(slot, []byte(key))
+		require.NoError(t, err)
+		return rec.Version
+	}
+	c.set("a", key, "chosen")
+	chosen := version()
+	c.set("a", key, "written")
+	require.False(t, evict(chosen), "it was written since")
+	require.Equal(t, "written", string(c.held("a", slot, key)), "it was written since")
+	require.True(t, evict(version()))
+	c.eventually(func() bool { return len(c.held("b", slot, key))+len(c.held("c", slot, key)) == 0 })
+	require.False(t, evict(chosen), "it is gone")
 }

@@ -80,7 +80,7 @@ func (d *Dev) Bind(fs *pflag.FlagSet) {
 	fs.IntVar(&d.Replicas, "replicas", d.Replicas, "number of nodes that hold each key")
 	d.store().bind(fs, "on disk, `directory` with the records of all nodes, made if it is not there (required)")
 	bindMemory(fs, &d.Memory)
-	d.Eviction.bind(fs)
+	d.bindEviction(fs)
 	bindMaxDisk(fs, &d.MaxDisk)
 	fs.StringVar(&d.Admin, "admin", d.Admin, "`host:port` to serve the admin API and metrics on (HTTP); port 0 for any free one")
 	rename(fs, "admin", "QUOLL_ADMIN_LISTEN") // QUOLL_ADMIN is whom to ask
@@ -106,7 +106,7 @@ func (d *Dev) Validate() error {
 	}
 	f.memory(d.Memory, d.leastMemory())
 	d.store().validate(&f, d.Memory, d.Nodes)
-	d.Eviction.validate(&f, d.Engine, d.DataMemory())
+	d.validateEviction(&f, d.Engine, d.DataMemory())
 	f.maxDisk(d.MaxDisk, d.Engine)
 	f.listen("admin", d.Admin)
 	f.protect("admin", d.Admin, "secret", d.Secret, d.Insecure)
@@ -123,7 +123,7 @@ func (d *Dev) complete() {
 	}
 	d.MaxCollection = cmp.Or(d.MaxCollection, d.MaxBulk)
 	d.store().complete(d.Memory, d.Nodes)
-	d.Eviction.complete(d.Engine, d.DataMemory())
+	d.completeEviction(d.Engine, d.DataMemory())
 }
 
 // leastMemory is what the proxy needs, and the nodes.

@@ -32,7 +32,7 @@ func defaultEviction() Eviction {
 	return Eviction{MaxmemoryPolicy: s.Policy.String(), MaxmemorySamples: s.Samples, LfuLogFactor: s.LogFactor, LfuDecayTime: s.DecayTime}
 }
 
-func (e *Eviction) bind(fs *pflag.FlagSet) {
+func (e *Eviction) bindEviction(fs *pflag.FlagSet) {
 	fs.Var(&e.Maxmemory, "maxmemory", "in memory, most bytes of data of each node, tables included (default: what --memory leaves)")
 	fs.StringVar(&e.MaxmemoryPolicy, "maxmemory-policy", e.MaxmemoryPolicy, "in memory, which keys go when there is more, as in Redis: "+strings.Join(eviction.Policies(), ", ")+"; the same on all nodes")
 	fs.IntVar(&e.MaxmemorySamples, "maxmemory-samples", e.MaxmemorySamples, "keys that are looked at for each that goes, 1 to 64")
@@ -40,15 +40,15 @@ func (e *Eviction) bind(fs *pflag.FlagSet) {
 	fs.IntVar(&e.LfuDecayTime, "lfu-decay-time", e.LfuDecayTime, "for the lfu policies: minutes without use after which one is counted down; 0: at each look")
 }
 
-// complete fills Maxmemory with what a node in memory has room for.
-func (e *Eviction) complete(engine string, room Size) {
+// completeEviction fills Maxmemory with what a node in memory has room for.
+func (e *Eviction) completeEviction(engine string, room Size) {
 	if e.Maxmemory == 0 && engine == Memory {
 		e.Maxmemory = room
 	}
 }
 
-// validate checks the settings of a node that has room for so much data.
-func (e *Eviction) validate(f *Faults, engine string, room Size) {
+// validateEviction checks the settings of a node that has room for so much data.
+func (e *Eviction) validateEviction(f *Faults, engine string, room Size) {
 	_, err := eviction.ParsePolicy(e.MaxmemoryPolicy)
 	switch {
 	case err != nil:

@@ -120,7 +120,7 @@ func (n *Node) Bind(fs *pflag.FlagSet) {
 	fs.IntVar(&n.Weight, "weight", n.Weight, "share of the slots relative to the other nodes' weights, 1 to 1000")
 	n.store().bind(fs, "on disk, `directory` with this node's records, made if it is not there (required)")
 	bindMemory(fs, &n.Memory)
-	n.Eviction.bind(fs)
+	n.bindEviction(fs)
 	bindMaxDisk(fs, &n.MaxDisk)
 	fs.Var((*clusterValue)(&n.InitialCluster), "initial-cluster", "`name=host:port,...`: the peer address of every node, the same on all nodes (this or --join is required)")
 	fs.Var(&listValue{list: &n.Join}, "join", "`host:port,...`: peer addresses of nodes of a running cluster, which this node asks to join")
@@ -158,7 +158,7 @@ func (n *Node) Validate() error {
 	f.within("weight", n.Weight, 1, 1000)
 	f.memory(n.Memory, leastMemory)
 	n.store().validate(&f, n.Memory, 1)
-	n.Eviction.validate(&f, n.Engine, n.DataMemory())
+	n.validateEviction(&f, n.Engine, n.DataMemory())
 	f.maxDisk(n.MaxDisk, n.Engine)
 	n.validateCluster(&f)
 	f.protect("peer", n.Peer, "secret", n.Secret, n.Insecure)
@@ -230,7 +230,7 @@ func (n *Node) complete() {
 	}
 	n.MaxCollection = cmp.Or(n.MaxCollection, n.MaxBulk)
 	n.store().complete(n.Memory, 1)
-	n.Eviction.complete(n.Engine, n.DataMemory())
+	n.completeEviction(n.Engine, n.DataMemory())
 	if port := portOf(n.Peer); n.Gossip == "" && port < math.MaxUint16 {
 		if port > 0 {
 			port++
