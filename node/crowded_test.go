@@ -30,7 +30,7 @@ func TestMemoryThatIsFull(t *testing.T) {
 		kept++
 		require.Less(t, kept, 1500, "1 MiB have no room for them")
 	}
-	require.Equal(t, []any{protocol.StatusNotDone, register.StorageFull}, []any{refused.Status, refused.Reason})
+	require.Equal(t, []any{protocol.StatusNotDone, register.OutOfMemory}, []any{refused.Status, refused.Reason})
 	require.Greater(t, kept, 500)
 	require.Equal(t, "$-1\r\n", get(kept), "nothing was done")
 	require.Equal(t, fmt.Sprintf("$1000\r\n%s\r\n", value), get(0))
@@ -60,7 +60,7 @@ func TestAHomeWhoseMemoryIsFull(t *testing.T) {
 	value := strings.Repeat("v", 1000)
 	for i := range 1500 {
 		if r := a.do(fmt.Sprintf("set key%d %s", i, value)); r.Status != protocol.StatusDone {
-			require.Equal(t, []any{protocol.StatusNotDone, register.StorageFull}, []any{r.Status, r.Reason})
+			require.Equal(t, []any{protocol.StatusNotDone, register.OutOfMemory}, []any{r.Status, r.Reason})
 			return
 		}
 	}
@@ -125,7 +125,7 @@ func TestAReplicaOfACrowdedNode(t *testing.T) {
 
 	engines["c"].is(fmt.Errorf("%w: it is a test", engine.ErrCrowded))
 	knows("c", true)
-	require.EqualValues(t, register.StorageFull, set("v").Reason, "no majority has room")
+	require.EqualValues(t, register.OutOfMemory, set("v").Reason, "no majority has room")
 	require.Equal(t, ":0\r\n", string(cl.do("del "+key).Reply))
 	engines["b"].room.Store(nil)
 	knows("b", false)

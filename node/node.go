@@ -190,6 +190,7 @@ type Node struct {
 	clockWrong atomic.Int64          // by so many nanoseconds
 	toldClock  int64                 // when it told its peers the time, in monotonic milliseconds; tick's
 	toldSlow   int64                 // when it told those that it finds slow, in monotonic milliseconds; tick's
+	toldExcess int64                 // the same of how many bytes it has beyond its limit
 	toldFull   int64                 // when it told them that it is full, in monotonic milliseconds, 0 for never; tick's
 	end        atomic.Pointer[error] // why it cannot go on
 	work       work
@@ -259,6 +260,9 @@ func Start(opt Options) (*Node, error) {
 	n.wait.Go(func() { every(ctx, replica.SlowCommit, n.lookAtWork) })
 	n.wait.Go(func() { every(ctx, storeInterval, n.lookAtStore) })
 	n.wait.Go(func() { every(n.life, expireStep, newExpirer(n).step) })
+	if e, ok := opt.Engine.(engine.Evicting); ok {
+		n.wait.Go(func() { newEvictor(n, e).run(n.life) })
+	}
 	n.wait.Go(func() { every(n.life, dropStep, newDropper(n).step) })
 	n.wait.Go(func() { n.rebuilds.Run(n.life) })
 	n.wait.Go(func() { n.collects.Run(n.life) })

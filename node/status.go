@@ -15,6 +15,7 @@ import (
 	"github.com/quolldb/quoll/internal/metrics"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/peer"
 	"github.com/quolldb/quoll/node/replica"
 	"github.com/quolldb/quoll/ring"
@@ -48,6 +49,12 @@ func (n *Node) Self() admin.NodeStatus {
 	s.Engine, s.Fsync = n.opt.EngineName, n.opt.Fsync
 	if u := n.engine.Usage(); u.Disk > 0 {
 		s.Disk = &admin.Disk{Bytes: u.Disk, Live: u.Live, Dead: u.Dead, Journal: u.Journal, Free: u.Free}
+	}
+	if e, ok := n.engine.(engine.Evicting); ok {
+		used, limit := e.Memory()
+		by := e.Eviction()
+		s.Memory = &admin.Memory{Used: used, Limit: limit, Policy: by.Policy.String(), Samples: by.Samples, LogFactor: by.LogFactor, DecayTime: by.DecayTime,
+			Evicted: n.Metrics.Evicted.Value()}
 	}
 	s.Slow = n.replicas.Slow()
 	s.Behind = n.work.behind.Load()

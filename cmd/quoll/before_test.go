@@ -86,7 +86,7 @@ func startBefore(t *testing.T, top string, names []string) startedBefore {
 	for i, name := range names {
 		cfg := config.DefaultNode()
 		cfg.Name, cfg.ClusterName, cfg.Engine, cfg.Cache, cfg.Data = name, "before", []string{config.Badger, config.Pebble}[i%2], 64*config.MiB, filepath.Join(top, name)
-		s, err := openStore(cfg, cfg.DataMemory(), log)
+		s, err := openStore(cfg, log)
 		require.NoError(t, err)
 		n, err := s.start(node.Options{Name: name, ClusterName: "before", Initial: initial, Replicas: 3, Weight: 1, Listener: listeners[i], Version: "test", Logger: log})
 		require.NoError(t, err)

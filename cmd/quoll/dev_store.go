@@ -45,8 +45,9 @@ func openDevStore(cfg config.Dev, name string, log *slog.Logger) (*store, error)
 	nc := config.DefaultNode()
 	nc.Name, nc.ClusterName, nc.Engine, nc.Fsync, nc.Cache = name, devCluster, cfg.Engine, cfg.Fsync, cfg.Cache
 	nc.Memory = cfg.Memory / config.Size(cfg.Nodes)
+	nc.Eviction, nc.MaxDisk = cfg.Eviction, cfg.MaxDisk
 	nc.Data = filepath.Join(cfg.Data, name)
-	s, err := openStore(nc, cfg.DataMemory(), log)
+	s, err := openStore(nc, log)
 	if err != nil || s.dir == nil {
 		return s, err
 	}

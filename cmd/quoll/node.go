@@ -95,7 +95,7 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.For
 	if err != nil {
 		return nil, err
 	}
-	s, err := openStore(*cfg, cfg.DataMemory(), log)
+	s, err := openStore(*cfg, log)
 	if err != nil {
 		return nil, err
 	}

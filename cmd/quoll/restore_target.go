@@ -40,7 +40,7 @@ func openTarget(opt restoreOptions, log *slog.Logger) (*restoreTarget, error) {
 	cfg := config.DefaultNode()
 	cfg.Name, cfg.ClusterName, cfg.Engine, cfg.Data = opt.name, opt.cluster, opt.engine, opt.data
 	cfg.Fsync, cfg.Cache = config.Fsync(time.Second), 256*config.MiB // it is durable when it is closed
-	s, err := openStore(cfg, 0, log)
+	s, err := openStore(cfg, log)
 	if err != nil {
 		return nil, err
 	}

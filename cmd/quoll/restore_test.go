@@ -41,7 +41,7 @@ func restored(t *testing.T, data, cluster string) *store {
 	t.Helper()
 	cfg := config.DefaultNode()
 	cfg.Name, cfg.ClusterName, cfg.Engine, cfg.Data, cfg.Cache = "b", cluster, config.Badger, data, 64*config.MiB
-	s, err := openStore(cfg, 0, slog.New(slog.DiscardHandler))
+	s, err := openStore(cfg, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.finish(s.engine.Close())) })
 	return s

@@ -27,11 +27,14 @@ type store struct {
 	log    *slog.Logger // of the node
 }
 
-// openStore opens the store that cfg asks for; one in memory has so much for its data.
-func openStore(cfg config.Node, data config.Size, log *slog.Logger) (*store, error) {
+// openStore opens the store that cfg asks for.
+func openStore(cfg config.Node, log *slog.Logger) (*store, error) {
 	s := &store{name: cfg.Engine, fsync: cfg.Fsync, log: log.With("component", "node", "node", cfg.Name)}
 	if cfg.Engine == config.Memory {
-		s.engine = memory.NewWithin(int64(data))
+		e := memory.NewWithin(int64(cfg.Maxmemory))
+		e.SetEviction(cfg.Evicts())
+		s.engine = e
+		s.log.Info("the data are in memory", "maxmemory", cfg.Maxmemory, "maxmemory-policy", cfg.MaxmemoryPolicy)
 		return s, nil
 	}
 	dir, err := datadir.Open(datadir.Options{Path: cfg.Data, Cluster: cfg.ClusterName, Node: cfg.Name, Engine: cfg.Engine, Fsync: cfg.Fsync.Mode(), Logger: log})
@@ -39,7 +42,7 @@ func openStore(cfg config.Node, data config.Size, log *slog.Logger) (*store, err
 		return nil, err
 	}
 	s.dir = dir
-	s.engine, err = openOnDisk(cfg, disk.Options{MemTable: memTable(cfg.Memory), Dir: dir.StoreDir(), Journal: dir.JournalDir(), MustExist: !dir.Fresh(),
+	s.engine, err = openOnDisk(cfg, disk.Options{MemTable: memTable(cfg.Memory), MaxDisk: int64(cfg.MaxDisk), Dir: dir.StoreDir(), Journal: dir.JournalDir(), MustExist: !dir.Fresh(),
 		Interval: cfg.Fsync.Interval(), Cache: int64(cfg.Cache), Logger: log.With("component", "engine", "node", cfg.Name)})
 	if err != nil {
 		return nil, errors.Join(err, dir.Close(false))

@@ -86,6 +86,8 @@ type NodeStatus struct {
 	Volatile bool `json:"volatile,omitempty"`
 	// Disk is what the store takes of the disk, null for one that takes nothing.
 	Disk *Disk `json:"disk,omitempty"`
+	// Memory is how much of its memory the data take, null for a node on disk.
+	Memory *Memory `json:"memory,omitempty"`
 	// Slow: most others wait long for its answers, and it leads nothing therefore.
 	Slow bool `json:"slow,omitempty"`
 	// Behind: it has had more to do than it can for some seconds.
@@ -130,6 +132,18 @@ type Collecting struct {
 	BytesPerSecond int64 `json:"bytes_per_second"`
 	// Held says why one of the slots cannot go on; empty if none is held up.
 	Held string `json:"held,omitempty"`
+}
+
+// Memory is how much memory the data of a node take, and which keys go when they take too much. Policy, Samples, LogFactor and DecayTime are as in Redis.
+type Memory struct {
+	Used      int64  `json:"used"`
+	Limit     int64  `json:"maxmemory"`
+	Policy    string `json:"policy"`
+	Samples   int    `json:"samples"`
+	LogFactor int    `json:"lfu_log_factor"`
+	DecayTime int    `json:"lfu_decay_time"`
+	// Evicted counts the keys that its homes have evicted since it was started.
+	Evicted uint64 `json:"evicted_keys"`
 }
 
 // Disk is what a store takes of the disk, in bytes.

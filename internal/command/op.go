@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/quolldb/quoll/internal/eviction"
 	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/record"
 )
@@ -365,10 +366,17 @@ type Request struct {
 	MaxCollection int
 	// Random is what a command makes its random choices of (HRANDFIELD, SPOP). It is the executing node's, too.
 	Random uint64
+	// Tracking is what is noted of the use of keys, Idle for how many seconds this one was not used, and Frequency how often it was, for OBJECT. They are the executing node's, too.
+	Tracking  eviction.Tracking
+	Frequency uint8
+	Idle      int64
 	// Events are the classes of events that are to be told of it, 0 for none, and Expired says that there was a value which has expired: it is executed as if there were none, and that is
 	// an event. They are the home's, too.
 	Events  notify.Class
 	Expired bool
+	// Of is the version that the key must have for the command to be of any use, zero for any. Stale says that it has another one, as the home has found out.
+	Of    record.Version
+	Stale bool
 	// Versioned asks for the version that the command's effect gets. Version is that, zero as long as it is not known to be of this command alone. It is the home's.
 	Versioned bool
 	Version   record.Version

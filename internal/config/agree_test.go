@@ -96,6 +96,9 @@ func TestEveryFieldHasAFlag(t *testing.T) {
 	for command, fresh := range commands {
 		fs := flagsOf(fresh())
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(fresh()).Elem()) {
+			if field.Anonymous { // what two share
+				continue
+			}
 			var name strings.Builder
 			for i, r := range field.Name {
 				if i > 0 && r >= 'A' && r <= 'Z' {

@@ -29,6 +29,10 @@ type Dev struct {
 	Cache Size
 	// Memory bounds the memory of the process: all nodes and the proxy. Load fills it: three quarters of the machine's, or of the container's.
 	Memory Size
+	// Eviction is that of each node.
+	Eviction
+	// MaxDisk bounds the files of each node on disk; see Node.
+	MaxDisk Size
 	// Admin is where the admin API is served (HTTP).
 	Admin string
 	// Password is what clients must give; see Proxy.
@@ -58,6 +62,7 @@ func DefaultDev() Dev {
 		Nodes:            3,
 		Replicas:         3,
 		Engine:           Memory,
+		Eviction:         defaultEviction(),
 		Admin:            "127.0.0.1:0",
 		MaxBulk:          64 * MiB,
 		OperationTimeout: time.Second,
@@ -75,6 +80,8 @@ func (d *Dev) Bind(fs *pflag.FlagSet) {
 	fs.IntVar(&d.Replicas, "replicas", d.Replicas, "number of nodes that hold each key")
 	d.store().bind(fs, "on disk, `directory` with the records of all nodes, made if it is not there (required)")
 	bindMemory(fs, &d.Memory)
+	d.bindEviction(fs)
+	bindMaxDisk(fs, &d.MaxDisk)
 	fs.StringVar(&d.Admin, "admin", d.Admin, "`host:port` to serve the admin API and metrics on (HTTP); port 0 for any free one")
 	rename(fs, "admin", "QUOLL_ADMIN_LISTEN") // QUOLL_ADMIN is whom to ask
 	bindPassword(fs, &d.Password, &d.PasswordFile)
@@ -99,10 +106,12 @@ func (d *Dev) Validate() error {
 	}
 	f.memory(d.Memory, d.leastMemory())
 	d.store().validate(&f, d.Memory, d.Nodes)
+	d.validateEviction(&f, d.Engine, d.DataMemory())
+	f.maxDisk(d.MaxDisk, d.Engine)
 	f.listen("admin", d.Admin)
 	f.protect("admin", d.Admin, "secret", d.Secret, d.Insecure)
 	f.between("max-bulk", d.MaxBulk, KiB, largestBulk)
-	f.maxCollection(d.MaxCollection, d.MaxBulk, d.Engine, d.DataMemory())
+	f.maxCollection(d.MaxCollection, d.MaxBulk, d.Engine, d.Maxmemory)
 	f.timeouts(d.OperationTimeout, d.SlowTimeout)
 	return f.err()
 }
@@ -114,6 +123,7 @@ func (d *Dev) complete() {
 	}
 	d.MaxCollection = cmp.Or(d.MaxCollection, d.MaxBulk)
 	d.store().complete(d.Memory, d.Nodes)
+	d.completeEviction(d.Engine, d.DataMemory())
 }
 
 // leastMemory is what the proxy needs, and the nodes.
@@ -127,7 +137,7 @@ func (d *Dev) ClientMemory() Size { return defaultClientMemory(d.Memory, d.MaxBu
 // MaxPending is the part of Memory for requests that one of the nodes has not answered.
 func (d *Dev) MaxPending() Size { return defaultPending(d.Memory, d.Nodes) }
 
-// DataMemory is how much of Memory each of the nodes in memory has for its data.
+// DataMemory is how much of Memory each of the nodes has for its data.
 func (d *Dev) DataMemory() Size {
 	return dataMemory(d.Memory, d.ClientMemory()+Size(d.Nodes)*d.MaxPending(), d.Nodes)
 }

@@ -48,6 +48,9 @@ type Node struct {
 	Cache Size
 	// Memory bounds the memory of the process. Load fills it: three quarters of the machine's, or of the container's.
 	Memory Size
+	Eviction
+	// MaxDisk bounds the files of an engine on disk, 0 for no bound: near it what makes the data grow is refused.
+	MaxDisk Size
 	// InitialCluster is "name=host:port,..." of every node, the same on all of them.
 	InitialCluster string
 	// Join are peer addresses, host:port, of nodes of a cluster that the node asks to join: the first that answers is asked. There is no
@@ -93,6 +96,7 @@ func DefaultNode() Node {
 		Admin:            DefaultAdmin,
 		Weight:           1,
 		Engine:           Memory,
+		Eviction:         defaultEviction(),
 		Replicas:         3,
 		OperationTimeout: time.Second,
 		SlowTimeout:      5 * time.Minute,
@@ -118,6 +122,8 @@ func (n *Node) Bind(fs *pflag.FlagSet) {
 	fs.IntVar(&n.Weight, "weight", n.Weight, "share of the slots relative to the other nodes' weights, 1 to 1000")
 	n.store().bind(fs, "on disk, `directory` with this node's records, made if it is not there (required)")
 	bindMemory(fs, &n.Memory)
+	n.bindEviction(fs)
+	bindMaxDisk(fs, &n.MaxDisk)
 	fs.Var((*clusterValue)(&n.InitialCluster), "initial-cluster", "`name=host:port,...`: the peer address of every node, the same on all nodes (this or --join is required)")
 	fs.Var(&listValue{list: &n.Join}, "join", "`host:port,...`: peer addresses of nodes of a running cluster, which this node asks to join")
 	fs.BoolVar(&n.AutoJoin, "auto-join", n.AutoJoin, "with --join: become a member at once, instead of waiting for quoll ring plan join")
@@ -155,6 +161,8 @@ func (n *Node) Validate() error {
 	f.within("weight", n.Weight, 1, 1000)
 	f.memory(n.Memory, leastMemory)
 	n.store().validate(&f, n.Memory, 1)
+	n.validateEviction(&f, n.Engine, n.DataMemory())
+	f.maxDisk(n.MaxDisk, n.Engine)
 	n.validateCluster(&f)
 	f.protect("peer", n.Peer, "secret", n.Secret, n.Insecure)
 	f.protect("gossip", n.Gossip, "secret", n.Secret, n.Insecure)
@@ -162,7 +170,7 @@ func (n *Node) Validate() error {
 	f.timeouts(n.OperationTimeout, n.SlowTimeout)
 	f.atLeast("max-connections", n.MaxConnections, 1)
 	f.between("max-bulk", n.MaxBulk, KiB, largestBulk)
-	f.maxCollection(n.MaxCollection, n.MaxBulk, n.Engine, n.DataMemory())
+	f.maxCollection(n.MaxCollection, n.MaxBulk, n.Engine, n.Maxmemory)
 	f.between("max-pending", n.MaxPending, MiB, TiB)
 	f.fits("max-pending", n.MaxPending, 1, n.Memory, 4)
 	if n.RepairRate != 0 {
@@ -210,7 +218,7 @@ func (n *Node) validateJoin(f *Faults) {
 	}
 }
 
-// DataMemory is how much of Memory a node in memory has for its data.
+// DataMemory is how much of Memory there is for data.
 func (n *Node) DataMemory() Size { return dataMemory(n.Memory, n.MaxPending, 1) }
 
 func (n *Node) store() store { return store{&n.Engine, &n.Data, &n.Fsync, &n.Cache} }
@@ -225,6 +233,7 @@ func (n *Node) complete() {
 	}
 	n.MaxCollection = cmp.Or(n.MaxCollection, n.MaxBulk)
 	n.store().complete(n.Memory, 1)
+	n.completeEviction(n.Engine, n.DataMemory())
 	if port := portOf(n.Peer); n.Gossip == "" && port < math.MaxUint16 {
 		if port > 0 {
 			port++

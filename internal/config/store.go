@@ -69,6 +69,19 @@ func (s store) validateOnDisk(f *Faults) {
 	f.between("cache", *s.cache, leastCache, mostCache)
 }
 
+func bindMaxDisk(fs *pflag.FlagSet, maxDisk *Size) {
+	fs.Var(maxDisk, "max-disk", "on disk, most bytes of each node's files, at least 1GiB: from 95 % of it on what makes the data grow is refused (default: as much as the disk has)")
+}
+
+// maxDisk checks the bound of a node's files.
+func (f *Faults) maxDisk(n Size, engine string) {
+	if n == 0 {
+		return
+	}
+	f.onlyOnDisk("max-disk", !OnDisk(engine))
+	f.between("max-disk", n, leastMaxDisk, 1024*TiB)
+}
+
 // onlyOnDisk refuses what is given to the memory engine in vain.
 func (f *Faults) onlyOnDisk(field string, given bool) {
 	if given {

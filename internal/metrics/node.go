@@ -40,6 +40,9 @@ type Node struct {
 	// Waits counts how often no more was executed for a proxy until it, or the other nodes, had taken some of what waited for them.
 	Waits Counter
 
+	// Evicted counts keys that this node's homes have evicted.
+	Evicted Counter
+
 	// Published counts messages that proxies have had published, MessagesDropped those that were not sent to a proxy since too much waited for it.
 	Published, MessagesDropped Counter
 
@@ -112,6 +115,7 @@ func (n *Node) Register(r *Registry, name string, events []string, state func() 
 	c.counter("quoll_node_collected_slots_total", "Slots that came to this node, or changed their members, and that it has collected from the other replicas.", &n.Collected)
 	c.counter("quoll_node_published_messages_total", "Messages of clients that this node has published.", &n.Published)
 	c.counter("quoll_node_dropped_messages_total", "Messages that were not sent to a proxy, since too much waited for it.", &n.MessagesDropped)
+	c.counter("quoll_node_evicted_keys_total", "Keys that were evicted because memory was full, by the homes of this node.", &n.Evicted)
 	c.counter("quoll_node_waits_total", "How often a proxy had to wait until it, or other nodes, had taken what waited for them.", &n.Waits)
 	c.counter("quoll_node_lost_objects_total", "Writes and answers that counted as lost because their large object did not come whole: there was no room, or something was lost.", &n.ObjectsLost)
 	c.counter("quoll_node_received_frames_total", "Frames received by the peer protocol.", &n.FramesIn)

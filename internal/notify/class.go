@@ -14,7 +14,7 @@ const (
 	Hash                        // h
 	SortedSet                   // z
 	Expired                     // x: a key that has expired was deleted
-	Evicted                     // e: Quoll evicts no keys
+	Evicted                     // e
 	Stream                      // t
 	Missed                      // m: a command that reads found no key
 	Module                      // d: Quoll has no modules

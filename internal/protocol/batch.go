@@ -35,6 +35,8 @@ type Op struct {
 	// register.Home.HandleClient. 0 is none.
 	Except uint16
 	Slot   uint16
+	// About says of a decoded ReadVersion that its command is no use of the key (command.Untouching).
+	About bool
 	// Req is the command; when decoded, its arguments are views into the frame and
 	// Args[0] is the command's canonical name. A ReadVersion has the key only.
 	Req command.Request
@@ -53,6 +55,7 @@ const (
 	opExceptBit    = 1 << 2
 	opRESP3Bit     = 1 << 3
 	opVersionedBit = 1 << 4 // who does not know it answers as ever
+	opAboutBit     = 1 << 5 // nor is this for who does not know it
 	maxOpArgs      = 1 << 20
 )
 
@@ -84,6 +87,9 @@ func AppendOp(dst []byte, op *Op) []byte {
 	if op.Req.Versioned {
 		flags |= opVersionedBit
 	}
+	if op.Kind == ReadVersion && command.Untouching(op.Req.Op) {
+		flags |= opAboutBit
+	}
 	dst = append(dst, flags)
 	dst = wire.AppendUvarint(dst, op.ID)
 	dst = wire.AppendUint16(dst, op.Slot)
@@ -106,6 +112,7 @@ func DecodeOp(d *wire.Decoder, op *Op) {
 	flags := d.Byte()
 	op.Kind, op.Except = OpKind(flags&opKindMask), 0
 	op.Req.RESP3, op.Req.Versioned = flags&opRESP3Bit != 0, flags&opVersionedBit != 0
+	op.About = flags&opAboutBit != 0
 	op.ID = d.Uvarint()
 	op.Slot = d.Uint16()
 	if flags&opExceptBit != 0 {

@@ -11,6 +11,9 @@ import "github.com/quolldb/quoll/internal/wire"
 // OnlyCrowded is the body of a FrameFull of a node that has no room for more data, but has for deletions.
 const OnlyCrowded = 1
 
+// OverLimit begins the body of a FrameFull of a node that has room, but more data than it is to have: so many bytes (uvarint) the homes of its slots are to evict.
+const OverLimit = 2
+
 // The frame types. The numbers are part of the peer protocol.
 const (
 	FrameBatch          = wire.FirstFrameType + iota // proxy -> node: operations

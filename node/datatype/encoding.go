@@ -2,6 +2,7 @@ package datatype
 
 import (
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/eviction"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 )
@@ -32,12 +33,30 @@ func objectState(dst []byte, st record.State, req *command.Request, _ int64) ([]
 		return resp.AppendBulk(dst, encodingOf(st)), noEffect
 	case isWord(about, "refcount"):
 		return resp.AppendInt(dst, references(st)), noEffect
-	case isWord(about, "idletime"): // nobody notes when keys are read
-		return resp.AppendInt(dst, 0), noEffect
+	case isWord(about, "idletime"):
+		return idleTime(dst, req)
 	case isWord(about, "freq"):
-		return refuse(dst, errNoLFU)
+		return frequency(dst, req)
 	}
 	return refuse(dst, errSyntax)
+}
+
+// idleTime replies for how many seconds a key was not used: 0 where the policy does not ask for that, and it is not noted.
+func idleTime(dst []byte, req *command.Request) ([]byte, record.Effect) {
+	switch req.Tracking {
+	case eviction.TrackFrequency:
+		return refuse(dst, errNoLRU)
+	case eviction.TrackNothing:
+		return resp.AppendInt(dst, 0), noEffect
+	}
+	return resp.AppendInt(dst, req.Idle), noEffect
+}
+
+func frequency(dst []byte, req *command.Request) ([]byte, record.Effect) {
+	if req.Tracking != eviction.TrackFrequency {
+		return refuse(dst, errNoLFU)
+	}
+	return resp.AppendInt(dst, int64(req.Frequency)), noEffect
 }
 
 // encodingOf returns the name of the form that Redis 7.0 would keep the value in.

@@ -45,6 +45,7 @@ const (
 	errOutOfRange      = "ERR value is out of range"
 	errLongRange       = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
 
+	errNoLRU          = "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."
 	errNoLFU          = "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."
 	errNoKey          = "ERR no such key"
 	errSameKey        = "ERR source and destination objects are the same"

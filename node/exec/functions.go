@@ -35,6 +35,9 @@ func (r *scriptRun) appendCall(dst []byte) []byte {
 	if op == command.OpCallRO && !noWrites {
 		return resp.AppendError(dst, errReadOnlyCall)
 	}
+	if problem := r.admit(noWrites || f.Flags&function.AllowOOM != 0); problem != "" {
+		return resp.AppendError(dst, problem)
+	}
 	var drawn command.Request
 	r.exec.host.Lend(&drawn)
 	run := script.Run{Keys: r.clientsNames(args[3 : 3+n]), Args: args[3+n : len(args)-1], SHA: name, Seed: drawn.Random}

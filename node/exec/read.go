@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
@@ -24,6 +25,9 @@ func (e *Executor) read(c *replica.Conn, s *Session, op *protocol.Op, v *replica
 		result.Status = protocol.StatusAskHome
 		c.Round().Result(c, &result)
 		return
+	}
+	if e.host.Tracks() && !op.About && !command.Untouching(op.Req.Op) {
+		e.host.Use(op.Slot, op.Key())
 	}
 	if op.Kind == protocol.ReadVersion {
 		e.opt.Metrics.Versions.Inc()

@@ -36,6 +36,7 @@ type scriptRun struct {
 	messages *messages
 	calls    *command.CallList // takes what is called, and may be nil
 	at       int               // which of the batch's commands this is
+	crowded  bool              // there is no memory for more data; what grows may be called once something was written
 
 	request command.Request // of the call that is being executed
 	reply   []byte          // of the last call
@@ -59,8 +60,28 @@ func (r *scriptRun) append(dst []byte) []byte {
 		return resp.AppendError(dst, errReadOnlyCall)
 	}
 	r.readOnly = r.command.Op == command.OpEvalRO || s.program.Flags.NoWrites
+	if s.program.Flags.Declared {
+		if problem := r.admit(s.program.Flags.NoWrites || s.program.Flags.AllowOOM); problem != "" {
+			return resp.AppendError(dst, problem)
+		}
+	}
 	run := script.Run{Keys: r.clientsNames(args[3 : 3+n]), Args: args[3+n:], SHA: s.sha}
 	return r.run(dst, &run, s.program.Run)
+}
+
+// Errors of scripts when there is no memory for more data, as Redis has them.
+const (
+	errOutOfMemory    = "OOM command not allowed when used memory > 'maxmemory'."
+	errScriptNoMemory = "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'"
+)
+
+// admit says why a script that declares its flags may not run for want of memory. One that may is not asked any more.
+func (r *scriptRun) admit(allowed bool) (problem string) {
+	if r.crowded && !allowed {
+		return errScriptNoMemory
+	}
+	r.crowded = false
+	return ""
 }
 
 // run runs a script, or a function, for a bounded time.
@@ -133,6 +154,11 @@ func (r *scriptRun) call(args [][]byte, resp3 bool) []byte {
 		if args, problem = called.In(r.number, r.exec.host.View().Placements, args); problem != "" {
 			return resp.AppendError(nil, problem)
 		}
+	}
+	if flags := cmd.Flags; r.crowded && flags&command.FlagDenyOOM != 0 {
+		return resp.AppendError(nil, errOutOfMemory)
+	} else if flags&command.FlagWrite != 0 { // it is not to stop half way
+		r.crowded = false
 	}
 	r.request = command.Request{Op: cmd.Sent(), RESP3: resp3, Args: args, Owned: true} // the keyspace may keep the texts
 	r.reply = r.keys.Execute(r.reply[:0], &r.request)

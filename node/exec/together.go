@@ -43,14 +43,18 @@ type batch struct {
 	resp3 bool
 	// events are the classes of those that are to be told.
 	events notify.Class
-	room   [4]record.State // what states begin with
+	// crowded: there was no memory for more data when the batch came.
+	crowded bool
+	room    [4]record.State // what states begin with
 
 	messages messages          // of this run
 	calls    *command.CallList // of this run, nil unless the batch is Shown
 }
 
 // prepareBatch makes a batch ready for a home. It returns whether that only reads, and whether it may need more room. An error is one of the request, as its reply says it.
-func (e *Executor) prepareBatch(r *register.Request) (reads, grows bool, err error) {
+//
+// crowded tells whether there is no memory for more data, which scripts find out themselves, as in Redis.
+func (e *Executor) prepareBatch(r *register.Request, crowded func() bool) (reads, grows bool, err error) {
 	cmd := r.Command()
 	parsed, err := command.ParseBatch(cmd)
 	if err != nil {
@@ -69,18 +73,28 @@ func (e *Executor) prepareBatch(r *register.Request) (reads, grows bool, err err
 			return false, false, errCrossSlot
 		}
 	}
-	reads, alone := true, false
+	reads, alone, scripts := true, false, false
 	for i := range parsed.Commands {
 		c := command.ByOp(parsed.Commands[i].Op)
 		reads = reads && !c.Writes()
 		grows = grows || c.Flags&command.FlagDenyOOM != 0
 		alone = alone || c.Op == command.OpWatched
+		scripts = scripts || isScript(c.Op)
 	}
-	r.Together(keys, (&batch{exec: e, Batch: parsed, keys: keys, resp3: cmd.RESP3, events: cmd.Events}).run)
+	r.Together(keys, (&batch{exec: e, Batch: parsed, keys: keys, resp3: cmd.RESP3, events: cmd.Events, crowded: scripts && crowded()}).run)
 	if alone {
 		r.Alone()
 	}
 	return reads, grows, nil
+}
+
+// isScript reports whether a command runs a script, or a function.
+func isScript(op command.Op) bool {
+	switch op {
+	case command.OpEval, command.OpEvalRO, command.OpEvalSHA, command.OpEvalSHARO, command.OpCall, command.OpCallRO, command.OpFCall, command.OpFCallRO:
+		return true
+	}
+	return false
 }
 
 // run is the register.Run of a batch.
@@ -159,7 +173,7 @@ func expired(held []record.Record) []bool {
 // script is the run of the script, or of the function, that one of the commands names.
 func (b *batch) script(at int, keys *datatype.Keyspace, now int64) scriptRun {
 	c := &b.Commands[at]
-	return scriptRun{exec: b.exec, keys: keys, command: c, now: now, number: int(c.Database), messages: &b.messages, calls: b.calls, at: at}
+	return scriptRun{exec: b.exec, keys: keys, command: c, now: now, number: int(c.Database), messages: &b.messages, calls: b.calls, at: at, crowded: b.crowded}
 }
 
 // execute executes the commands one after the other, and appends the reply. The problem is why nothing of them may be done.

@@ -38,7 +38,7 @@ func (e *Executor) execute(c *replica.Conn, s *Session, i int) {
 	if op.Req.Op == command.OpBatch {
 		r = s.take(i, c)
 		r.Tell(events)
-		if reads, grows, err = e.prepareBatch(r); err != nil {
+		if reads, grows, err = e.prepareBatch(r, func() bool { return e.host.Refusal(sl, false, true) == register.OutOfMemory }); err != nil {
 			c.Round().Result(c, &protocol.Result{ID: op.ID, Status: protocol.StatusDone, Reply: resp.AppendError(nil, err.Error())})
 			return
 		}

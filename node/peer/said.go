@@ -18,6 +18,7 @@ type said struct {
 	slowAt  atomic.Int64                 // when it said last that this node is slow, 0 for never
 	// It has no room for writes, or for more data, until then.
 	fullUntil, crowdedUntil atomic.Int64
+	excess                  atomic.Int64 // how many bytes of data it has more than it is to have, 0 when that was taken note of
 }
 
 const (
@@ -29,8 +30,15 @@ const (
 // heardFull notes that the peer is full, or crowded.
 func (p *Peer) heardFull(body []byte) {
 	until := p.mono() + fullFor.Milliseconds()
-	if len(body) == 1 && body[0] == protocol.OnlyCrowded {
+	switch {
+	case len(body) == 1 && body[0] == protocol.OnlyCrowded:
 		p.said.crowdedUntil.Store(until)
+		return
+	case len(body) > 1 && body[0] == protocol.OverLimit:
+		d := wire.NewDecoder(body[1:])
+		if excess := int64(d.Uvarint()); d.Done() == nil && excess > 0 {
+			p.said.excess.Store(excess)
+		}
 		return
 	}
 	p.said.fullUntil.Store(until)
@@ -41,6 +49,9 @@ func (p *Peer) Full() bool { return p.reaches(&p.said.fullUntil) }
 
 // Crowded reports whether the peer has no room for more data, as far as it said so.
 func (p *Peer) Crowded() bool { return p.reaches(&p.said.crowdedUntil) || p.Full() }
+
+// TakeExcess returns how many bytes of its data the peer wants evicted, as it has said since the last call; 0 for none.
+func (p *Peer) TakeExcess() int64 { return p.said.excess.Swap(0) }
 
 func (p *Peer) reaches(moment *atomic.Int64) bool {
 	until := moment.Load() // 0 for most: the clock is read for each operation else

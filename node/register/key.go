@@ -155,7 +155,7 @@ func (h *Home) evaluate(ks *keyState, r *Request, state record.State) {
 		state, expired = record.State{}, true
 	}
 	start := len(r.replies)
-	r.cmd.Expired = expired
+	r.cmd.Expired, r.cmd.Stale = expired, !r.cmd.Of.IsZero() && r.cmd.Of != ks.head.Version
 	replies, effect, err := h.env.Execute(r.replies, state, &r.cmd, now)
 	if err != nil { // what cannot be read ends the home, as when a record cannot be
 		ks.queue = append(ks.queue, r)

@@ -34,6 +34,7 @@ const (
 	StorageFailed = answer.StorageFailed
 	NotVoting     = answer.NotVoting
 	StorageFull   = answer.StorageFull
+	OutOfMemory   = answer.OutOfMemory
 )
 
 // Request is a client command at a home. The channel from proxy to home delivers
@@ -136,6 +137,7 @@ func (r *Request) Set(cmd *command.Request, origin any, originID uint64, born in
 	r.buf = buf
 	r.cmd.Op, r.cmd.RESP3, r.cmd.Args, r.cmd.Owned = cmd.Op, cmd.RESP3, args, true
 	r.cmd.Events, r.cmd.Expired = 0, false
+	r.cmd.Of, r.cmd.Stale = cmd.Of, false
 	r.clear = cmd.Op == command.OpClear
 	r.key, r.blind = nil, false
 	if !r.clear && len(args) > 1 {

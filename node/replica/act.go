@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"bytes"
+
 	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/node/register"
@@ -111,6 +113,6 @@ func (r *Round) reply(a *register.Answered) {
 		}
 		r.Result(origin, &result)
 	case func(done bool): // an operation in the background
-		origin(a.Outcome == register.Done)
+		origin(a.Outcome == register.Done && (req.Command().Op != OpEvict || bytes.Equal(a.Reply, evicted)))
 	}
 }

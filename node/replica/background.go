@@ -2,7 +2,9 @@ package replica
 
 import (
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/node/register"
 )
 
@@ -13,6 +15,8 @@ const (
 	// delete what is not there brings replicas up to date that missed the deletion; they would find
 	// the key for ever.
 	OpExpire command.Op = 1<<15 + iota
+	// OpEvict deletes a key that still has the version that was chosen to go (command.Request.Of). One that was written since stays.
+	OpEvict
 	// OpRepair writes what is there once more, be it a deletion: all replicas hold it then.
 	OpRepair
 )
@@ -25,16 +29,45 @@ func executeExpire(st record.State) record.Effect {
 	return record.Effect{Kind: record.Replaced}
 }
 
+// The replies of OpEvict.
+var (
+	evicted = resp.AppendInt(nil, 1)
+	kept    = resp.AppendInt(nil, 0)
+)
+
+// evict runs OpEvict.
+func evict(dst []byte, st record.State, req *command.Request) ([]byte, record.Effect) {
+	start, told := len(dst), notify.List{Wanted: req.Events}
+	switch {
+	case req.Expired: // the home deletes it for that, whatever its version
+		told.Add(notify.Expired, "expired", req.Args[1])
+		return told.Before(append(dst, kept...), start), record.Effect{}
+	case req.Stale || !st.Live():
+		return append(dst, kept...), record.Effect{}
+	}
+	told.Add(notify.Evicted, "evicted", req.Args[1])
+	return told.Before(append(dst, evicted...), start), record.Effect{Kind: record.Replaced}
+}
+
 // Background gives one to the home of a slot. It calls answered once, maybe before it returns: whether the operation
 // was executed, as far as is known. The stripe is locked.
 func (s *Stripe) Background(number uint16, op command.Op, key []byte, answered func(done bool)) {
+	s.background(number, &command.Request{Op: op, Args: [][]byte{nil, key}}, answered)
+}
+
+// Evict has the home of a slot delete a key that has a version, and calls answered as Background does: whether the key has gone by it. The stripe is locked.
+func (s *Stripe) Evict(number uint16, key []byte, version record.Version, answered func(gone bool)) {
+	s.background(number, &command.Request{Op: OpEvict, Args: [][]byte{nil, key}, Of: version}, answered)
+}
+
+func (s *Stripe) background(number uint16, cmd *command.Request, answered func(done bool)) {
 	h := s.host
 	sl, err := s.Slot(number)
 	if err != nil || h.Refusal(sl, false, false) != register.ReasonNone {
 		answered(false)
 		return
 	}
-	r := register.NewRequest(&command.Request{Op: op, Args: [][]byte{nil, key}}, answered, 0, s.round.in.Mono)
+	r := register.NewRequest(cmd, answered, 0, s.round.in.Mono)
 	r.Tell(h.Wanted())
 	except := uint16(0)
 	leader := sl.home.Leader(s.round.in.Mono)

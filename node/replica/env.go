@@ -9,6 +9,7 @@ import (
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/register"
+	"github.com/quolldb/quoll/ring"
 )
 
 // A Stripe is the register.Env of its slots' homes: it answers what they ask in the course of a step. The methods are called while it
@@ -69,6 +70,9 @@ func (s *Stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 			dst = l.Before(dst, start)
 		}
 		return dst, executeExpire(st), nil
+	case OpEvict:
+		dst, effect = evict(dst, st, req)
+		return dst, effect, nil
 	case OpRepair:
 		return dst, datatype.WriteAgain(st), nil
 	}
@@ -92,6 +96,9 @@ func (s *Stripe) Execute(dst []byte, st record.State, req *command.Request, now 
 	if req.Versioned {
 		s.awaitVersion(req, &effect)
 	}
+	if s.host.Tracks() && effect.Kind == record.Unchanged && len(req.Args) > 1 && !command.Untouching(req.Op) { // what is written is noted when it is stored
+		s.host.evicting.Use(ring.SlotOf(req.Args[1]), req.Args[1])
+	}
 	return dst, effect, nil
 }
 
@@ -113,5 +120,8 @@ func (h *Host) Lend(req *command.Request) {
 	req.MaxValue, req.MaxCollection = h.opt.MaxValue, h.opt.MaxCollection
 	if datatype.Chooses(req.Op) {
 		req.Random = h.opt.Random.Uint64()
+	}
+	if req.Op == command.OpObjectState {
+		h.lendUsage(req)
 	}
 }

@@ -82,9 +82,10 @@ type Host struct {
 	engine     engine.Engine
 	store      store // the engine, for the replicas
 	peers      *peer.Set
-	prefetcher prefetcher // the engine, if it can; nil otherwise
-	instant    bool       // the engine is an engine.Instant
-	unique     uint64     // makes incarnations unique per process start
+	prefetcher prefetcher      // the engine, if it can; nil otherwise
+	evicting   engine.Evicting // the engine, if it is one; nil otherwise
+	instant    bool            // the engine is an engine.Instant
+	unique     uint64          // makes incarnations unique per process start
 
 	stripes  [stripes]Stripe
 	ticks    int // Tick's
@@ -108,6 +109,7 @@ func New(node Node, opt Options) *Host {
 	h.store.watched = cmp.Or(opt.Watched, new(watch.Table))
 	h.Space.engine, h.Space.log = opt.Engine, opt.Logger
 	h.prefetcher, _ = opt.Engine.(prefetcher)
+	h.evicting, _ = opt.Engine.(engine.Evicting)
 	_, h.instant = opt.Engine.(engine.Instant)
 	for i := range h.stripes {
 		h.stripes[i].host = h

@@ -8,20 +8,33 @@ import "github.com/quolldb/quoll/node/register"
 // home asks that reads under its term. One that is crowded answers to everything, but is no good for what makes the data grow.
 func (h *Host) Refusal(sl *Slot, reads, grows bool) register.Reason {
 	if grows && h.Space.Crowded() {
-		return register.StorageFull
+		return h.crowded()
 	}
 	self, config := h.view.Load().Self, sl.home.Config()
 	if !config.Quorum(func(id uint16) bool { return h.alive(id, self) }) {
 		return register.NoQuorum
 	}
-	roomy := func(id uint16) bool {
-		p := h.peers.Of(id)
-		return id == self || p != nil && p.Alive() && !p.Full() && !(grows && p.Crowded())
+	roomy := func(grows bool) func(id uint16) bool {
+		return func(id uint16) bool {
+			p := h.peers.Of(id)
+			return id == self || p != nil && p.Alive() && !p.Full() && !(grows && p.Crowded())
+		}
 	}
-	if !(reads && sl.home.Leading()) && !config.Quorum(roomy) {
+	switch {
+	case reads && sl.home.Leading() || config.Quorum(roomy(grows)):
+		return register.ReasonNone
+	case grows && config.Quorum(roomy(false)):
+		return h.crowded()
+	}
+	return register.StorageFull
+}
+
+// crowded is the reason why what makes the data grow is refused: nodes whose engine does not evict keep their data on disk.
+func (h *Host) crowded() register.Reason {
+	if h.evicting == nil {
 		return register.StorageFull
 	}
-	return register.ReasonNone
+	return register.OutOfMemory
 }
 
 // alive reports whether a member answers: this node, which is self, does, and one that is no peer is gone for good.

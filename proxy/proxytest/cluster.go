@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol"
@@ -188,6 +189,9 @@ func (c *Cluster) DBSize(ctx context.Context, number int) (int64, error) {
 	sizes, err := c.DBSizes(ctx)
 	return sizes[number], err
 }
+
+// Memory implements route.Cluster: there is no limit.
+func (c *Cluster) Memory(context.Context) (admin.Memory, error) { return admin.Memory{}, nil }
 
 // DBSizes implements route.Cluster.
 func (c *Cluster) DBSizes(context.Context) (sizes [database.Count]int64, err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
@@ -62,6 +63,10 @@ type Cluster interface {
 
 	// DBSizes is DBSize for all databases.
 	DBSizes(ctx context.Context) ([database.Count]int64, error)
+
+	// Memory is how much memory the data of the node take that has most of them, the lowest limit of a node, how keys are evicted, and how many were by all nodes together. Without nodes in memory,
+	// and of those that do not answer, it is zero.
+	Memory(ctx context.Context) (admin.Memory, error)
 
 	// FlushAll deletes every key of clients, in all databases, atomically per slot, and those of Quoll's own. But a slot of one that is kept loses the keys of clients one after the other, and no other.
 	// An error says whether some slots may have been cleared.

@@ -42,8 +42,10 @@ var (
 	ErrOverloaded = Refuse("TRYAGAIN too many operations are waiting for this key's node; nothing was done. Try again more slowly")
 	// ErrStorageFull: the replicas that answer have no room. Its word is the one that
 	// Redis has for a disk that takes no writes, on which no client repeats a command by itself.
-	ErrStorageFull = Refuse("MISCONF no space left on the disks, or in the memory, of this key's nodes; nothing was done, and reads go on. " +
-		"Free space, delete keys, enlarge the disks or --memory; see 'quoll ring status'")
+	ErrStorageFull = Refuse("MISCONF no space left on the disks of this key's nodes; nothing was done, and reads go on. " +
+		"Free space, or enlarge the disks; see 'quoll ring status'")
+	// ErrOutOfMemory: the nodes are in memory, and the data reach their maxmemory. It is Redis' own error, word for word.
+	ErrOutOfMemory = Refuse("OOM command not allowed when used memory > 'maxmemory'.")
 	// ErrUnknownOutcome: a write was sent and nobody can say yet what becomes of it.
 	ErrUnknownOutcome = &ReplyError{Outcome: answer.Unknown, Text: "UNKNOWN the write was sent but its outcome is not known: " +
 		"it may have taken effect, or not, or take effect yet. Read the key before repeating it"}

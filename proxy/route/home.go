@@ -75,7 +75,7 @@ func (c *Coordinator) home(view *ringView, st *opState) (id, except uint16, err 
 		}
 	}
 	if st.full != 0 {
-		return 0, 0, ErrStorageFull
+		return 0, 0, st.errFull()
 	}
 	for _, id := range members { // nobody is well: try one that is slow
 		if !view.node(id).down.Load() {
@@ -83,6 +83,14 @@ func (c *Coordinator) home(view *ringView, st *opState) (id, except uint16, err 
 		}
 	}
 	return 0, 0, ErrNoMajority
+}
+
+// errFull is the error of an operation for which no node has room.
+func (st *opState) errFull() *ReplyError {
+	if st.memory {
+		return ErrOutOfMemory
+	}
+	return ErrStorageFull
 }
 
 // insist returns the exception for an operation that was turned away so often.

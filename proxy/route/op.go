@@ -35,6 +35,7 @@ type opState struct {
 	hinter  uint16 // and who said so
 	unable  uint16 // the member that cannot execute it, 0 for none
 	full    uint16 // bit i: member i of the slot has no room for it
+	memory  bool   // it is memory that was wanting last
 	index   int32  // in the batch
 	part    int32  // that it belongs to
 	before  int32  // the operation on the same key before this one, -1 for none

@@ -24,6 +24,8 @@ func refusal(reason answer.Reason) (err *ReplyError, final bool) {
 		return ErrNoMajority, false
 	case answer.StorageFull:
 		return ErrStorageFull, false
+	case answer.OutOfMemory:
+		return ErrOutOfMemory, false
 	}
 	return nil, false
 }

@@ -90,7 +90,8 @@ func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protoco
 		if unable(r.Reason) {
 			st.unable = from
 		}
-		if r.Reason == answer.StorageFull {
+		if r.Reason == answer.StorageFull || r.Reason == answer.OutOfMemory {
+			st.memory = r.Reason == answer.OutOfMemory
 			st.full |= memberBit(s.view.table.Members(st.slot), from)
 		}
 		s.again(st)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/front"
@@ -66,9 +67,12 @@ var parameters = []parameter{
 	{"latency-tracking", func(s *Session) string { return yesOrNo(!s.service.config.untracked.Load()) }, setTracking, ""},
 	{"latency-tracking-info-percentiles", percentiles, setPercentiles, ""},
 	{"maxclients", func(s *Session) string { return strconv.Itoa(s.conn.Server().Config().MaxClients) }, setMaxClients, ""},
-	fixed("maxmemory", "0", "nodes limit their memory, as they were started: --memory"),
+	ofNodes("lfu-decay-time", func(m admin.Memory) string { return strconv.Itoa(m.DecayTime) }),
+	ofNodes("lfu-log-factor", func(m admin.Memory) string { return strconv.Itoa(m.LogFactor) }),
+	ofNodes("maxmemory", func(m admin.Memory) string { return decimal(m.Limit) }),
 	{"maxmemory-clients", func(s *Session) string { return decimal(s.conn.Server().Config().ClientMemory) }, setClientMemory, ""},
-	fixed("maxmemory-policy", "noeviction", "Quoll evicts no keys"),
+	ofNodes("maxmemory-policy", func(m admin.Memory) string { return m.Policy }),
+	ofNodes("maxmemory-samples", func(m admin.Memory) string { return strconv.Itoa(m.Samples) }),
 	{"notify-keyspace-events", func(s *Session) string { return s.service.events().String() }, setEvents, ""},
 	{"proto-max-bulk-len", maxBulk, nil, "it is that of the whole cluster: start proxies and nodes with --max-bulk"},
 	fixed("save", "", "a proxy keeps no data, and nodes keep theirs as they were started"),

@@ -18,8 +18,8 @@ var foreignParameters = nameSet("acl-pubsub-default acllog-max-len active-defrag
 	"cluster-replica-no-failover cluster-replica-validity-factor cluster-require-full-coverage cluster-slave-no-failover cluster-slave-validity-factor " +
 	"crash-log-enabled crash-memcheck-enabled dbfilename dir dynamic-hz hash-max-listpack-entries hash-max-listpack-value hash-max-ziplist-entries " +
 	"hash-max-ziplist-value hll-sparse-max-bytes hz ignore-warnings jemalloc-bg-thread lazyfree-lazy-eviction lazyfree-lazy-expire lazyfree-lazy-server-del " +
-	"lazyfree-lazy-user-del lazyfree-lazy-user-flush lfu-decay-time lfu-log-factor list-compress-depth list-max-listpack-size list-max-ziplist-size " +
-	"loglevel lua-time-limit masterauth masteruser maxmemory-eviction-tenacity maxmemory-samples min-replicas-max-lag min-replicas-to-write " +
+	"lazyfree-lazy-user-del lazyfree-lazy-user-flush list-compress-depth list-max-listpack-size list-max-ziplist-size " +
+	"loglevel lua-time-limit masterauth masteruser maxmemory-eviction-tenacity min-replicas-max-lag min-replicas-to-write " +
 	"min-slaves-max-lag min-slaves-to-write no-appendfsync-on-rewrite oom-score-adj oom-score-adj-values port proc-title-template " +
 	"propagation-error-behavior protected-mode rdb-del-sync-files rdb-save-incremental-fsync rdbcompression repl-backlog-size repl-backlog-ttl " +
 	"repl-disable-tcp-nodelay repl-diskless-load repl-diskless-sync repl-diskless-sync-delay repl-diskless-sync-max-replicas repl-ping-replica-period " +

@@ -108,7 +108,7 @@ func (s *Session) execPieces(cmd *command.Command, args [][]byte, asks bool) {
 		batch.Add(req, s.multi.writes)
 		s.conn.Execute(&batch)
 		calls = s.again(&batch.Ops[0])
-		reply := batch.Ops[0].Reply
+		reply := withoutMemory(batch.Ops[0].Reply)
 		if !isArray(reply) { // nothing was done, or nobody knows
 			s.feedExec(cmd, s.database, args, s.multi.queue, reply, nil)
 			s.service.stats.count(cmd.Op, time.Since(start))
@@ -189,6 +189,20 @@ func (s *Session) countIfError(op command.Op, reply []byte) {
 	if len(reply) > 0 && reply[0] == '-' {
 		s.service.stats.countError(op, reply)
 	}
+}
+
+// outOfMemory and discarded are what EXEC is answered when there is no memory for more data: by a node, and to the client.
+var (
+	outOfMemory = route.AppendReply(nil, route.ErrOutOfMemory)
+	discarded   = route.AppendReply(nil, route.Refuse("EXECABORT Transaction discarded because of: "+route.ErrOutOfMemory.Text))
+)
+
+// withoutMemory returns the reply of EXEC: one that was refused for want of memory is given up, as in Redis.
+func withoutMemory(reply []byte) []byte {
+	if bytes.Equal(reply, outOfMemory) {
+		return discarded
+	}
+	return reply
 }
 
 // abortExec answers EXEC when it is refused for what it is itself, which ends the transaction.

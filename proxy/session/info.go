@@ -32,7 +32,7 @@ type infoSection struct {
 var infoSections = []infoSection{
 	{"Server", false, infoServer},
 	{"Clients", false, infoClients},
-	{"Memory", false, func(*Session) []infoField { return memoryFields() }},
+	{"Memory", false, memoryFields},
 	{"Persistence", false, func(s *Session) []infoField {
 		loading := "0"
 		if s.service.cluster.Loading() != nil {
@@ -98,8 +98,8 @@ func infoServer(s *Session) []infoField {
 	}
 }
 
-// memoryFields describes the memory of this process.
-func memoryFields() []infoField {
+// memoryFields describes the memory of this process, and how much the nodes have for data.
+func memoryFields(s *Session) []infoField {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/heap/objects:bytes"},
 		{Name: "/memory/classes/total:bytes"},
@@ -108,17 +108,14 @@ func memoryFields() []infoField {
 	metrics.Read(samples)
 	used := samples[0].Value.Uint64()
 	mapped := samples[1].Value.Uint64() - samples[2].Value.Uint64()
-	return []infoField{
+	fields := []infoField{
 		{"used_memory", strconv.FormatUint(used, 10)},
 		{"used_memory_human", fmt.Sprintf("%.2fM", float64(used)/(1<<20))},
 		{"used_memory_rss", strconv.FormatUint(mapped, 10)},
 		{"used_memory_rss_human", fmt.Sprintf("%.2fM", float64(mapped)/(1<<20))},
-		{"maxmemory", "0"},
-		{"maxmemory_human", "0B"},
-		{"maxmemory_policy", "noeviction"},
-		{"mem_fragmentation_ratio", fmt.Sprintf("%.2f", float64(mapped)/float64(used))},
-		{"mem_allocator", runtime.Version()},
 	}
+	return append(append(fields, evictionFields(s)...), infoField{"mem_fragmentation_ratio", fmt.Sprintf("%.2f", float64(mapped)/float64(used))},
+		infoField{"mem_allocator", runtime.Version()})
 }
 
 // cpuFields is the processor time of this process.

@@ -38,7 +38,7 @@ func infoStats(s *Session) []infoField {
 		{"sync_full", "0"},
 		{"sync_partial_ok", "0"},
 		{"sync_partial_err", "0"},
-		{"evicted_keys", "0"},
+		{"evicted_keys", count(s.service.memory().Evicted)},
 		{"evicted_clients", count(clients.Evicted.Load())},
 		{"client_output_buffer_limit_disconnections", count(clients.SlowReaders.Load() + clients.OutputExceeded.Load())},
 		{"tracking_total_keys", strconv.Itoa(keys)},

@@ -28,7 +28,7 @@ func memoryDoctor(s *Session, dst []byte, _ [][]byte) []byte {
 
 func memoryMallocStats(s *Session, dst []byte, _ [][]byte) []byte {
 	var text []byte
-	for _, field := range memoryFields() {
+	for _, field := range memoryFields(s) {
 		text = fmt.Appendf(text, "%s:%s\n", field.name, field.value)
 	}
 	return resp.AppendVerbatim(dst, string(text), s.resp3)

@@ -59,6 +59,7 @@ type Service struct {
 	functions   functions
 	look        look
 	config      settings
+	nodes       nodesMemory
 	subscribers *subscribers
 	// large is held by whoever puts large collections together: their memory is needed once only.
 	large sync.Mutex

@@ -31,4 +31,5 @@ const (
 	StorageFailed Reason = 8  // the replica's store failed; it does not vote any more
 	NotVoting     Reason = 9  // the cluster is forming, or the node has lost its state
 	StorageFull   Reason = 11 // the replica has no room for writes
+	OutOfMemory   Reason = 12 // nor has its memory for more data, and nothing can be evicted
 )

@@ -39,6 +39,8 @@ type Options struct {
 	LazyFrom int64
 	// FlushInterval is how long any other change waits at most until it is written to the store: 10 s.
 	FlushInterval time.Duration
+	// MaxDisk bounds the files, 0 for no bound: from 95 % of it on there is no Room for more data.
+	MaxDisk int64
 	// CollectInterval is how often it is looked for space that can be given back: 10 s. CollectRest is the
 	// pause after much of that: 4 s.
 	CollectInterval, CollectRest time.Duration

@@ -13,8 +13,8 @@ import (
 // watchInterval is how often the file system is asked what is left.
 const watchInterval = 250 * time.Millisecond
 
-// usageInterval is how often the files are measured.
-const usageInterval = 5 * time.Second
+// usageInterval is how often the files are measured, and boundedInterval the same where there is a bound.
+const usageInterval, boundedInterval = 5 * time.Second, time.Second
 
 // journalMost is how many times FlushSize the store may be behind before writes are refused. Who heeds Pause never brings it so far.
 const journalMost = 16
@@ -37,7 +37,7 @@ func (e *Engine) watch(ctx context.Context) {
 		case <-ticker.C:
 		}
 		e.freeSpace()
-		if time.Since(measured) > usageInterval {
+		if since := time.Since(measured); since > usageInterval || e.opt.MaxDisk > 0 && since > boundedInterval {
 			measured = time.Now()
 			e.measure()
 		}
@@ -60,6 +60,22 @@ func (e *Engine) leastSpace() int64 { return e.kind.Least(&e.opt) }
 // floor is the space below which nothing is written to the store.
 func (e *Engine) floor() int64 { return e.kind.Floor(&e.opt) }
 
+// The parts of MaxDisk, in hundredths: from crowdedAt on there is no room for more data, and from brimfulAt on not for that of other nodes either. What deletions write has room all the same.
+const crowdedAt, brimfulAt = 95, 100
+
+// within says whether the files are within MaxDisk.
+func (e *Engine) within() error {
+	used, most := int64(e.space.usage.Load().Disk), e.opt.MaxDisk
+	if most <= 0 || used < most/100*crowdedAt {
+		return nil
+	}
+	short := engine.ErrCrowded
+	if used >= most/100*brimfulAt {
+		short = engine.ErrBrimful
+	}
+	return fmt.Errorf("%w: the files in %s take %s, of %s that they may take", short, e.opt.Dir, size(used), size(most))
+}
+
 // Room implements engine.Engine.
 func (e *Engine) Room() error {
 	free := e.space.free.Load()
@@ -76,7 +92,7 @@ func (e *Engine) Room() error {
 		}
 		return fmt.Errorf("%w: the journal holds %s that could not be written to the store: %s", engine.ErrFull, size(behind), reason)
 	}
-	return nil
+	return e.within()
 }
 
 // Usage implements engine.Engine.

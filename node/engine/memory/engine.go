@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
-	"time"
 
+	"github.com/quolldb/quoll/internal/eviction"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/arena"
@@ -22,8 +22,7 @@ type Engine struct {
 	closed atomic.Bool
 	// arena has the tables' memory.
 	arena *arena.Arena
-	// limit is how many bytes of it there may be, 0 for any number.
-	limit int64
+	bound bound
 	// slots are made when they are first written to. The pointers are atomic for
 	// Totals, which does not synchronise with the writers of the slots.
 	slots [engine.Slots]atomic.Pointer[slot]
@@ -33,15 +32,20 @@ type Engine struct {
 	expiries [engine.Slots]int64
 }
 
-var _ engine.Instant = (*Engine)(nil)
+var (
+	_ engine.Instant  = (*Engine)(nil)
+	_ engine.Evicting = (*Engine)(nil)
+)
 
 // New returns an empty engine without a limit.
 func New() *Engine { return NewWithin(0) }
 
 // NewWithin returns an empty engine that keeps so many bytes of keys and values, its tables included: with more it has
-// no Room (engine.ErrCrowded), with an eighth more neither for what other nodes have written (engine.ErrBrimful). 0 stands for no limit.
+// no Room (engine.ErrCrowded), with an eighth more neither for what other nodes have written (engine.ErrBrimful). 0 stands for no limit. It evicts nothing until SetEviction.
 func NewWithin(limit int64) *Engine {
-	e := &Engine{arena: arena.New(), limit: limit}
+	e := &Engine{arena: arena.New()}
+	e.bound.limit.Store(limit)
+	e.SetEviction(eviction.DefaultSettings())
 	runtime.AddCleanup(e, (*arena.Arena).Release, e.arena)
 	return e
 }
@@ -104,6 +108,9 @@ func (e *Engine) Put(number uint16, key []byte, rec record.Record) error {
 		return err
 	}
 	s.put(key, rec)
+	if e.bound.tracks.Load() {
+		e.use(s, key)
+	}
 	if rec.State.ExpireAt != 0 { // few do: for others the array is not even read
 		e.expiries[number] = engine.Earlier(e.expiries[number], rec.State)
 	}
@@ -183,23 +190,6 @@ func (e *Engine) Expired(number uint16, now int64, visit func(key []byte) bool) 
 	}
 	return true, nil
 }
-
-// Room implements engine.Engine.
-func (e *Engine) Room() error {
-	used := e.arena.Used()
-	if e.limit == 0 || used <= e.limit {
-		return nil
-	}
-	short := engine.ErrCrowded
-	if used > e.limit+e.limit/8 {
-		short = engine.ErrBrimful
-	}
-	const mib = 1 << 20
-	return fmt.Errorf("%w: %d MiB of memory are in use, of %d MiB", short, used/mib, e.limit/mib)
-}
-
-// Pause implements engine.Engine: nothing is written in the background.
-func (e *Engine) Pause() time.Duration { return 0 }
 
 // Usage implements engine.Engine: nothing is on a disk.
 func (e *Engine) Usage() engine.Usage { return engine.Usage{} }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/quolldb/quoll/internal/prefetch"
@@ -20,8 +21,10 @@ type slot struct {
 	table  table.Table
 
 	meta record.SlotMeta
+	// expiring is how many live records expire.
+	expiring atomic.Int64
 
-	_ [16]byte // memory is given out in pieces of 384 bytes, which begin with a line of cache, but not of 368
+	_ [8]byte // memory is given out in pieces of 384 bytes, which begin with a line of cache, but not of 376
 }
 
 // prefetch brings near what get touches of the slot, or put.
@@ -46,9 +49,12 @@ func (s *slot) put(key []byte, rec record.Record) {
 	pos, stats := engine.PositionOf(key), s.counters.Load()
 	e, found := s.table.Upsert(pos, key)
 	if found {
-		stats.Remove(key, e.Record())
+		old := e.Record()
+		stats.Remove(key, old)
+		s.expires(old, -1)
 	}
 	e.Set(rec)
+	s.expires(rec, 1)
 	stats.Add(key, rec)
 	s.counters.Change(pos, stats)
 	s.newest = record.Max(s.newest, rec.Version)
@@ -71,6 +77,13 @@ func (s *slot) patch(key []byte, version record.Version, delta []byte) bool {
 	return true
 }
 
+// expires counts a record in or out that expires. Most do not.
+func (s *slot) expires(rec record.Record, n int64) {
+	if rec.State.ExpireAt != 0 && rec.State.Live() {
+		s.expiring.Add(n)
+	}
+}
+
 // expired visits what has expired. Only a complete pass knows what expires next, 0 for nothing.
 func (s *slot) expired(now int64, visit func(key []byte) bool) (next int64, complete bool) {
 	complete = true
@@ -90,6 +103,7 @@ func (s *slot) delete(key []byte) {
 	}
 	stats := s.counters.Load()
 	stats.Remove(key, old)
+	s.expires(old, -1)
 	s.counters.Change(pos, stats)
 }
 
@@ -101,11 +115,13 @@ func (s *slot) clear(meta record.SlotMeta) (expiry int64) {
 		stats  engine.SlotStats
 		leaves engine.Leaves
 	)
+	s.expiring.Store(0)
 	if meta.Cleared.Less(s.newest) {
 		s.scan(0, func(pos engine.Position, key []byte, rec record.Record) bool {
 			if meta.Cleared.Less(rec.Version) {
 				e, _ := kept.Upsert(pos, key)
 				e.Set(rec)
+				s.expires(rec, 1)
 				stats.Add(key, rec)
 				leaves.Add(pos, rec.Version)
 				newest = record.Max(newest, rec.Version)
@@ -122,6 +138,7 @@ func (s *slot) clear(meta record.SlotMeta) (expiry int64) {
 
 func (s *slot) reset(meta record.SlotMeta) {
 	s.table.Clear()
+	s.expiring.Store(0)
 	s.meta, s.newest = meta, record.Version{}
 	s.counters.Replace(engine.SlotStats{}, engine.Leaves{})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/quolldb/quoll/internal/eviction"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/arena"
@@ -34,8 +35,9 @@ type page struct {
 	heap    // what they refer to
 	depth   uint8
 	*shared
+	usages []eviction.Usage // of the entries, nil unless somebody has noted one
 
-	_ [32]byte // memory is given out in pieces of 128 bytes, which begin with a line of cache, but not of 96
+	_ [8]byte // memory is given out in pieces of 128 bytes, which begin with a line of cache, but not of 120
 }
 
 // pageHead is what looking a key up touches of a page.
@@ -118,6 +120,7 @@ func (p *page) insert(index int, pos engine.Position, key []byte) (former []byte
 	}
 	p.places = slices.Insert(p.places, index, place(pos)<<16)
 	p.entries = slices.Insert(p.entries, index, e)
+	p.insertUsage(index, room)
 	return former
 }
 
@@ -134,13 +137,14 @@ func (p *page) remove(index int) record.Record {
 	old, e := Ref{p, index}.Record(), p.entries[index]
 	p.places = slices.Delete(p.places, index, index+1)
 	p.entries = slices.Delete(p.entries, index, index+1)
+	p.removeUsage(index)
 	p.arena.Lend(-p.farSizeOf(&e))
 	p.free(e.value)
 	if e.keyLen > shortKey {
 		p.free(e.longKey())
 	}
 	if cap(p.entries) > 2*(len(p.entries)+pageStep) {
-		p.entries, p.places = refit(p.arena, p.entries, pageStep), refit(p.arena, p.places, pageStep)
+		p.entries, p.places, p.usages = refit(p.arena, p.entries, pageStep), refit(p.arena, p.places, pageStep), p.refitUsages(pageStep)
 		release(p.arena, p.settle(0))
 	}
 	return old
@@ -158,6 +162,7 @@ func (p *page) split(start engine.Position) (upper *page, upperStart engine.Posi
 	release(p.arena, places)
 	release(p.arena, entries)
 	upper.settle(0)
+	p.splitUsages(cut, upper)
 	return upper, upperStart, p.settle(0)
 }
 
@@ -165,6 +170,7 @@ func (p *page) split(start engine.Position) (upper *page, upperStart engine.Posi
 func (p *page) merge(upper *page) {
 	p.depth--
 	cut := len(p.entries)
+	p.mergeUsages(upper)
 	p.places = append(refit(p.arena, p.places, len(upper.places)), upper.places...)
 	p.entries = append(refit(p.arena, p.entries, len(upper.entries)), upper.entries...)
 	lower := p.heap
@@ -244,6 +250,7 @@ func (p *page) keep(b []byte) (at piece, former []byte) {
 func (p *page) empty() {
 	release(p.arena, p.places)
 	release(p.arena, p.entries)
+	release(p.arena, p.usages)
 	release(p.arena, p.near)
 }
 

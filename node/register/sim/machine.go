@@ -90,7 +90,7 @@ func (s *Sim) randomCommand() cmd {
 var ops = map[string]command.Op{
 	"get": command.OpGet, "set": command.OpSet, "setex": command.OpPSetEX, "append": command.OpAppend,
 	"setnx": command.OpSetNX, "persist": command.OpPersist, "del": command.OpDel, "getset": command.OpGetSet,
-	"flush": command.OpClear, "repair": 1 << 15,
+	"flush": command.OpClear, "repair": 1 << 15, "evict": 1<<15 + 1,
 }
 
 func (c cmd) request() *command.Request {
@@ -148,6 +148,11 @@ func apply(st record.State, c cmd, now int64) (record.State, string) {
 		}
 		st.ExpireAt = 0
 		return st, "1"
+	case "evict": // what is there has been compared
+		if !st.Live() {
+			return st, kept
+		}
+		return record.State{}, gone
 	case "del":
 		if !st.Live() {
 			return st, "0"
@@ -179,6 +184,9 @@ func execute(dst []byte, st record.State, req *command.Request, now int64) ([]by
 		return executeHash(dst, st, req, now)
 	}
 	c := parse(req)
+	if c.Name == "evict" && req.Stale {
+		return append(dst, kept...), record.Effect{}
+	}
 	next, reply := apply(st, c, now)
 	dst = append(dst, reply...)
 	unchanged := next.Live() == st.Live() && next.ExpireAt == st.ExpireAt && string(next.Value) == string(st.Value)
@@ -232,7 +240,14 @@ var model = (&porcupine.NondeterministicModel{
 			if start.expires {
 				st.ExpireAt = 1
 			}
-			next, reply := meaning(st, input.(cmd), 1)
+			c := input.(cmd)
+			if c.Name == "evict" && show(st) != c.Arg { // another value than was chosen
+				if output == unknown {
+					result = append(result, start)
+				}
+				continue
+			}
+			next, reply := meaning(st, c, 1)
 			if output == unknown || output == reply {
 				result = append(result, modelState{next.Type, next.ExpireAt != 0, string(next.Value)})
 			}

@@ -84,6 +84,11 @@ func (n *node) answer(r *register.Request, a register.Answer) {
 		n.answerRewrite(w, a)
 		return
 	}
+	if e, ok := r.Origin.(*eviction); ok {
+		reply := string(a.Reply)
+		n.hold(func() { e.answer(a.Outcome, reply) })
+		return
+	}
 	o, attempt := r.Origin.(*operation), int(r.OriginID)
 	if a.Outcome == register.Unknown && o.cmd.Name == "mget" {
 		n.sim.violated("node %d says that the outcome of a batch that only reads is not known", n.id)

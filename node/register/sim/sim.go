@@ -89,7 +89,8 @@ type Sim struct {
 	lineage    *lineage.Check
 	watched    []lineage.Key // what it watches
 	violations []string      // of invariants
-	overdue    []string      // operations that took too long though a majority was well
+	evictions  []*eviction
+	overdue    []string // operations that took too long though a majority was well
 }
 
 // New prepares a history.
@@ -209,6 +210,7 @@ func (s *Sim) Run() {
 			}
 		}
 	}
+	s.endEvictions()
 	s.count("operations", len(s.history))
 	if s.healed {
 		s.requireQuiet()

@@ -29,7 +29,7 @@ type mix struct {
 var usual = mix{get: 34, append: 16, set: 10, setnx: 7, del: 13, setex: 8, persist: 4, getset: 5, flush: 3}
 
 // Modes are the names of the weathers, in the order in which they are run.
-var Modes = []string{"chaos", "duel", "epochs", "purge", "flush", "failover", "calm", "liveness", "repair", "leaving", "rot", "hashes", "churn", "batches"}
+var Modes = []string{"chaos", "duel", "epochs", "purge", "flush", "failover", "calm", "liveness", "repair", "leaving", "rot", "hashes", "churn", "evict", "batches"}
 
 var weathers = map[string]weather{
 	// Everything.
@@ -122,6 +122,14 @@ var weathers = map[string]weather{
 		}
 		if s.chance(4) {
 			s.every(20, 200, func() { s.rot(s.anyMember()) })
+		}
+		chaos(s)
+	}},
+	// Keys are evicted that nobody asked to be deleted, in the middle of everything: in the version that was chosen, or not at all.
+	"evict": {faulty: true, mix: mix{get: 36, append: 16, set: 14, setnx: 10, del: 4, setex: 6, persist: 4, getset: 8, flush: 2}, begin: func(s *Sim) {
+		s.every(3, 30, s.evict)
+		if s.chance(2) {
+			s.every(5, 80, s.repair)
 		}
 		chaos(s)
 	}},

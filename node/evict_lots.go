@@ -1,0 +1,77 @@
+package node
+
+import (
+	"time"
+
+	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/node/replica"
+	"github.com/quolldb/quoll/ring"
+)
+
+// lotsFor is how long the lots are drawn from before they are made anew.
+const lotsFor = 250 * time.Millisecond
+
+// lots are the slots whose homes are this node's, so that each key is as likely to be looked at as any other.
+type lots struct {
+	at   int64 // when they were made, in monotonic milliseconds, 0 for never
+	all  []lot
+	held int                // keys that may go, in all slots that the node holds
+	led  map[uint16]float64 // of each member: the part of its slots whose homes are this node's
+}
+
+// lot is one of the slots.
+type lot struct {
+	slot uint16
+	upTo uint64 // the keys that may go of this slot and those before it
+}
+
+// drawLots looks at all slots.
+func drawLots(n *Node, e engine.Evicting, v *replica.View, now int64) lots {
+	l, keys := lots{at: now, led: map[uint16]float64{}}, uint64(0)
+	for number := range uint16(ring.Slots) {
+		count := e.Evictable(number)
+		l.held += count
+		if !v.Table.Contains(number, v.Self) || !leads(n, number) {
+			continue
+		}
+		for _, id := range v.Table.Members(number) {
+			l.led[id]++
+		}
+		if keys += uint64(max(count, 0)); count > 0 {
+			l.all = append(l.all, lot{number, keys})
+		}
+	}
+	for id := range l.led {
+		l.led[id] /= float64(max(v.Table.ReplicaSlots(id), 1))
+	}
+	return l
+}
+
+// leads reports whether this node is the one to evict in a slot.
+func leads(n *Node, number uint16) bool {
+	st := n.replicas.Lock(number, nil)
+	defer st.Unlock()
+	return st.Responsible(number)
+}
+
+func (l *lots) old(now int64) bool { return l.at == 0 || now-l.at > lotsFor.Milliseconds() }
+
+// share is the part of a member's slots whose homes are this node's.
+func (l *lots) share(id uint16) float64 { return min(1, l.led[id]) }
+
+// pick picks a slot, by how many keys it has.
+func (l *lots) pick(random func(uint64) uint64) (slot uint16, ok bool) {
+	if len(l.all) == 0 {
+		return 0, false
+	}
+	at := random(l.all[len(l.all)-1].upTo)
+	low, high := 0, len(l.all)-1
+	for low < high {
+		if middle := (low + high) / 2; at < l.all[middle].upTo {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return l.all[low].slot, true
+}

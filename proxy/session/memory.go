@@ -1,0 +1,67 @@
+package session
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/quolldb/quoll/internal/admin"
+	"github.com/quolldb/quoll/internal/eviction"
+)
+
+// memoryFor is for how long it counts what nodes said of their memory: CONFIG GET * asks for it again and again.
+const memoryFor = 200 * time.Millisecond
+
+// nodesMemory is what nodes said last of their memory.
+type nodesMemory struct {
+	mu   sync.Mutex
+	at   time.Time
+	said admin.Memory
+}
+
+// memory is how much memory the nodes have for data, and which keys go when they have more. Of nodes that cannot be asked nothing is known, as if there were no limit.
+func (s *Service) memory() admin.Memory {
+	m := &s.nodes
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if time.Since(m.at) > memoryFor {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		m.said, _ = s.cluster.Memory(ctx)
+		m.at = time.Now()
+		if m.said.Policy == "" { // no node in memory
+			d := eviction.DefaultSettings()
+			m.said.Policy, m.said.Samples, m.said.LogFactor, m.said.DecayTime = d.Policy.String(), d.Samples, d.LogFactor, d.DecayTime
+		}
+	}
+	return m.said
+}
+
+// ofNodes is a parameter that is the nodes'.
+func ofNodes(name string, get func(admin.Memory) string) parameter {
+	return parameter{name, func(s *Session) string { return get(s.service.memory()) }, nil,
+		"nodes limit their memory, as they were started: restart them one after the other with another --" + name}
+}
+
+// evictionFields are those of INFO memory that say when keys are evicted.
+func evictionFields(s *Session) []infoField {
+	m := s.service.memory()
+	return []infoField{
+		{"maxmemory", strconv.FormatInt(m.Limit, 10)},
+		{"maxmemory_human", humanBytes(m.Limit)},
+		{"maxmemory_policy", m.Policy},
+	}
+}
+
+// humanBytes shows a number of bytes as Redis does.
+func humanBytes(n int64) string {
+	unit, at := float64(1), 0
+	for ; at < 4 && float64(n) >= 1024*unit; at++ {
+		unit *= 1024
+	}
+	if at == 0 {
+		return strconv.FormatInt(n, 10) + "B"
+	}
+	return strconv.FormatFloat(float64(n)/unit, 'f', 2, 64) + "KMGT"[at-1:at]
+}
