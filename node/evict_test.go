@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/eviction"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
@@ -183,4 +184,54 @@ func TestWhatWasWrittenSinceStays(t *testing.T) {
 	require.True(t, evict(version()))
 	c.eventually(func() bool { return len(c.held("b", slot, key))+len(c.held("c", slot, key)) == 0 })
 	require.False(t, evict(chosen), "it is gone")
+}
+
+// TestOthersEvictForANode: one whose limit is lower than the others' tells them, and they evict of its slots what they lead.
+func TestOthersEvictForANode(t *testing.T) {
+	t.Parallel()
+	const limit = 1 << 20
+	c := newFormed(t, 3, func(o *Options) {
+		e, s := memory.NewWithin(64*limit), eviction.DefaultSettings()
+		if s.Policy = eviction.AllKeysRandom; o.Name == "a" {
+			e.SetLimit(limit)
+		}
+		e.SetEviction(s)
+		o.Engine = e
+	})
+	cl := c.dial(c.nodes["b"])
+	value := strings.Repeat("v", 1000)
+	for i := range 2000 {
+		o := op(protocol.Execute, fmt.Sprintf("set key%d %s", i, value))
+		o.Except = protocol.AllOthers // b leads all slots
+		c.eventually(func() bool { return cl.one(o).Status == protocol.StatusDone })
+	}
+	c.eventually(func() bool { used, _ := c.memory("a").Memory(); return used <= limit })
+	require.Greater(t, c.nodes["b"].Metrics.Evicted.Value(), uint64(100))
+	require.Greater(t, c.live("b"), uint64(300))
+}
+
+// TestWhatIsKnownOfTheUseOfAKey, by OBJECT, which is no use of it.
+func TestWhatIsKnownOfTheUseOfAKey(t *testing.T) {
+	t.Parallel()
+	c := newEvicting(t, "allkeys-lfu", 1<<30)
+	cl := c.dial(c.nodes["a"])
+	c.sets(1, func(int) string { return "set k v" })
+	about := func(what string) string {
+		o := op(protocol.ReadValue, "get k")
+		o.Req = command.Request{Op: command.OpObjectState, Args: [][]byte{[]byte("objectstate"), []byte("k"), []byte(what)}}
+		return string(cl.one(o).Reply)
+	}
+	require.Contains(t, about("idletime"), "An LFU maxmemory policy is selected")
+	before := about("freq")
+	require.Equal(t, before, about("freq"))
+	for range 5 {
+		cl.one(op(protocol.ReadValue, "get k"))
+	}
+	require.Greater(t, about("freq"), before)
+	s := *c.memory("a").Eviction()
+	s.Policy = eviction.AllKeysLRU
+	c.memory("a").SetEviction(s)
+	require.Contains(t, about("freq"), "An LFU maxmemory policy is not selected")
+	cl.one(op(protocol.ReadValue, "get k"))
+	require.Equal(t, ":0\r\n", about("idletime"))
 }

@@ -104,7 +104,7 @@ func (g *generator) commands() []string {
 
 func (g *generator) config() []string {
 	return pick(g, []string{"GET", pick(g, "maxclients", "SAVE", "databases", "*max*", "nosuch", "", "maxmemory*", "*")}, []string{"GET", "timeout", "appendonly"},
-		[]string{"GET"}, []string{"RESETSTAT"}, []string{"REWRITE"}, []string{"SET", "maxmemory", "0"}, []string{"SET", "x"}, []string{"SET", g.word("latency-monitor-threshold"), pick(g, "0", "100000", "-1", "x")},
+		[]string{"GET"}, []string{"RESETSTAT"}, []string{"REWRITE"}, []string{"SET", "maxmemory-policy", "noeviction"}, []string{"SET", "x"}, []string{"SET", g.word("latency-monitor-threshold"), pick(g, "0", "100000", "-1", "x")},
 		[]string{"SET", "latency-tracking", "yes", pick(g, "maxclients", "nosuch", "databases", "latency-tracking"), pick(g, "10000", "0", "x")}, []string{"SET", "hz", "10"}, []string{"HELP"}, []string{"foo"})
 }
 

@@ -100,7 +100,7 @@ func sameEntries(redis, quoll value) bool {
 }
 
 // ownLimits are parameters whose values are Quoll's.
-var ownLimits = []string{"client-output-buffer-limit", "maxmemory-clients", "proto-max-bulk-len"}
+var ownLimits = []string{"client-output-buffer-limit", "maxmemory", "maxmemory-clients", "proto-max-bulk-len"}
 
 // sameParameters allows CONFIG GET to know less parameters. Those that it knows have the
 // same value as here, but for Quoll's own limits.

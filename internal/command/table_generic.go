@@ -124,7 +124,7 @@ var genericCommands = []*Command{
 				Tips:  []string{"nondeterministic_output"},
 				Since: "2.2.3", Summary: "Get the time since a Redis object was last accessed",
 				Complexity: "O(1)",
-				Differs:    "is 0: when keys are read is not tracked"},
+				Differs:    "is what the replica knows that answers, to which a minority of the reads does not come; 0 unless `maxmemory-policy` is an LRU"},
 			{Name: "object|refcount", Arity: 3, Flags: FlagReadOnly, Categories: CatKeyspace, KeySpecs: secondKey(KeyRO),
 				Tips:  []string{"nondeterministic_output"},
 				Since: "2.2.3", Summary: "Get the number of references to the value of the key",

@@ -52,7 +52,7 @@ var serverCommands = []*Command{
 			{Name: "config|get", Arity: -3, Flags: FlagAdmin | FlagNoScript | FlagLoading | FlagStale,
 				Since: "2.0.0", Summary: "Get the values of configuration parameters",
 				Complexity: "O(N) when N is the number of configuration parameters provided",
-				Differs:    "knows the parameters that mean something here, and not the password. `proto-max-bulk-len`, `maxmemory-clients` and `client-output-buffer-limit` are Quoll's own limits"},
+				Differs:    "knows the parameters that mean something here, and not the password. `proto-max-bulk-len`, `maxmemory-clients` and `client-output-buffer-limit` are Quoll's own limits; `maxmemory` is that of one node"},
 			{Name: "config|help", Arity: 2, Flags: FlagLoading | FlagStale,
 				Since: "5.0.0", Summary: "Show helpful text about the different subcommands",
 				Complexity: "O(1)"},
@@ -61,7 +61,7 @@ var serverCommands = []*Command{
 				Since: "2.0.0", Summary: "Set configuration parameters to the given values",
 				Complexity: "O(N) when N is the number of configuration parameters provided",
 				Differs: "sets `maxclients`, `timeout`, `maxmemory-clients`, `client-output-buffer-limit` (of new connections), `slowlog-log-slower-than`, `slowlog-max-len` (up to 16384), " +
-					"`latency-monitor-threshold`, `latency-tracking`, `latency-tracking-info-percentiles`, `notify-keyspace-events` (in force as long as one proxy asks for it) and `tracking-table-max-keys` (1 to 1000000), and refuses others, with a reason",
+					"`latency-monitor-threshold`, `latency-tracking`, `latency-tracking-info-percentiles`, `notify-keyspace-events` (in force as long as one proxy asks for it) and `tracking-table-max-keys` (1 to 1000000), and refuses others, with a reason: `maxmemory` and `maxmemory-policy` are flags of the nodes",
 				Limits: ofOneProxy + ", until it ends unless CONFIG REWRITE writes it down"},
 			{Name: "config|resetstat", Arity: 2, Flags: FlagAdmin | FlagNoScript | FlagLoading | FlagStale,
 				Since: "2.0.0", Summary: "Reset the stats returned by INFO",

@@ -69,16 +69,13 @@ func (r *scriptRun) append(dst []byte) []byte {
 	return r.run(dst, &run, s.program.Run)
 }
 
-// Errors of scripts when there is no memory for more data, as Redis has them.
-const (
-	errOutOfMemory    = "OOM command not allowed when used memory > 'maxmemory'."
-	errScriptNoMemory = "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'"
-)
+// errOutOfMemory is the error of a script, and of a command in one, when there is no memory for more data.
+const errOutOfMemory = "OOM command not allowed when used memory > 'maxmemory'."
 
-// admit says why a script that declares its flags may not run for want of memory. One that may is not asked any more.
+// admit says why a script that declares its flags, as all functions do, may not run for want of memory. One that may is not asked any more.
 func (r *scriptRun) admit(allowed bool) (problem string) {
 	if r.crowded && !allowed {
-		return errScriptNoMemory
+		return errOutOfMemory
 	}
 	r.crowded = false
 	return ""

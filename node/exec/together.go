@@ -77,7 +77,7 @@ func (e *Executor) prepareBatch(r *register.Request, crowded func() bool) (reads
 	for i := range parsed.Commands {
 		c := command.ByOp(parsed.Commands[i].Op)
 		reads = reads && !c.Writes()
-		grows = grows || c.Flags&command.FlagDenyOOM != 0
+		grows = grows || c.Flags&command.FlagDenyOOM != 0 && !isScript(c.Op) // of which each call is judged
 		alone = alone || c.Op == command.OpWatched
 		scripts = scripts || isScript(c.Op)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
@@ -45,7 +46,11 @@ func (e *Executor) execute(c *replica.Conn, s *Session, i int) {
 	} else if known := command.ByOp(op.Req.Op); known != nil {
 		reads, grows = known.Route == command.RouteRead, known.Flags&command.FlagDenyOOM != 0
 	}
-	if reason := e.host.Refusal(sl, reads, grows); reason != register.ReasonNone {
+	reason := e.host.Refusal(sl, reads, grows)
+	if reason == register.OutOfMemory && database.Own(op.Key()) { // to keep a script is no command that is refused then
+		reason = e.host.Refusal(sl, reads, false)
+	}
+	if reason != register.ReasonNone {
 		refuse(c, op, reason)
 		return
 	}

@@ -49,6 +49,32 @@ func TestEventsPrecedeTheReply(t *testing.T) {
 	require.Empty(t, reply, "to delete once more what is gone is no event")
 }
 
+// TestEventsOfEvictions: one that deletes the key says so, once; one that comes too late says nothing, and what has expired is said to have.
+func TestEventsOfEvictions(t *testing.T) {
+	s, live := eventsStripe(), record.State{Type: record.String, Value: []byte("v")}
+	for _, c := range []struct {
+		st             record.State
+		stale, expired bool
+		event, reply   string
+		kind           record.EffectKind
+	}{
+		{st: live, event: "evicted", reply: ":1\r\n", kind: record.Replaced},
+		{st: live, stale: true, reply: ":0\r\n"},
+		{reply: ":0\r\n"},
+		{expired: true, event: "expired", reply: ":0\r\n"},
+	} {
+		reply, effect, err := s.Execute(nil, c.st, &command.Request{Op: OpEvict, Args: [][]byte{nil, []byte("k")}, Events: notify.All, Stale: c.stale, Expired: c.expired}, 1)
+		require.NoError(t, err)
+		events, rest := notify.Cut(reply)
+		names := ""
+		for e := range notify.Events(events) {
+			names += string(e.Name)
+		}
+		require.Equal(t, []any{c.event, c.reply, c.kind}, []any{names, string(rest), effect.Kind})
+		require.False(t, effect.State.Live())
+	}
+}
+
 // TestNobodyPaysForEvents: a write of which nobody wants to hear allocates nothing, and its reply is the command's.
 func TestNobodyPaysForEvents(t *testing.T) {
 	s, req := eventsStripe(), setRequest(0)

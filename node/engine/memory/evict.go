@@ -26,8 +26,8 @@ const (
 	patient, tolerant = 64, 16
 	// brimful is the part of it beyond which what other homes wrote is not taken either.
 	brimful = 8
-	// longestPause is how long writes wait for the evictions to catch up, each time that they are about to add something.
-	longestPause = 5 * time.Millisecond
+	// longestPause is how long writes wait for the evictions to catch up at most, each time that a few of them are about to add something.
+	longestPause = 100 * time.Millisecond
 	// entrySize is what a record takes beside its key and value.
 	entrySize = 80
 	// sampleMost bounds how many records Sample looks at.
@@ -85,7 +85,8 @@ func (e *Engine) Pause() time.Duration {
 	if limit == 0 || over <= 0 || !e.bound.evicts() {
 		return 0
 	}
-	return time.Duration(float64(longestPause) * min(1, float64(over)/float64(most)))
+	part := min(1, float64(over)/float64(most))
+	return time.Duration(float64(longestPause) * part * part)
 }
 
 // Use implements engine.Evicting.
