@@ -89,11 +89,6 @@ func is(arg []byte, word string) bool {
 	return len(arg) == len(word) && bytes.EqualFold(arg, []byte(word))
 }
 
-// always returns a handler with a fixed reply.
-func always(reply string) handler {
-	return func(_ *Session, dst []byte, _ [][]byte) []byte { return append(dst, reply...) }
-}
-
 // never returns a handler that refuses.
 func never(err error) handler {
 	return func(_ *Session, dst []byte, _ [][]byte) []byte { return route.AppendReply(dst, err) }
