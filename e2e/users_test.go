@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -148,4 +150,32 @@ func TestUsersOfAFile(t *testing.T) {
 	_, stderr, code := cluster.Run(t, nil, "proxy", "--listen", cluster.FreeAddress(t), "--admin", cluster.FreeAddress(t), "--nodes", c.Nodes[0].Peer, "--acl-file", path)
 	require.NotZero(t, code)
 	require.Contains(t, stderr, path+":2 should start with user keyword followed by the username")
+}
+
+// TestTheCommandsOfTheUsersPageWork executes what docs/security.md shows.
+func TestTheCommandsOfTheUsersPageWork(t *testing.T) {
+	if _, err := exec.LookPath("redis-cli"); err != nil {
+		t.Skip("redis-cli is not installed (apt-get install redis-tools): the commands of docs/security.md are not executed")
+	}
+	page, err := os.ReadFile("../docs/security.md")
+	require.NoError(t, err)
+	address := cluster.FreeAddress(t)
+	_, port, err := net.SplitHostPort(address)
+	require.NoError(t, err)
+	dev := cluster.NewProcess(t, "quoll dev", "dev", "--listen", address)
+	dev.Start()
+	dev.AwaitLog("Quoll runs")
+	executed := 0
+	for line := range strings.Lines(string(page)) {
+		if !strings.HasPrefix(line, "    redis-cli -p 6379 ") {
+			continue
+		}
+		executed++
+		command := exec.Command("sh", "-c", strings.Replace(line, "6379", port, 1))
+		out, err := command.Output()
+		require.NoError(t, err, line)
+		require.NotRegexp(t, "(ERR|NOAUTH|NOPERM|WRONGPASS) ", string(out), line)
+	}
+	require.Equal(t, 7, executed)
+	require.Contains(t, do(t, loggedIn(t, address, "", ""), "PING"), "NOAUTH")
 }
