@@ -50,6 +50,11 @@ func (n *Node) call(c *wire.ServerConn, s *session, body []byte) {
 			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // it shows nothing of the store
 			return
 		}
+		if method == protocol.MethodUsers {
+			reply, err := n.answerUsers(s, payload)
+			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // nor does this
+			return
+		}
 		if method == protocol.MethodPubSub {
 			reply, err := n.broker.Answer(payload)
 			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // nor does this

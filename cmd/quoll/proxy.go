@@ -100,11 +100,19 @@ func startProxy(listener net.Listener, cfg config.Proxy, file *config.File, fail
 		}
 		initial = parsed.String()
 	}
+	users, err := openUserFile(cfg.AclFile, cfg.Password.Reveal())
+	if err == nil && users != nil && users.Users.Default().Open() && cfg.Exposed() {
+		err = fmt.Errorf("other machines can reach %s, and the default user of %s needs no password: give it one there, or give --insecure if the network keeps strangers out", cfg.Listen, cfg.AclFile)
+	}
+	if err != nil {
+		listener.Close()
+		return nil, err
+	}
 	coordinator := route.New(route.Config{
 		Name: "proxy " + listener.Addr().String(), ClusterName: cfg.ClusterName, Seeds: cfg.Nodes, Initial: initial,
 		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, Version: thisBuild().Version, Logger: log,
 	})
-	served := serverConfig(cfg, file, log)
+	served := serverConfig(cfg, file, users, log)
 	p := &proxyParts{coordinator: coordinator, served: make(chan struct{})}
 	if cfg.ClusterEnabled {
 		served.Sessions.Topology = p.watchProxies(cfg)
@@ -135,7 +143,7 @@ func (p *proxyParts) watchProxies(cfg config.Proxy) *topology.Topology {
 }
 
 // serverConfig is how clients are treated.
-func serverConfig(cfg config.Proxy, file *config.File, log *slog.Logger) proxy.ServerConfig {
+func serverConfig(cfg config.Proxy, file *config.File, users *session.UserFile, log *slog.Logger) proxy.ServerConfig {
 	events, _ := notify.Parse(cfg.NotifyKeyspaceEvents) // it is valid
 	output, hard := int(cfg.ClientOutputLimit), int64(cfg.ClientOutputLimit)
 	if cfg.ClientOutputLimit == 0 {
@@ -154,7 +162,7 @@ func serverConfig(cfg config.Proxy, file *config.File, log *slog.Logger) proxy.S
 				SlowlogSlowerThan: int64(cfg.SlowlogLogSlowerThan), SlowlogMaxLen: int64(cfg.SlowlogMaxLen), LatencyThreshold: int64(cfg.LatencyMonitorThreshold),
 				Untracked: !cfg.LatencyTracking, Percentiles: cfg.Percentiles(),
 			},
-			Rewrite: rewriter(file, log),
+			Rewrite: rewriter(file, log), UserFile: users,
 		},
 	}
 }

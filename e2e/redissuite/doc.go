@@ -4,8 +4,8 @@
 //	make redis-suite UNIT=unit/type/list
 //	make redis-suite TOGETHER=1   the same with databases that are placed together: commands on several keys are executed, as on one Redis
 //
-// The suite has a mode for servers that it has not started. It is changed in three places, so that it gets on with a server that has no CONFIG SET:
+// The suite has a mode for servers that it has not started. It is changed in a few places, so that it gets on with a server that has no CONFIG SET:
 // what it asks for in order to choose an encoding may be refused; and after a test that fails it connects anew; and the tests of shards' channels
-// are run, too, which need no cluster. That of keys that are evicted is left out, for it would wait for ever. Which tests fail, and why, stands in testdata/failing.txt, or failing-together.txt: a test that
+// are run, too, which need no cluster, and those of ACL, but for the parts that start a server with a configuration or an ACL file of their own. That of keys that are evicted is left out, for it would wait for ever. Which tests fail, and why, stands in testdata/failing.txt, or failing-together.txt: a test that
 // fails without standing there, and one that stands there and passes, fail this one.
 package redissuite

@@ -35,7 +35,7 @@ var units = []string{
 	"unit/type/string", "unit/type/incr", "unit/type/hash", "unit/type/list", "unit/type/list-2", "unit/type/list-3", "unit/type/set", "unit/type/zset", "unit/type/stream", "unit/type/stream-cgroups",
 	"unit/multi", "unit/other", "unit/expire", "unit/scan", "unit/keyspace", "unit/bitops", "unit/bitfield", "unit/geo", "unit/hyperloglog", "unit/sort", "unit/dump", "unit/protocol",
 	"unit/functions", "unit/introspection", "unit/introspection-2", "unit/slowlog", "unit/latency-monitor", "unit/info-command", "unit/pause",
-	"unit/pubsub", "unit/pubsubshard", "unit/tracking",
+	"unit/pubsub", "unit/pubsubshard", "unit/tracking", "unit/acl", "unit/acl-v2",
 }
 
 // onOneNode are the options for units that are run on a cluster of one node. Those of CLIENT TRACKING count messages, and read the next one: of three replicas one that is late may tell of a version
@@ -92,6 +92,10 @@ func adapted(t *testing.T, source string) string {
 	replace(t, filepath.Join(dir, "tests/support/test.tcl"), "\n        if {$assertion || $::durable} {\n", "\n        if {$assertion || $::durable} {\n            catch {reconnect}\n")
 	// Only what is behind it needs two servers.
 	replace(t, filepath.Join(dir, "tests/unit/pubsubshard.tcl"), `{"pubsubshard external:skip"}`, `{"pubsubshard"}`)
+	// What is behind the first part needs servers that are started with a configuration, or an ACL file, of their own.
+	for _, unit := range []string{"acl", "acl-v2"} {
+		replace(t, filepath.Join(dir, "tests/unit", unit+".tcl"), `{tags {"acl external:skip"}}`, `{tags {"acl"}}`)
+	}
 	// Which of two connections is heard first is not sure.
 	xread := "$rd XREAD BLOCK 0 STREAMS mystream \"$\"\n"
 	replace(t, filepath.Join(dir, "tests/unit/type/stream-cgroups.tcl"), xread+"        r SET mystream val1", xread+"        wait_for_blocked_clients_count 1\n        r SET mystream val1")

@@ -121,7 +121,7 @@ var permitted = []struct{ pkg, path, because string }{
 // they can be simulated, fuzzed and reasoned about. They import each other and the
 // standard library without the packages in impure.
 var pure = []string{
-	"internal/algebra", "internal/buffer", "internal/command", "internal/database", "internal/eviction", "internal/function", "internal/hyperloglog", "internal/lcs", "internal/lineage", "internal/notify", "internal/prefetch", "internal/rdb", "internal/protocol/answer", "internal/protocol/replication", "internal/record", "internal/resp", "internal/scan", "internal/suggest", "internal/verify/queue",
+	"internal/acl", "internal/algebra", "internal/buffer", "internal/command", "internal/database", "internal/eviction", "internal/function", "internal/hyperloglog", "internal/lcs", "internal/lineage", "internal/notify", "internal/prefetch", "internal/rdb", "internal/protocol/answer", "internal/protocol/replication", "internal/record", "internal/resp", "internal/scan", "internal/suggest", "internal/verify/queue",
 	"node/datatype", "node/register", "node/script", "proxy/quorum", "ring",
 }
 

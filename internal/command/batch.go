@@ -17,6 +17,9 @@ type Batch struct {
 	Array bool
 	// Shown says that the reply is to begin with what its scripts have called (CallList), for those who monitor.
 	Shown bool
+	// Rules are those of the user whose scripts these are, if they restrict it (package acl), nil if it may do everything. The reply begins then with what was denied (DenialList). Commands that are
+	// no scripts are not looked at: the proxy has.
+	Rules []byte
 	// Watched are keys that must not have changed, or nothing is done.
 	Watched []Watched
 	// Also are keys that scripts of the batch use though they did not name them: those that the reply to an earlier attempt has named (MissingKeys).
@@ -37,12 +40,15 @@ var batchName = []byte("BATCH")
 // Request returns the request that is sent, with the arguments of the commands. It is named after a key, one of those of the batch, as
 // requests on one key are.
 func (b *Batch) Request(key []byte, resp3 bool) Request {
-	args := make([][]byte, 0, 3+2*len(b.Watched)+len(b.Also)+b.arguments())
+	args := make([][]byte, 0, 4+2*len(b.Watched)+len(b.Also)+b.arguments())
 	args = append(args, batchName, key, nil)
 	header := make([]byte, 0, 8+4*len(b.Commands))
 	header = binary.AppendUvarint(header, b.form())
 	header = binary.AppendUvarint(header, uint64(len(b.Watched)))
 	header = binary.AppendUvarint(header, uint64(len(b.Also)))
+	if b.Rules != nil {
+		args = append(args, b.Rules)
+	}
 	for _, w := range b.Watched {
 		args = append(args, w.Key, w.Version)
 	}
@@ -61,6 +67,7 @@ func (b *Batch) Request(key []byte, resp3 bool) Request {
 const (
 	arrayForm = 1 << iota
 	shownForm
+	ruledForm
 )
 
 func (b *Batch) form() (form uint64) {
@@ -69,6 +76,9 @@ func (b *Batch) form() (form uint64) {
 	}
 	if b.Shown {
 		form |= shownForm
+	}
+	if b.Rules != nil {
+		form |= ruledForm
 	}
 	return form
 }
@@ -91,10 +101,18 @@ func ParseBatch(req *Request) (*Batch, error) {
 	form, _ := number()
 	watched, _ := number()
 	also, ok := number()
-	if !ok || form > arrayForm|shownForm || watched > uint64(len(rest)/2) || also > uint64(len(rest))-2*watched {
+	ruled := form&ruledForm != 0
+	if ruled && len(rest) == 0 {
 		return nil, ErrBatch
 	}
-	b := &Batch{Array: form&arrayForm != 0, Shown: form&shownForm != 0}
+	var rules []byte
+	if ruled {
+		rules, rest = rest[0], rest[1:]
+	}
+	if !ok || form > arrayForm|shownForm|ruledForm || watched > uint64(len(rest)/2) || also > uint64(len(rest))-2*watched {
+		return nil, ErrBatch
+	}
+	b := &Batch{Array: form&arrayForm != 0, Shown: form&shownForm != 0, Rules: rules}
 	if watched > 0 {
 		b.Watched = make([]Watched, watched)
 	}

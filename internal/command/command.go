@@ -67,6 +67,10 @@ type Command struct {
 	Refused string
 	// Without are the subcommands of Redis 7.0 that Quoll refuses.
 	Without []Without
+
+	// Number tells commands and subcommands from one another, from 0 and without gaps. It is of this process: never send it.
+	Number  int
+	refused []*Command // the subcommands that Without names
 }
 
 // Without are subcommands that Quoll refuses, and why.

@@ -10,7 +10,7 @@ var connectionCommands = []*Command{
 	{Name: "auth", Op: OpAuth, Route: RouteProxy, Arity: -2, Flags: flagsHandshake, Categories: CatConnection,
 		Since: "1.0.0", Summary: "Authenticate to the server",
 		Complexity: "O(N) where N is the number of passwords defined for the user",
-		Limits:     "one user, `default`"},
+		Limits:     "wrong passwords are counted by address, and AUTH is refused there for a moment when there are too many"},
 	{Name: "ping", Op: OpPing, Route: RouteProxy, Arity: -1, Flags: FlagFast, Categories: CatConnection,
 		Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Since: "1.0.0", Summary: "Ping the server",
@@ -104,6 +104,5 @@ var connectionCommands = []*Command{
 		}},
 	{Name: "hello", Op: OpHello, Route: RouteProxy, Arity: -1, Flags: flagsHandshake, Categories: CatConnection,
 		Since: "6.0.0", Summary: "Handshake with Redis",
-		Complexity: "O(1)",
-		Limits:     "AUTH knows one user, `default`"},
+		Complexity: "O(1)"},
 }

@@ -5,6 +5,10 @@ const flagsLook = FlagAdmin | FlagNoScript | FlagLoading | FlagStale
 // ofOneProxy is a limit of what shows what clients do.
 const ofOneProxy = "of the proxy that the client is connected to, not of the cluster"
 
+// aclLimits is what is not as in Redis of ACL as a whole.
+const aclLimits = "users are those of the cluster, the same on all proxies within a second, unless a proxy has an `--acl-file`. A name may have 256 bytes, the rules of a user 64 KiB, and those of all users 1 MiB. " +
+	"Subscribers that lose a channel are disconnected when ACL LOAD changes it, too"
+
 // lookCommands show what a proxy is, and does.
 var lookCommands = []*Command{
 	{Name: "monitor", Op: OpMonitor, Route: RouteProxy, Arity: 1, Flags: flagsLook,
@@ -13,15 +17,19 @@ var lookCommands = []*Command{
 	{Name: "acl", Op: OpACL, Route: RouteProxy, Arity: -2,
 		Since: "6.0.0", Summary: "A container for Access List Control commands ",
 		Complexity: "Depends on subcommand.",
-		Without:    []Without{{"there is one user, `default`, whose password the proxies are started with", "deluser load log save setuser"}},
+		Limits:     aclLimits,
 		Subcommands: []*Command{
 			{Name: "acl|cat", Arity: -2, Flags: FlagNoScript | FlagLoading | FlagStale,
 				Since: "6.0.0", Summary: "List the ACL categories or the commands inside a category",
 				Complexity: "O(1) since the categories and commands are a fixed set.",
 				Differs:    "lists the commands that are supported, by name"},
+			{Name: "acl|deluser", Arity: -3, Flags: flagsLook,
+				Since: "6.0.0", Summary: "Remove the specified ACL users and the associated rules",
+				Complexity: "O(1) amortized time considering the typical user."},
 			{Name: "acl|dryrun", Arity: -4, Flags: flagsLook,
 				Since: "7.0.0", Summary: "Returns whether the user can execute the given command without executing the command.",
-				Complexity: "O(1)."},
+				Complexity: "O(1).",
+				Limits:     "looks at no keys of commands that Quoll refuses"},
 			{Name: "acl|genpass", Arity: -2, Flags: FlagNoScript | FlagLoading | FlagStale,
 				Since: "6.0.0", Summary: "Generate a pseudorandom secure password to use for ACL users",
 				Complexity: "O(1)"},
@@ -34,6 +42,19 @@ var lookCommands = []*Command{
 			{Name: "acl|list", Arity: 2, Flags: flagsLook,
 				Since: "6.0.0", Summary: "List the current ACL rules in ACL config file format",
 				Complexity: "O(N). Where N is the number of configured users."},
+			{Name: "acl|load", Arity: 2, Flags: flagsLook,
+				Since: "6.0.0", Summary: "Reload the ACLs from the configured ACL file",
+				Complexity: "O(N). Where N is the number of configured users."},
+			{Name: "acl|log", Arity: -2, Flags: flagsLook,
+				Since: "6.0.0", Summary: "List latest events denied because of ACLs in place",
+				Complexity: "O(N) with N being the number of entries shown.",
+				Limits:     ofOneProxy},
+			{Name: "acl|save", Arity: 2, Flags: flagsLook,
+				Since: "6.0.0", Summary: "Save the current ACL rules in the configured ACL file",
+				Complexity: "O(N). Where N is the number of configured users."},
+			{Name: "acl|setuser", Arity: -3, Flags: flagsLook,
+				Since: "6.0.0", Summary: "Modify or create the rules for a specific ACL user",
+				Complexity: "O(N). Where N is the number of rules provided."},
 			{Name: "acl|users", Arity: 2, Flags: flagsLook,
 				Since: "6.0.0", Summary: "List the username of all the configured ACL rules",
 				Complexity: "O(N). Where N is the number of configured users."},

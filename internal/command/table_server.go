@@ -60,7 +60,7 @@ var serverCommands = []*Command{
 				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 				Since: "2.0.0", Summary: "Set configuration parameters to the given values",
 				Complexity: "O(N) when N is the number of configuration parameters provided",
-				Differs: "sets `maxclients`, `timeout`, `maxmemory-clients`, `client-output-buffer-limit` (of new connections), `slowlog-log-slower-than`, `slowlog-max-len` (up to 16384), " +
+				Differs: "sets `acllog-max-len` (up to 16384), `maxclients`, `timeout`, `maxmemory-clients`, `client-output-buffer-limit` (of new connections), `slowlog-log-slower-than`, `slowlog-max-len` (up to 16384), " +
 					"`latency-monitor-threshold`, `latency-tracking`, `latency-tracking-info-percentiles`, `notify-keyspace-events` (in force as long as one proxy asks for it) and `tracking-table-max-keys` (1 to 1000000), and refuses others, with a reason: `maxmemory` and `maxmemory-policy` are flags of the nodes",
 				Limits: ofOneProxy + ", until it ends unless CONFIG REWRITE writes it down"},
 			{Name: "config|resetstat", Arity: 2, Flags: FlagAdmin | FlagNoScript | FlagLoading | FlagStale,

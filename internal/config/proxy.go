@@ -28,6 +28,8 @@ type Proxy struct {
 	// PasswordFile if that is given. Empty: none is asked for.
 	Password     Secret
 	PasswordFile string
+	// AclFile has the users of clients, as ACL files of Redis. Empty: they are those of the cluster.
+	AclFile string
 	// Secret is shared by all nodes and proxies; see Node.
 	Secret     Secret
 	SecretFile string
@@ -118,6 +120,7 @@ func (p *Proxy) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&p.Admin, "admin", p.Admin, "`host:port` to serve the admin API and metrics on (HTTP)")
 	rename(fs, "admin", "QUOLL_ADMIN_LISTEN") // QUOLL_ADMIN is whom to ask
 	bindPassword(fs, &p.Password, &p.PasswordFile)
+	fs.StringVar(&p.AclFile, "acl-file", p.AclFile, "`file` with the users of clients, as ACL files of Redis; those of the cluster are not used then")
 	bindSecret(fs, &p.Secret, &p.SecretFile)
 	bindAdminTokens(fs, &p.AdminTokensFile)
 	fs.BoolVar(&p.Insecure, "insecure", p.Insecure, "allow ports that other machines can reach without password or secret")
@@ -146,7 +149,9 @@ func (p *Proxy) Bind(fs *pflag.FlagSet) {
 func (p *Proxy) Validate() error {
 	var f Faults
 	f.listen("listen", p.Listen)
-	f.protect("listen", p.Listen, "password", p.Password, p.Insecure)
+	if p.AclFile == "" { // what the file says is seen when it is read: see Exposed
+		f.protect("listen", p.Listen, "password", p.Password, p.Insecure)
+	}
 	p.validateNodes(&f)
 	f.name("cluster-name", p.ClusterName)
 	f.listen("admin", p.Admin)
@@ -208,6 +213,9 @@ func (p *Proxy) validateNodes(f *Faults) {
 		f.dial("nodes", node)
 	}
 }
+
+// Exposed reports whether other machines can reach the clients' port, and nobody has said that they may.
+func (p *Proxy) Exposed() bool { return !p.Insecure && !isLoopback(p.Listen) }
 
 // complete implements Config.
 func (p *Proxy) complete() {

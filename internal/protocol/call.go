@@ -53,6 +53,8 @@ const (
 	MethodFindKey Method = 21 // FindKey as JSON -> FoundKey as JSON: between nodes
 
 	MethodPubSub Method = 22 // PubSubQuestion -> PubSubAnswer: who subscribes to what
+
+	MethodUsers Method = 23 // change.Users as JSON -> UsersReply as JSON, once the node has proposed it: of proxies
 )
 
 // ErrCall is wrapped by errors that the called node returned.

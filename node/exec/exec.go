@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/quolldb/quoll/internal/acl"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/metrics"
 	"github.com/quolldb/quoll/internal/protocol"
@@ -48,6 +49,7 @@ type Executor struct {
 
 	scripts   scripts
 	libraries cache[script.Library]
+	users     cache[acl.User]
 }
 
 // New returns an Executor of a node's replicas.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quolldb/quoll/internal/acl"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/resp"
@@ -37,6 +38,8 @@ type scriptRun struct {
 	calls    *command.CallList // takes what is called, and may be nil
 	at       int               // which of the batch's commands this is
 	crowded  bool              // there is no memory for more data; what grows may be called once something was written
+	user     *acl.User         // whose script it is; nil if that may do everything
+	denials  *command.DenialList
 
 	request command.Request // of the call that is being executed
 	reply   []byte          // of the last call
@@ -86,6 +89,9 @@ func (r *scriptRun) run(dst []byte, run *script.Run, with func([]byte, *script.R
 	r.keys.Guess()
 	late := r.exec.bound(run)
 	run.RESP3, run.Call = r.command.RESP3, r.call
+	if r.user != nil {
+		run.Allowed = r.allowed
+	}
 	interrupted := run.Interrupted
 	run.Interrupted = func() bool { return interrupted() || len(r.keys.Missing()) > mostMissing }
 	dst = with(dst, run)
@@ -128,6 +134,13 @@ func (r *scriptRun) call(args [][]byte, resp3 bool) []byte {
 		return resp.AppendError(nil, "ERR Wrong number of args calling Redis command from script")
 	case cmd.Flags&command.FlagNoScript != 0, len(args) > 1 && notInScripts(cmd.Subcommand(args[1])):
 		return resp.AppendError(nil, "ERR This Redis command is not allowed from script")
+	}
+	if r.user != nil {
+		if problem := r.denied(cmd.Called(args), args); problem != "" {
+			return resp.AppendError(nil, problem)
+		}
+	}
+	switch {
 	case cmd.Route == command.RouteUnsupported:
 		return resp.AppendError(nil, "ERR '"+strings.ToUpper(cmd.Name)+"' is not supported yet by Quoll")
 	case cmd.Route == command.RouteCluster:

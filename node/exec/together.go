@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/quolldb/quoll/internal/acl"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/notify"
@@ -49,6 +50,8 @@ type batch struct {
 
 	messages messages          // of this run
 	calls    *command.CallList // of this run, nil unless the batch is Shown
+	user     *acl.User         // whose scripts these are, nil if it may do everything
+	denials  command.DenialList
 }
 
 // prepareBatch makes a batch ready for a home. It returns whether that only reads, and whether it may need more room. An error is one of the request, as its reply says it.
@@ -81,7 +84,11 @@ func (e *Executor) prepareBatch(r *register.Request, crowded func() bool) (reads
 		alone = alone || c.Op == command.OpWatched
 		scripts = scripts || isScript(c.Op)
 	}
-	r.Together(keys, (&batch{exec: e, Batch: parsed, keys: keys, resp3: cmd.RESP3, events: cmd.Events, crowded: scripts && crowded()}).run)
+	user, ok := e.user(parsed.Rules)
+	if !ok {
+		return false, false, errUser
+	}
+	r.Together(keys, (&batch{exec: e, Batch: parsed, keys: keys, resp3: cmd.RESP3, events: cmd.Events, user: user, crowded: scripts && crowded()}).run)
 	if alone {
 		r.Alone()
 	}
@@ -130,7 +137,7 @@ func (b *batch) runTelling(dst []byte, held []record.Record, now int64, told *no
 	if !b.unchanged(keys, held) {
 		return resp.AppendNullArray(dst, b.resp3), make([]record.Effect, len(held)), nil
 	}
-	b.messages, b.calls = messages{}, nil
+	b.messages, b.calls, b.denials = messages{}, nil, command.DenialList{}
 	if b.Shown {
 		b.calls = new(command.CallList)
 	}
@@ -158,7 +165,7 @@ func (b *batch) runTelling(dst []byte, held []record.Record, now int64, told *no
 		}
 		dst = append(dst[:start], append(command.AppendPublished(nil, b.messages.list), dst[start:]...)...)
 	}
-	return b.calls.Before(dst, start), effects, nil
+	return b.denials.Before(b.calls.Before(dst, start), start), effects, nil
 }
 
 // expired says of what is held whether it has expired: there is no value then, but when that was.
@@ -173,7 +180,7 @@ func expired(held []record.Record) []bool {
 // script is the run of the script, or of the function, that one of the commands names.
 func (b *batch) script(at int, keys *datatype.Keyspace, now int64) scriptRun {
 	c := &b.Commands[at]
-	return scriptRun{exec: b.exec, keys: keys, command: c, now: now, number: int(c.Database), messages: &b.messages, calls: b.calls, at: at, crowded: b.crowded}
+	return scriptRun{exec: b.exec, keys: keys, command: c, now: now, number: int(c.Database), messages: &b.messages, calls: b.calls, at: at, user: b.user, denials: &b.denials, crowded: b.crowded}
 }
 
 // execute executes the commands one after the other, and appends the reply. The problem is why nothing of them may be done.

@@ -44,6 +44,12 @@ type Cluster struct {
 	interests sync.Mutex
 	interest  [protocol.InterestKinds]map[string]uint64
 	hear      func(*protocol.Message)
+	// usersMu guards users, and hearUsers, who are told of them: several proxies may be on one cluster.
+	usersMu   sync.Mutex
+	users     route.Users
+	hearUsers []func(route.Users)
+	// UsersErr, if set, is what ChangeUsers answers.
+	UsersErr error
 	// NotReady is what Loading answers.
 	NotReady error
 }

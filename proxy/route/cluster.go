@@ -8,6 +8,7 @@ import (
 	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/ring/change"
 )
 
 // ScanEntry is one live key found by a scan.
@@ -92,6 +93,12 @@ type Cluster interface {
 
 	// PubSub asks a node who subscribes to what, at all proxies.
 	PubSub(ctx context.Context, q *protocol.PubSubQuestion) (protocol.PubSubAnswer, error)
+
+	// ListenUsers says who is told of the users of the cluster: as soon as they are known, and whenever they have changed. It is called once. hear must not wait for the cluster.
+	ListenUsers(hear func(Users))
+
+	// ChangeUsers has the users changed, for all proxies, and returns when this one has told of it, or after a moment. The error is a reply, or ErrUsersStale: then nothing was changed.
+	ChangeUsers(ctx context.Context, users change.Users) error
 
 	// RandomKey returns some live key of a database, by the client's name, nil if there is none.
 	RandomKey(ctx context.Context, number int) ([]byte, error)

@@ -58,6 +58,7 @@ type Coordinator struct {
 	watches   watches
 	interests *interests
 	broker    atomic.Pointer[nodeLink] // that publishes for this proxy
+	users     usersHeard
 	stats     Stats
 	pauses    pauses
 	ending    atomic.Bool // nobody waits for nodes that are behind

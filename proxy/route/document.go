@@ -130,6 +130,7 @@ func (c *Coordinator) take(doc change.Document, moved []protocol.Address) bool {
 	if took {
 		c.document = doc
 		c.placed.Store(&doc.Placements) // after the version: a node that does not know it yet does nothing
+		c.learnUsers(&doc)
 	}
 	return took
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quolldb/quoll/internal/acl"
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/protocol"
 )
@@ -24,6 +25,9 @@ type clientInfo struct {
 	database atomic.Int64
 	// monitor: it sees what others do. blocked: it is paused.
 	monitor, blocked atomic.Bool
+	// user is who the client is. changing: it changes users just now, and is disconnected behind the reply if it is none of them any more.
+	user     atomic.Pointer[acl.User]
+	changing atomic.Bool
 
 	mu                          sync.Mutex
 	name, libName, libVersion   string
@@ -72,9 +76,6 @@ func (c *clientInfo) subscribes() bool {
 	}
 	return n > 0
 }
-
-// defaultUser is the only user there is.
-const defaultUser = "default"
 
 // describe appends the client's line of CLIENT LIST. Fields that have no meaning
 // here are there for programs that read them, with the value that fits best.
@@ -127,7 +128,7 @@ func (s *Session) describe(dst []byte, now time.Time) []byte {
 		"lib-name=%s lib-ver=%s\n",
 		s.conn.ID(), s.conn.RemoteAddr(), s.conn.LocalAddr(), info.name, int(now.Sub(s.conn.Created()).Seconds()), idle, flags, info.database.Load(),
 		info.subscribed[protocol.OfChannel].Load(), info.subscribed[protocol.OfPattern].Load(), info.subscribed[protocol.OfShardChannel].Load(), queued, info.watching.Load(),
-		messages, waiting, name, defaultUser, info.tracking.redirect(), version, info.libName, info.libVersion)
+		messages, waiting, name, info.user.Load().Name, info.tracking.redirect(), version, info.libName, info.libVersion)
 }
 
 // validName reports whether a client may have this name: printable, no spaces.

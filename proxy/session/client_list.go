@@ -14,6 +14,8 @@ type clientFilter struct {
 	ids []int64
 	// addr and laddr are nil for any address.
 	addr, laddr []byte
+	// user is nil for any user.
+	user []byte
 	// none: only clients that Quoll does not have, such as replicas, would match.
 	none   bool
 	skipMe bool
@@ -28,6 +30,7 @@ func (f *clientFilter) matches(s, me *Session) bool {
 		f.skipMe && s == me,
 		f.kind != "" && (f.kind == "pubsub") != s.info.subscribes(),
 		len(f.ids) > 0 && !slices.Contains(f.ids, s.conn.ID()),
+		f.user != nil && string(f.user) != s.info.user.Load().Name,
 		f.addr != nil && string(f.addr) != s.conn.RemoteAddr().String(),
 		f.laddr != nil && string(f.laddr) != s.conn.LocalAddr().String():
 		return false
@@ -74,7 +77,7 @@ func clientKill(s *Session, dst []byte, args [][]byte) []byte {
 	filter := clientFilter{addr: args[2]}
 	if !old {
 		var err error
-		if filter, err = parseKill(args[2:]); err != nil {
+		if filter, err = parseKill(s, args[2:]); err != nil {
 			return route.AppendReply(dst, err)
 		}
 	}
@@ -100,7 +103,7 @@ func clientKill(s *Session, dst []byte, args [][]byte) []byte {
 }
 
 // parseKill reads pairs of option and value.
-func parseKill(options [][]byte) (f clientFilter, err error) {
+func parseKill(me *Session, options [][]byte) (f clientFilter, err error) {
 	f.skipMe = true
 	for ; len(options) > 0 && err == nil; options = options[2:] {
 		if len(options) == 1 {
@@ -117,7 +120,7 @@ func parseKill(options [][]byte) (f clientFilter, err error) {
 		case is(name, "TYPE"):
 			err = f.setType(value)
 		case is(name, "USER"):
-			if string(value) != defaultUser {
+			if f.user = value; me.service.users.now.Load().Get(value) == nil {
 				err = route.Refuse(fmt.Sprintf("ERR No such user '%s'", shown(value)))
 			}
 		case is(name, "SKIPME") && is(value, "YES"):

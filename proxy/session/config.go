@@ -57,6 +57,9 @@ func (p *parameter) change(s *Session, value string) (func(), error) {
 
 // parameters are sorted by name.
 var parameters = []parameter{
+	{"acllog-max-len", func(s *Session) string { return strconv.Itoa(s.service.users.logLength()) }, number(0, maxACLLog, func(s *Session, n int64) {
+		s.service.users.setLogLength(int(n))
+	}), ""},
 	fixed("appendonly", "no", "a proxy keeps no data, and nodes keep theirs as they were started"),
 	{"client-output-buffer-limit", outputLimits, setOutputLimits, ""},
 	fixed("cluster-enabled", "no", ""),

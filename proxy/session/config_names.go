@@ -9,7 +9,7 @@ var immutableParameters = nameSet("aclfile always-show-logo aof_rewrite_cpulist 
 	"unixsocket unixsocketperm")
 
 // foreignParameters are those of Redis that mean nothing here.
-var foreignParameters = nameSet("acl-pubsub-default acllog-max-len active-defrag-cycle-max active-defrag-cycle-min active-defrag-ignore-bytes active-defrag-max-scan-fields " +
+var foreignParameters = nameSet("acl-pubsub-default active-defrag-cycle-max active-defrag-cycle-min active-defrag-ignore-bytes active-defrag-max-scan-fields " +
 	"active-defrag-threshold-lower active-defrag-threshold-upper active-expire-effort activedefrag activerehashing aof-disable-auto-gc aof-load-truncated " +
 	"aof-rewrite-incremental-fsync aof-timestamp-enabled aof-use-rdb-preamble appendfsync auto-aof-rewrite-min-size auto-aof-rewrite-percentage bind " +
 	"bind-source-addr busy-reply-threshold client-query-buffer-limit cluster-allow-pubsubshard-when-down cluster-allow-reads-when-down " +

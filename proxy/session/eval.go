@@ -112,7 +112,7 @@ func (s *Session) keepScript(q *queued) {
 
 // sendScript plans a command that runs a script, in the form in which a node executes it, as an operation on its keys, of which one is given.
 func (s *Session) sendScript(cmd *command.Command, args [][]byte, sent command.Request, key []byte) {
-	s.plan.sendBatch(cmd, args, &command.Batch{Commands: []command.Request{sent}, Shown: s.shown}, key, s.resp3)
+	s.plan.sendBatch(cmd, args, &command.Batch{Commands: []command.Request{sent}, Shown: s.shown, Rules: s.scriptRules()}, key, s.resp3)
 }
 
 // again sends an operation as often as scripts of it turn out to use other keys. It returns what they have called, if that is shown. These are views of what the node has replied.
@@ -120,6 +120,9 @@ func (s *Session) again(op *route.Op) (calls []command.Call) {
 	for round := 0; ; round++ {
 		missing, ok := command.MissingKeys(op.Reply)
 		if !ok {
+			var denials []command.Denial
+			denials, op.Reply = command.Denials(op.Reply)
+			s.logScript(denials)
 			calls, op.Reply = command.Calls(op.Reply)
 			s.published(op)
 			return calls

@@ -25,6 +25,7 @@ func (s *Session) exec(cmd *command.Command, args [][]byte) {
 		s.inTurn(cmd, route.AppendReply(nil, errExecAbort))
 		return
 	}
+	s.recheck()
 	if s.tracking.on {
 		for i := range t.queue {
 			s.track(t.queue[i].cmd, t.queue[i].args)
@@ -59,6 +60,9 @@ var emptyArray = []byte("*0\r\n")
 func (s *Session) transaction() (command.Request, error) {
 	t := &s.multi
 	b := command.Batch{Array: true, Shown: s.shown, Watched: s.watches.list}
+	if t.scripts {
+		b.Rules = s.scriptRules()
+	}
 	for i := range t.queue {
 		q := &t.queue[i]
 		sent := command.Request{Op: q.op, RESP3: s.resp3, Args: q.args}

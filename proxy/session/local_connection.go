@@ -50,7 +50,7 @@ func runReset(s *Session, dst []byte, _ [][]byte) []byte {
 	s.info.set(func(c *clientInfo) {
 		c.name, c.noEvict, c.noTouchMode = "", false, false
 	})
-	s.setAuthenticated(s.service.cfg.Password == "")
+	s.beginUser()
 	return append(dst, "+RESET\r\n"...)
 }
 
@@ -73,7 +73,7 @@ func runHello(s *Session, dst []byte, args [][]byte) []byte {
 			return route.AppendReply(dst, err)
 		}
 	}
-	if !s.authenticated {
+	if !s.mayUseCommands() {
 		return route.AppendReply(dst, errHelloNoAuth)
 	}
 	if protocol != 0 {
@@ -99,7 +99,7 @@ func helloOptions(s *Session, options [][]byte) error {
 	for len(options) > 0 {
 		switch {
 		case is(options[0], "AUTH") && len(options) >= 3:
-			if err := s.login(options[1], options[2]); err != nil {
+			if err := s.login("HELLO", options[1], options[2]); err != nil {
 				return err
 			}
 			options = options[3:]

@@ -48,6 +48,8 @@ type queued struct {
 	run handler
 	// database is the number of that which it is executed in.
 	database int
+	// asked are the arguments as the client has sent them.
+	asked [][]byte
 	// made, if set, makes the reply out of that of op.
 	made func(dst, reply []byte, q *queued, resp3 bool) []byte
 }

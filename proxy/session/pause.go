@@ -93,7 +93,7 @@ func (p *pause) over(old *paused) {
 // holds reports whether the pause is for a command of the session.
 func (p *paused) holds(s *Session, cmd *command.Command, args [][]byte) bool {
 	switch called := cmd.Called(args); {
-	case called == nil || !cmd.ArityOK(len(args)) || !s.authenticated: // it is refused
+	case called == nil || !cmd.ArityOK(len(args)) || !s.who.authenticated: // it is refused
 		return false
 	case p.all:
 		return true
@@ -151,7 +151,7 @@ func (s *Session) awaitPause(cmd *command.Command, args [][]byte) {
 		return
 	}
 	waits := false
-	if s.authenticated && cmd.ArityOK(len(args)) { // whether these write the cluster knows
+	if s.who.authenticated && cmd.ArityOK(len(args)) { // whether these write the cluster knows
 		switch cmd.Op {
 		case command.OpEvalSHA:
 			_, _ = s.script(scriptName(cmd.Op, args))

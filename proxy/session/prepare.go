@@ -22,11 +22,17 @@ func (s *Session) prepare(cmd *command.Command, database int, args [][]byte) (q 
 	case cmd.Op == command.OpClient && is(args[1], "REPLY") && len(args) == 3 && !is(args[2], "ON"):
 		return q, errReplyInside
 	}
-	args, problem := s.named(cmd, database, args)
+	named, problem := s.named(cmd, database, args)
+	if problem == "" {
+		problem = s.sortProblem(cmd, args)
+	}
 	if problem != "" { // as Redis finds it, when it is executed
 		q.run = never(route.Refuse(problem))
 	}
-	q.cmd, q.args, q.database = cmd, copied(args), database
+	q.cmd, q.args, q.database = cmd, copied(named), database
+	if q.asked = q.args; len(args) != len(named) || len(args) > 0 && &args[0] != &named[0] {
+		q.asked = copied(args)
+	}
 	if q.run == nil {
 		q.execution()
 	}

@@ -43,7 +43,7 @@ func (s *Session) Executed(ops []route.Op, took time.Duration) {
 // fitsRound reports whether a command can be executed together with those of others, or
 // is answered in no time.
 func (s *Session) fitsRound(cmd *command.Command, args [][]byte) bool {
-	if cmd == nil || !s.authenticated || s.tracking.on || len(args) > maxRoundArgs || !cmd.ArityOK(len(args)) {
+	if cmd == nil || !s.who.authenticated || s.tracking.on || len(args) > maxRoundArgs || !cmd.ArityOK(len(args)) {
 		return false
 	}
 	if now := s.service.look.pause.now.Load(); now != nil && now.holds(s, cmd, args) {

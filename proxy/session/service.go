@@ -19,8 +19,10 @@ type Config struct {
 	// Limits cap what one command may hold (defaults as in resp.Limits).
 	Limits resp.Limits
 	// Password, if not empty, is what clients must give with AUTH or HELLO before
-	// anything else. There is one user, called default.
+	// anything else: it is that of the user "default", as long as neither an ACL file nor the cluster has a user of that name.
 	Password string
+	// UserFile, if there is one, has the users. Those of the cluster are not used then.
+	UserFile *UserFile
 	// OutputLimit is how many bytes of replies may wait for one client (default 256
 	// MiB). KEYS is refused beyond it, and pipelines with large replies are executed
 	// in smaller batches so that their replies stay below it.
@@ -61,6 +63,7 @@ type Service struct {
 	config      settings
 	nodes       nodesMemory
 	subscribers *subscribers
+	users       users
 	// large is held by whoever puts large collections together: their memory is needed once only.
 	large sync.Mutex
 }
@@ -85,6 +88,7 @@ func NewService(cfg Config, cluster route.Cluster) *Service {
 	s.config.init(cfg.OutputLimit, cfg.Noted)
 	s.tracked.most = cfg.TrackedKeys
 	cluster.Listen(s.subscribers.hear)
+	s.startUsers()
 	if cfg.Events != 0 {
 		_ = s.askForEvents(cfg.Events) // nodes are told when they are connected
 	}

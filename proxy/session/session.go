@@ -17,20 +17,20 @@ type Session struct {
 	conn    *front.Conn
 	info    clientInfo
 
-	authenticated bool
-	resp3         bool
-	database      int // that SELECT has chosen
-	tracking      tracking
-	wrote         ownWrites
-	reading       []*trackedKey // what is planned reads these, and the client keeps them
-	replies       replyMode
-	monitor       bool // it sees what others do: see monitor.go
-	shown         bool // others see what the command that is being dispatched does, which is executed by itself, so that they see it in its order
-	multi         transaction
-	watches       watches
-	subs          subscriptions
-	blocked       *waiter // it waits; nil if it does not
-	keeps         int     // bytes of these, as the front knows them
+	who      userState
+	resp3    bool
+	database int // that SELECT has chosen
+	tracking tracking
+	wrote    ownWrites
+	reading  []*trackedKey // what is planned reads these, and the client keeps them
+	replies  replyMode
+	monitor  bool // it sees what others do: see monitor.go
+	shown    bool // others see what the command that is being dispatched does, which is executed by itself, so that they see it in its order
+	multi    transaction
+	watches  watches
+	subs     subscriptions
+	blocked  *waiter // it waits; nil if it does not
+	keeps    int     // bytes of these, as the front knows them
 
 	plan    plan
 	scratch []byte // where a reply that is not from a node is built
@@ -39,7 +39,8 @@ type Session struct {
 // Open returns the session of a new connection.
 func (s *Service) Open(conn *front.Conn) *Session {
 	session := &Session{service: s, conn: conn, plan: newPlan()}
-	session.setAuthenticated(s.cfg.Password == "")
+	s.users.server.CompareAndSwap(nil, conn.Server())
+	session.beginUser()
 	return session
 }
 
@@ -102,6 +103,9 @@ func (s *Session) Run() {
 
 // dispatch plans the operations of a command, or answers it.
 func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
+	if s.who.set != s.service.users.now.Load() {
+		s.followUsers()
+	}
 	s.info.command.Store(cmd.Called(args))
 	if s.plan.publishing && (cmd == nil || !cmd.Op.Publishes() || s.multi.open) {
 		s.finish()
@@ -118,8 +122,9 @@ func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
 	switch {
 	case !cmd.ArityOK(len(args)) && (!s.multi.open || !cmd.Enough(len(args))):
 		s.reject(cmd, args, wrongArity(cmd.Name))
-	case !s.authenticated && cmd.Flags&command.FlagNoAuth == 0:
+	case !s.who.authenticated && cmd.Flags&command.FlagNoAuth == 0 && !s.mayUseCommands():
 		s.reject(cmd, args, errNoAuth)
+	case s.who.guarded && s.denies(cmd, args):
 	case s.subs.count > 0 && !s.resp3 && !whileSubscribed(cmd.Op):
 		s.reject(cmd, args, notWhileSubscribed(cmd, args))
 	case !s.service.loaded.Load() && s.loading(cmd, args):
@@ -135,7 +140,10 @@ func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
 // route plans or answers a command that is of no transaction, on keys by the names under which the client's database keeps them.
 func (s *Session) route(cmd *command.Command, args [][]byte) {
 	s.feed(cmd, s.database, args)
-	args, problem := s.named(cmd, s.database, args)
+	problem := s.sortProblem(cmd, args)
+	if problem == "" {
+		args, problem = s.named(cmd, s.database, args)
+	}
 	if problem != "" {
 		s.refuse(cmd.Op, route.Refuse(problem))
 		return

@@ -98,6 +98,7 @@ func runSubscribe(s *Session, dst []byte, args [][]byte) []byte {
 			return route.AppendReply(dst, err)
 		}
 		wait()
+		s.endIfForbidden()
 	}
 	before := s.listed(kind) - len(added)
 	isNew := make(map[string]struct{}, len(added))
@@ -114,6 +115,21 @@ func runSubscribe(s *Session, dst []byte, args [][]byte) []byte {
 		dst = s.confirm(dst, cmd.Name, arg, before)
 	}
 	return dst
+}
+
+// endIfForbidden ends the connection if the user has lost a channel since the command was checked. Whoever has changed the user may not have seen that it listens.
+func (s *Session) endIfForbidden() {
+	if s.who.set == s.service.users.now.Load() {
+		return
+	}
+	s.followUsers()
+	for kind, names := range s.subs.names {
+		for name := range names {
+			if !s.who.user.PermitsChannel([]byte(name), protocol.InterestKind(kind) == protocol.OfPattern) {
+				s.conn.Break()
+			}
+		}
+	}
 }
 
 // runUnsubscribe is UNSUBSCRIBE, PUNSUBSCRIBE and SUNSUBSCRIBE.

@@ -12,8 +12,8 @@ import (
 )
 
 // MaxEncoded bounds an encoded document in bytes: the largest that is valid, with
-// 1,000 members who all have lost three lives, is a little smaller.
-const MaxEncoded = 8 << 20
+// 1,000 members who all have lost three lives and MaxUsers of users, is smaller.
+const MaxEncoded = 10 << 20
 
 // Errors of Decode and Update.
 var (
@@ -120,8 +120,11 @@ func (r *reader) below(limit int) int {
 // is allocated for them is bounded by what was sent.
 func (r *reader) count(limit int) int { return r.below(min(limit, len(r.b))) }
 
-func (r *reader) text() string {
-	n := r.count(maxText)
+func (r *reader) text() string { return r.textOf(maxText) }
+
+// textOf returns a text of as many bytes at most.
+func (r *reader) textOf(most int) string {
+	n := r.count(most)
 	if r.bad || n > len(r.b) {
 		r.bad = true
 		return ""
@@ -148,7 +151,8 @@ func (r *reader) settings(d *Document) {
 
 // later reads what is only written if there is something to say.
 func (r *reader) later(d *Document) {
-	d.Refounded, d.Placements = 0, database.Placements{}
+	users := d.Users
+	d.Refounded, d.Placements, d.Users, d.UsersAt = 0, database.Placements{}, nil, 0
 	if len(r.b) == 0 {
 		return
 	}
@@ -158,7 +162,15 @@ func (r *reader) later(d *Document) {
 		return
 	}
 	d.Placements = database.Placements{Together: uint16(r.below(math.MaxUint16)), Closed: uint16(r.below(math.MaxUint16))}
-	r.bad = r.bad || d.Placements == (database.Placements{})
+	if len(r.b) == 0 {
+		r.bad = r.bad || d.Placements == (database.Placements{})
+		return
+	}
+	d.UsersAt = r.number()
+	if d.Users = users; r.flag() {
+		d.Users = r.users()
+	}
+	r.bad = r.bad || d.UsersAt == 0
 }
 
 func (r *reader) members() []Life {

@@ -43,6 +43,9 @@ type Document struct {
 	Rate   int64
 	// Placements says how the keys of each database are placed.
 	Placements database.Placements
+	// Users are those of the clients, ordered by name, and UsersAt is the version in which they changed last; 0 if they never did.
+	Users   []User
+	UsersAt uint64
 
 	// History has the last MaxHistory events, the latest last.
 	History []Event

@@ -57,14 +57,26 @@ func (d Document) body(since uint64) []byte {
 		w.plan(d.Plan, since)
 	}
 	w.history(d.History, since)
-	// A document without these is as it was before there were such things.
-	if placed := d.Placements != (database.Placements{}); placed || d.Refounded > 0 {
-		w.numbers(d.Refounded)
-		if placed {
-			w.numbers(uint64(d.Placements.Together), uint64(d.Placements.Closed))
+	w.later(d, since)
+	return w.b
+}
+
+// later writes what only is there if there is something to say. A document without it is as it was before there were such things.
+func (w *writer) later(d Document, since uint64) {
+	placed, users := d.Placements != (database.Placements{}), d.UsersAt > 0
+	if !placed && !users && d.Refounded == 0 {
+		return
+	}
+	w.numbers(d.Refounded)
+	if placed || users {
+		w.numbers(uint64(d.Placements.Together), uint64(d.Placements.Closed))
+	}
+	if users {
+		w.number(d.UsersAt)
+		if w.flag(d.UsersAt > since) {
+			w.users(d.Users)
 		}
 	}
-	return w.b
 }
 
 // writer appends to b. Numbers are varints.

@@ -49,6 +49,10 @@ var (
 	ErrStillHolds = errors.New("it is said to be gone for good, and is still to hold slots: plan that it leaves or is replaced first")
 	// ErrNoLoss: no slot has lost its majority.
 	ErrNoLoss = errors.New("nothing is lost by it: every slot still has a majority of its replicas")
+	// ErrUsersStale: users have changed since the change was made.
+	ErrUsersStale = errors.New("users have changed since: make the change again, of what is there now")
+	// ErrUserSize: a user, or all of them, would be too large.
+	ErrUserSize = errors.New("too large")
 	// ErrLoss: data can't be moved, and may be lost.
 	ErrLoss = errors.New("too few replicas are alive")
 )

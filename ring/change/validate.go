@@ -161,6 +161,12 @@ func (d Document) checkRest() error {
 	if d.Formation == 0 {
 		return errors.New("no formation")
 	}
+	if d.UsersAt > d.Version || d.UsersAt == 0 && len(d.Users) > 0 {
+		return fmt.Errorf("%d users, changed in version %d of %d", len(d.Users), d.UsersAt, d.Version)
+	}
+	if err := checkUsers(d.Users, d.Version); err != nil {
+		return err
+	}
 	if d.Refounded > d.Version {
 		return fmt.Errorf("founded again in version %d", d.Refounded)
 	}

@@ -1,0 +1,143 @@
+package session
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/quolldb/quoll/internal/acl"
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/proxy/route"
+)
+
+// What users are refused.
+var (
+	errNoKey     = route.Refuse("NOPERM this user has no permissions to access one of the keys used as arguments")
+	errNoChannel = route.Refuse("NOPERM this user has no permissions to access one of the channels used as arguments")
+)
+
+// denies answers a command that the user may not execute, and reports whether that is so.
+func (s *Session) denies(cmd *command.Command, args [][]byte) bool {
+	called := cmd.Called(args)
+	switch {
+	case called == nil:
+		return s.deniesUnknown(cmd, args)
+	case !called.Enough(len(args)):
+		s.reject(cmd, args, wrongArity(called.Name))
+		return true
+	}
+	denial, at := s.who.user.Check(called, args)
+	if denial == acl.Allowed {
+		return false
+	}
+	context := "toplevel"
+	if s.multi.open {
+		context = "multi"
+	}
+	s.logDenial(denial, context, deniedObject(denial, called, args, at), s.who.user.Name)
+	s.reject(cmd, args, noPermission(denial, called))
+	return true
+}
+
+// deniesUnknown answers a subcommand that is not in the table of commands. What else a container knows nobody may use who may not do everything.
+func (s *Session) deniesUnknown(cmd *command.Command, args [][]byte) bool {
+	err := noPermission(acl.DeniedCommand, cmd)
+	if c := containers[cmd.Op]; c != nil {
+		if _, unknown := c.find(args); unknown != nil {
+			err = unknown
+		}
+	}
+	s.reject(cmd, args, err)
+	return true
+}
+
+// deniedObject is what ACL LOG shows of a denial.
+func deniedObject(denial acl.Denial, called *command.Command, args [][]byte, at int) []byte {
+	if denial == acl.DeniedCommand {
+		return []byte(called.Name)
+	}
+	return args[at]
+}
+
+// noPermission is the error for a command that the user may not execute.
+func noPermission(denial acl.Denial, called *command.Command) error {
+	switch denial {
+	case acl.DeniedKey:
+		return errNoKey
+	case acl.DeniedChannel:
+		return errNoChannel
+	}
+	return route.Refuse("NOPERM this user has no permissions to run the '" + called.Name + "' command")
+}
+
+// logDenial keeps a denial for ACL LOG.
+func (s *Session) logDenial(reason acl.Denial, context string, object []byte, user string) {
+	now := time.Now()
+	u := &s.service.users
+	client := bytes.TrimSuffix(s.describe(nil, now), []byte("\n"))
+	u.logged.Lock()
+	defer u.logged.Unlock()
+	u.log.Add(acl.Entry{Reason: reason, Context: context, Object: string(object), User: user, At: now.UnixMilli(), Client: string(client)})
+}
+
+// logScript keeps for ACL LOG what scripts were denied.
+func (s *Session) logScript(denials []command.Denial) {
+	for _, d := range denials {
+		if reason := acl.Denial(d.Reason); reason <= acl.DeniedChannel {
+			s.logDenial(reason, "lua", d.Object, s.who.user.Name)
+		}
+	}
+}
+
+// sortProblem says why the user may not use an option of SORT, nothing if it may.
+func (s *Session) sortProblem(cmd *command.Command, args [][]byte) string {
+	if !s.who.guarded {
+		return ""
+	}
+	return acl.SortDenied(s.who.user, cmd, args)
+}
+
+// recheck denies commands of a transaction at EXEC: the user may have lost permissions since they were queued. They are answered with an error, and the others are executed.
+func (s *Session) recheck() {
+	if !s.who.guarded {
+		return
+	}
+	t := &s.multi
+	denied := false
+	for i := range t.queue {
+		q := &t.queue[i]
+		called := q.cmd.Called(q.asked)
+		if called == nil {
+			continue
+		}
+		denial, at := s.who.user.Check(called, q.asked)
+		if denial == acl.Allowed {
+			continue
+		}
+		s.logDenial(denial, "multi", deniedObject(denial, called, q.asked, at), s.who.user.Name)
+		q.op, q.made, q.run, denied = command.OpNone, nil, never(changedSince(denial)), true
+	}
+	if denied {
+		s.readmit()
+	}
+}
+
+// readmit finds out again how the commands of a transaction are executed: some are only answered now.
+func (s *Session) readmit() {
+	t := &s.multi
+	t.key, t.asks, t.writes, t.everywhere, t.scripts, t.pieces = nil, false, false, "", false, false
+	for i := range t.queue {
+		_ = s.admit(&t.queue[i]) // which fewer do not contradict
+	}
+}
+
+// changedSince is the error for a command that was queued when the user was allowed to execute it.
+func changedSince(denial acl.Denial) error {
+	reason := "no permission to execute the command or subcommand"
+	switch denial {
+	case acl.DeniedKey:
+		reason = "no permission to touch the specified keys"
+	case acl.DeniedChannel:
+		reason = "no permission to access one of the channels used as arguments"
+	}
+	return route.Refuse("NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command is no longer allowed for the following reason: " + reason)
+}
