@@ -113,7 +113,7 @@ func TestWhatOperatorsDoIsLogged(t *testing.T) {
 	require.Equal(t, "data", body)
 	require.Eventually(t, func() bool { return log.String() != "" }, time.Minute, time.Millisecond)
 	line := log.String()
-	require.Contains(t, line, "component=audit who=alice from=127.0.0.1:", "the token's name, whatever he calls himself")
+	require.Contains(t, line, "component=admin who=alice from=127.0.0.1:", "the token's name, whatever he calls himself")
 	require.Contains(t, line, `call="GET /v1/backup" with="by=mallory&rate=1000000" status=200`)
 	require.NotContains(t, line, operateToken)
 	require.Equal(t, 1, strings.Count(line, "\n"))

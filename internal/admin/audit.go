@@ -13,7 +13,7 @@ func (h *handler) audited(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		noted := &noting{ResponseWriter: w}
 		defer func() {
-			h.access.Log.Info("an operator's call", "component", "audit", "who", nameOf(r), "from", r.RemoteAddr,
+			h.access.Log.Info("audit: an operator's call", "component", "admin", "who", nameOf(r), "from", r.RemoteAddr,
 				"call", r.Method+" "+r.URL.Path, "with", r.URL.Query().Encode(), "status", cmp.Or(noted.status, http.StatusOK))
 		}()
 		serve(noted, r)

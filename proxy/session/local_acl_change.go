@@ -44,6 +44,9 @@ func aclSetUser(s *Session, dst []byte, args [][]byte) []byte {
 		}
 		return e, nil
 	})
+	if err == nil {
+		s.audit("ACL SETUSER", "user", name)
+	}
 	return s.appendChanged(dst, err, []byte(resp.OK))
 }
 
@@ -66,6 +69,9 @@ func aclDelUser(s *Session, dst []byte, args [][]byte) []byte {
 		deleted = len(e.delete)
 		return e, nil
 	})
+	if err == nil && deleted > 0 {
+		s.audit("ACL DELUSER", "users", names)
+	}
 	return s.appendChanged(dst, err, resp.AppendInt(nil, int64(deleted)))
 }
 
@@ -94,6 +100,7 @@ func aclLoad(s *Session, dst []byte, _ [][]byte) []byte {
 	}
 	s.service.publishUsers(&userSet{Users: loaded})
 	u.changing.Unlock()
+	s.audit("ACL LOAD", "file", file.Path)
 	return s.appendChanged(dst, nil, []byte(resp.OK))
 }
 
@@ -109,6 +116,7 @@ func aclSave(s *Session, dst []byte, _ [][]byte) []byte {
 		s.service.cfg.Logger.Error("the ACL file was not written: ACL SAVE has failed, and the file is as it was", "file", file.Path, "err", err)
 		return route.AppendReply(dst, errACLSave)
 	}
+	s.audit("ACL SAVE", "file", file.Path)
 	return append(dst, resp.OK...)
 }
 

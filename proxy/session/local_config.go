@@ -70,6 +70,7 @@ func configSet(s *Session, dst []byte, args [][]byte) []byte {
 		if set[i].set != nil {
 			config.changed[set[i].name] = true
 		}
+		s.audit("CONFIG SET", "parameter", set[i].name, "value", string(args[2*i+3]))
 	}
 	s.service.look.noteFrom()
 	return append(dst, resp.OK...)

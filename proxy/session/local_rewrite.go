@@ -34,7 +34,7 @@ func configRewrite(s *Session, dst []byte, _ [][]byte) []byte {
 		log.Warn("CONFIG REWRITE failed", "err", err)
 		return route.AppendReply(dst, route.Refuse("ERR Rewriting config file: "+reasonOf(err)))
 	}
-	log.Info("CONFIG REWRITE executed with success")
+	s.audit("CONFIG REWRITE")
 	return append(dst, resp.OK...)
 }
 
