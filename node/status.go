@@ -49,6 +49,10 @@ func (n *Node) Self() admin.NodeStatus {
 	if u := n.engine.Usage(); u.Disk > 0 {
 		s.Disk = &admin.Disk{Bytes: u.Disk, Live: u.Live, Dead: u.Dead, Journal: u.Journal, Free: u.Free}
 	}
+	if n.opt.Certificate != nil {
+		expires, due := n.opt.Certificate()
+		s.CertificateExpires, s.CertificateDue = &expires, due
+	}
 	s.Slow = n.replicas.Slow()
 	s.Behind = n.work.behind.Load()
 	s.ClockAheadSeconds = time.Duration(n.clockWrong.Load()).Seconds()
