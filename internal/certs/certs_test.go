@@ -327,13 +327,16 @@ func TestWatch(t *testing.T) {
 		log.Reset()
 		write(t, files.Cert, []byte("x"))
 		time.Sleep(3 * Interval)
+		synctest.Wait()
 		require.Equal(t, 1, strings.Count(log.String(), "level=ERROR"))
 		ca.issue(t, Request{Role: Node, Name: "n1", Valid: 90 * 24 * time.Hour})
 		time.Sleep(2 * Interval)
+		synctest.Wait()
 
 		log.Reset()
 		ca.issue(t, Request{Role: Node, Name: "n1", Valid: time.Minute})
 		time.Sleep(2*time.Minute + Interval/2)
+		synctest.Wait()
 		require.Equal(t, 1, strings.Count(log.String(), "the certificate expires soon"))
 		cancel()
 		<-done

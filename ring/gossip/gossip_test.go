@@ -240,7 +240,7 @@ func TestKeysRotate(t *testing.T) {
 			meta := []byte{byte(len(keys)), keys[0][0], byte(i)}
 			ga.SetMeta(meta)
 			require.Eventually(t, func() bool { p, _ := see(gb, "a"); return bytes.Equal(p.Meta, meta) }, 10*time.Second, 5*time.Millisecond)
-			require.True(t, ga.ping(*gb.list.LocalNode()))
+			require.Eventually(t, func() bool { return ga.ping(*gb.list.LocalNode()) }, 10*time.Second, 5*time.Millisecond)
 		}
 	}
 	stranger := config("stranger")
