@@ -107,12 +107,15 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 		return err
 	}
 	if form == asJSON {
-		err = printJSON(out, devReport{clients.addr().String(), api.Addr(), len(initial), cfg.Replicas, cfg.Engine, cfg.Data})
+		err = printJSON(out, devReport{clients.addr().String(), clients.secureAddr(), api.Addr(), len(initial), cfg.Replicas, cfg.Engine, cfg.Data})
 		if err != nil {
 			return err
 		}
 	} else {
 		printWelcome(out, clients.addr(), api.Addr(), cfg, initial)
+		if clients.secure != nil {
+			fmt.Fprintf(out, "With TLS they connect to %s.\n", clients.secureAddr())
+		}
 	}
 	return serveAdmin(ctx, api, keeping{cfg.Memory, gcNode, true}, failed)
 }
@@ -120,6 +123,7 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 // devReport is what runs, as JSON. It is printed once all is ready.
 type devReport struct {
 	Clients  string `json:"clients"`
+	TLS      string `json:"clients_tls,omitempty"`
 	Admin    string `json:"admin"`
 	Nodes    int    `json:"nodes"`
 	Replicas int    `json:"replicas"`

@@ -79,7 +79,7 @@ func runProxy(ctx context.Context, cfg config.Proxy, file *config.File, log *slo
 	if err != nil {
 		return err
 	}
-	log.Info("the proxy runs", "component", "proxy", "listen", listeners.addr().String(), "tls-listen", cfg.TLSListen, "admin", api.Addr())
+	log.Info("the proxy runs", "component", "proxy", "listen", listeners.addr().String(), "tls-listen", listeners.secureAddr(), "admin", api.Addr())
 	return serveAdmin(ctx, api, keeping{cfg.Memory, gcProxy, false}, failed)
 }
 

@@ -191,6 +191,14 @@ func (l clientListeners) addr() net.Addr {
 	return l.plain.Addr()
 }
 
+// secureAddr is where clients connect with TLS, empty for nowhere.
+func (l clientListeners) secureAddr() string {
+	if l.secure == nil {
+		return ""
+	}
+	return l.secure.Addr().String()
+}
+
 // clientTLS is how an admin API is asked by HTTPS, nil if the settings do not say that it is to be.
 func clientTLS(cfg config.Client) (*tls.Config, error) {
 	if cfg.TLSCaFile == "" && cfg.TLSCertFile == "" {
