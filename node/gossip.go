@@ -13,7 +13,7 @@ func (n *Node) startGossip() error {
 		return nil
 	}
 	g, err := gossip.Start(gossip.Config{Name: n.opt.Name, Cluster: n.opt.ClusterName, Bind: n.opt.GossipListen, Advertise: n.opt.GossipAdvertise, Network: n.opt.GossipNetwork,
-		SecretKey: gossipKey(n.opt.Secret), Known: n.knownGossip, Meta: n.ringMeta(), Heard: n.gossiped, Logger: n.log})
+		Keys: n.gossipKeys(), Known: n.knownGossip, Meta: n.ringMeta(), Heard: n.gossiped, Logger: n.log})
 	if err != nil {
 		return err
 	}
@@ -41,8 +41,27 @@ func (n *Node) knownGossip() []string {
 	return known
 }
 
-// gossipKey derives the key that encrypts gossip from the cluster's secret.
-func gossipKey(secret []byte) []byte {
+// gossipKeys are those with which the gossip begins.
+func (n *Node) gossipKeys() [][]byte {
+	if len(n.opt.GossipKeys) > 0 {
+		return n.opt.GossipKeys
+	}
+	if key := GossipKey(n.opt.Secret); key != nil {
+		return [][]byte{key}
+	}
+	return nil
+}
+
+// SetGossipKeys changes what Options.GossipKeys has said, of which there were some.
+func (n *Node) SetGossipKeys(keys [][]byte) error {
+	if n.gossip == nil {
+		return nil
+	}
+	return n.gossip.SetKeys(keys)
+}
+
+// GossipKey derives a key of gossip from the cluster's secret, nil from none.
+func GossipKey(secret []byte) []byte {
 	if len(secret) == 0 {
 		return nil
 	}

@@ -76,6 +76,12 @@ type Options struct {
 	Failed func(error)
 	// Secret guards the peer and gossip ports, empty for none.
 	Secret []byte
+	// TLS encrypts the connections with other nodes and proxies; nil for none.
+	TLS *wire.TLS
+	// GossipKeys encrypt gossip: the first does, and each decrypts. None: GossipKey of Secret does, if there is one.
+	GossipKeys [][]byte
+	// Certificate says when the node's certificate expires, and whether it is to be replaced soon. nil: it has none.
+	Certificate func() (expires time.Time, due bool)
 	// OperationTimeout is what proxies use: one second. Requests that are older than
 	// that are not executed any more.
 	OperationTimeout time.Duration

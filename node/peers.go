@@ -28,7 +28,7 @@ func (n *Node) newPeer(m ring.Member, former bool) *peer.Peer {
 }
 
 func (n *Node) wireOptions() wire.Options {
-	return wire.Options{Secret: n.opt.Secret, Logger: n.log, MaxPending: exec.MaxQueued, Random: n.opt.Random, Sent: func(bytes int) { n.Metrics.BytesOut.Add(uint64(bytes)) }}
+	return wire.Options{Secret: n.opt.Secret, TLS: n.opt.TLS, Logger: n.log, MaxPending: exec.MaxQueued, Random: n.opt.Random, Sent: func(bytes int) { n.Metrics.BytesOut.Add(uint64(bytes)) }}
 }
 
 // Met implements peer.Handler.

@@ -56,6 +56,10 @@ func (n *Node) Self() admin.NodeStatus {
 		s.Memory = &admin.Memory{Used: used, Limit: limit, Policy: by.Policy.String(), Samples: by.Samples, LogFactor: by.LogFactor, DecayTime: by.DecayTime,
 			Evicted: n.Metrics.Evicted.Value()}
 	}
+	if n.opt.Certificate != nil {
+		expires, due := n.opt.Certificate()
+		s.CertificateExpires, s.CertificateDue = &expires, due
+	}
 	s.Slow = n.replicas.Slow()
 	s.Behind = n.work.behind.Load()
 	s.ClockAheadSeconds = time.Duration(n.clockWrong.Load()).Seconds()

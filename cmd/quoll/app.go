@@ -87,7 +87,7 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return config.FlagFault(cmd.Flags(), err) })
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(a.devCommand(), a.nodeCommand(), a.proxyCommand(), a.ringCommand(), a.importCommand(), a.exportCommand(), a.verifyCommand(), a.benchCommand(), a.healthCommand(), a.versionCommand())
+	root.AddCommand(a.devCommand(), a.nodeCommand(), a.proxyCommand(), a.ringCommand(), a.importCommand(), a.exportCommand(), a.verifyCommand(), a.benchCommand(), a.certCommand(), a.healthCommand(), a.versionCommand())
 	return root
 }
 

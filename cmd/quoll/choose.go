@@ -10,7 +10,11 @@ import (
 
 // choose returns a client of the first admin API that answers, and says which ones did not. The caller closes it.
 func (a *app) choose(ctx context.Context, cfg config.Client) (*admin.Client, error) {
-	client, silent, err := admin.Choose(ctx, cfg.Admin, cfg.Secret.Reveal())
+	secure, err := clientTLS(cfg)
+	if err != nil {
+		return nil, err
+	}
+	client, silent, err := admin.Choose(ctx, cfg.Admin, cfg.Secret.Reveal(), secure)
 	if err != nil {
 		return nil, err
 	}

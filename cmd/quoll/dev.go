@@ -59,10 +59,15 @@ Ctrl-C at once.
 // runDev runs nodes and a proxy until ctx is done. It prints to out where to connect,
 // what is running and, for people, what to type next.
 func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer, form form) (err error) {
-	client, err := net.Listen("tcp", cfg.Listen) // first, for it is what may be taken
+	secure, err := secureDev(cfg)
 	if err != nil {
 		return err
 	}
+	clients, err := listenClients(cfg.Listen, cfg.TLSListen) // first, for it is what may be taken
+	if err != nil {
+		return err
+	}
+	defer secure.watch(log)()
 	failed := newFailures()
 	nodes, initial, err := startDevNodes(cfg, failed, log)
 	defer func() {
@@ -73,7 +78,7 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 		}
 	}()
 	if err != nil {
-		client.Close()
+		clients.close()
 		return err
 	}
 	pc := config.DefaultProxy()
@@ -82,7 +87,7 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 	for _, m := range initial {
 		pc.Nodes = append(pc.Nodes, m.Peer)
 	}
-	p, err := startProxy(client, pc, nil, failed, log.With("component", "proxy"))
+	p, err := startProxy(clients, secure, pc, nil, failed, log.With("component", "proxy"))
 	if err != nil {
 		return err
 	}
@@ -91,7 +96,7 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 	for i, n := range nodes {
 		named[initial[i].Name] = n.Node
 	}
-	api, err := admin.Listen(cfg.Admin, admin.NewHandler(nodes[0], serveMetrics(log, p, named), admin.Access{Secret: cfg.Secret.Reveal(), Log: log}), log)
+	api, err := admin.Listen(cfg.Admin, admin.NewHandler(nodes[0], serveMetrics(log, secure, p, named), admin.Access{Secret: cfg.Secret.Reveal(), Log: log}), log)
 	if err != nil {
 		return err
 	}
@@ -102,12 +107,15 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 		return err
 	}
 	if form == asJSON {
-		err = printJSON(out, devReport{client.Addr().String(), api.Addr(), len(initial), cfg.Replicas, cfg.Engine, cfg.Data})
+		err = printJSON(out, devReport{clients.addr().String(), clients.secureAddr(), api.Addr(), len(initial), cfg.Replicas, cfg.Engine, cfg.Data})
 		if err != nil {
 			return err
 		}
 	} else {
-		printWelcome(out, client.Addr(), api.Addr(), cfg, initial)
+		printWelcome(out, clients.addr(), api.Addr(), cfg, initial)
+		if clients.secure != nil {
+			fmt.Fprintf(out, "With TLS they connect to %s.\n", clients.secureAddr())
+		}
 	}
 	return serveAdmin(ctx, api, keeping{cfg.Memory, gcNode, true}, failed)
 }
@@ -115,6 +123,7 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 // devReport is what runs, as JSON. It is printed once all is ready.
 type devReport struct {
 	Clients  string `json:"clients"`
+	TLS      string `json:"clients_tls,omitempty"`
 	Admin    string `json:"admin"`
 	Nodes    int    `json:"nodes"`
 	Replicas int    `json:"replicas"`

@@ -13,8 +13,9 @@ import (
 
 // serveMetrics returns what serves /metrics of a process with these nodes and, if
 // it is not nil, this proxy.
-func serveMetrics(log *slog.Logger, p *proxyParts, nodes map[string]*node.Node) http.Handler {
+func serveMetrics(log *slog.Logger, s *security, p *proxyParts, nodes map[string]*node.Node) http.Handler {
 	registry := metrics.New(thisBuild().Version, thisBuild().Commit)
+	registry.RegisterCertificates(s.certificates)
 	for name, n := range nodes {
 		n.Metrics.Register(registry, name, register.EventNames(), n.State)
 	}
@@ -24,6 +25,18 @@ func serveMetrics(log *slog.Logger, p *proxyParts, nodes map[string]*node.Node) 
 	return registry.Handler(log)
 }
 
+// certificates are those that the process uses.
+func (s *security) certificates() (list []metrics.Certificate) {
+	for _, e := range s.expiries() {
+		use := e.Use
+		if e.CA {
+			use += "_ca"
+		}
+		list = append(list, metrics.Certificate{Use: use, Expires: e.At, Failed: e.Failed})
+	}
+	return list
+}
+
 // metrics shows the numbers of the proxy's two halves.
 func (p *proxyParts) metrics() metrics.Proxy {
 	clients, sessions, coordinator := p.server.Stats(), p.server.Sessions(), p.coordinator.Stats()
@@ -31,6 +44,7 @@ func (p *proxyParts) metrics() metrics.Proxy {
 		Clients:  clients.Clients.Load,
 		Accepted: clients.Accepted.Load, Rejected: clients.Rejected.Load,
 		SlowReaders: clients.SlowReaders.Load, OutputExceeded: clients.OutputExceeded.Load, ProtocolErrors: sessions.ProtocolErrors.Load, Panics: clients.Panics.Load, Evicted: clients.Evicted.Load, TurnedOut: clients.TurnedOut.Load,
+		HandshakesFailed: clients.HandshakesFailed.Load, HandshakesStalled: clients.HandshakesStalled.Load,
 		WrongPasswords: sessions.Passwords.Wrong.Load, ThrottledPasswords: sessions.Passwords.Refused.Load,
 		Commands: func(emit func(name string, calls, failed uint64)) {
 			for _, c := range command.Supported() {

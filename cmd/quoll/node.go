@@ -95,6 +95,10 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.For
 	if err != nil {
 		return nil, err
 	}
+	secure, err := secureNode(cfg)
+	if err != nil {
+		return nil, err
+	}
 	s, err := openStore(*cfg, log)
 	if err != nil {
 		return nil, err
@@ -110,7 +114,7 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.For
 		Name: cfg.Name, ClusterName: cfg.ClusterName, Initial: initial, Join: cfg.Join, AutoJoin: cfg.AutoJoin, Peer: cfg.AdvertisePeer, Replicas: cfg.Replicas, Rack: cfg.Rack, Weight: cfg.Weight,
 		Listener: listener, GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip, Forgotten: forgotten,
 		Reform: func(f membership.Forgotten) { reform <- f; end() }, Failed: failed.tell,
-		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, MaxConnections: fitFiles("max-connections", cfg.MaxConnections, s.keptFiles(), openFiles(), s.log),
+		Secret: []byte(cfg.Secret.Reveal()), TLS: secure.peers, GossipKeys: secure.gossip.Keys(), Certificate: secure.certificate(), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, MaxConnections: fitFiles("max-connections", cfg.MaxConnections, s.keptFiles(), openFiles(), s.log),
 		MaxValue: int(cfg.MaxBulk), MaxCollection: int(cfg.MaxCollection), MaxPending: int64(cfg.MaxPending), RepairRate: repairRate(*cfg), Version: thisBuild().Version, Logger: s.log,
 	})
 	if err != nil {
@@ -122,7 +126,13 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.For
 			err = closing
 		}
 	}()
-	api, err := admin.Listen(cfg.Admin, admin.NewHandler(n, serveMetrics(log, nil, map[string]*node.Node{cfg.Name: n}), access), log)
+	secure.gossip.OnChange(func(keys [][]byte) {
+		if err := n.SetGossipKeys(keys); err != nil {
+			s.log.Error("the keys of gossip could not be changed", "err", err)
+		}
+	})
+	defer secure.watch(s.log)()
+	api, err := admin.ListenTLS(cfg.Admin, secure.admin, admin.NewHandler(n, serveMetrics(log, secure, nil, map[string]*node.Node{cfg.Name: n}), access), log)
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,9 @@ a network that strangers cannot enter. The nodes' secret, if they have one, is g
 		Example: `  quoll proxy --nodes 127.0.0.1:7000,127.0.0.1:7010 --admin 127.0.0.1:7130
   redis-cli -p 6379 ping                     # in another terminal
 
+  quoll proxy --listen none --tls-listen :6380 --certs-dir /etc/quoll/certs \
+    --tls-client-auth required --nodes 10.0.0.1:7000 --secret-file /etc/quoll/secret
+
   quoll proxy --listen :6379 --password-file /etc/quoll/password \
     --nodes 10.0.0.1:7000,10.0.0.2:7000 --secret-file /etc/quoll/secret`,
 		Args: noArgs,
@@ -62,21 +65,26 @@ func runProxy(ctx context.Context, cfg config.Proxy, file *config.File, log *slo
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", cfg.Listen)
+	secure, err := secureProxy(&cfg)
+	if err != nil {
+		return err
+	}
+	listeners, err := listenClients(cfg.Listen, cfg.TLSListen)
 	if err != nil {
 		return err
 	}
 	failed := newFailures()
-	p, err := startProxy(listener, cfg, file, failed, log.With("component", "proxy"))
+	p, err := startProxy(listeners, secure, cfg, file, failed, log.With("component", "proxy"))
 	if err != nil {
 		return err
 	}
 	defer stop(p.close)
-	api, err := admin.Listen(cfg.Admin, admin.NewHandler(p.coordinator, serveMetrics(log, p, nil), access), log)
+	defer secure.watch(log.With("component", "proxy"))()
+	api, err := admin.ListenTLS(cfg.Admin, secure.admin, admin.NewHandler(p.coordinator, serveMetrics(log, secure, p, nil), access), log)
 	if err != nil {
 		return err
 	}
-	log.Info("the proxy runs", "component", "proxy", "listen", listener.Addr().String(), "admin", api.Addr())
+	log.Info("the proxy runs", "component", "proxy", "listen", listeners.addr().String(), "tls-listen", listeners.secureAddr(), "admin", api.Addr())
 	return serveAdmin(ctx, api, keeping{cfg.Memory, gcProxy, false}, failed)
 }
 
@@ -85,47 +93,53 @@ func runProxy(ctx context.Context, cfg config.Proxy, file *config.File, log *slo
 type proxyParts struct {
 	coordinator *route.Coordinator
 	server      *proxy.Server
-	served      chan struct{} // closed when the server accepts no more
-	watched     func()        // ends what looks after the other proxies, nil if nothing does
+	serving     sync.WaitGroup // until the server accepts no more
+	watched     func()         // ends what looks after the other proxies, nil if nothing does
 }
 
-// startProxy starts a proxy on a listener, which it closes. CONFIG REWRITE writes to the file, unless it is nil. When it accepts no more clients, before it is closed, it tells failed.
-func startProxy(listener net.Listener, cfg config.Proxy, file *config.File, failed failures, log *slog.Logger) (*proxyParts, error) {
+// startProxy starts a proxy on listeners, which it closes. CONFIG REWRITE writes to the file, unless it is nil. When it accepts no more clients, before it is closed, it tells failed.
+func startProxy(listeners clientListeners, secure *security, cfg config.Proxy, file *config.File, failed failures, log *slog.Logger) (*proxyParts, error) {
 	initial := ""
 	if cfg.InitialCluster != "" {
 		parsed, err := ring.ParseInitial(cfg.InitialCluster)
 		if err != nil {
-			listener.Close()
+			listeners.close()
 			return nil, err
 		}
 		initial = parsed.String()
 	}
 	users, err := openUserFile(cfg.AclFile, cfg.Password.Reveal())
-	if err == nil && users != nil && users.Users.Default().Open() && cfg.Exposed() {
-		err = fmt.Errorf("other machines can reach %s, and the default user of %s needs no password: give it one there, or give --insecure if the network keeps strangers out", cfg.Listen, cfg.AclFile)
+	if exposed := cfg.Exposed(); err == nil && users != nil && users.Users.Default().Open() && exposed != "" {
+		err = fmt.Errorf("other machines can reach %s, and the default user of %s needs no password: give it one there, or give --insecure if the network keeps strangers out", exposed, cfg.AclFile)
 	}
 	if err != nil {
-		listener.Close()
+		listeners.close()
 		return nil, err
 	}
 	coordinator := route.New(route.Config{
-		Name: "proxy " + listener.Addr().String(), ClusterName: cfg.ClusterName, Seeds: cfg.Nodes, Initial: initial,
-		Secret: []byte(cfg.Secret.Reveal()), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, Version: thisBuild().Version, Logger: log,
+		Name: "proxy " + listeners.addr().String(), ClusterName: cfg.ClusterName, Seeds: cfg.Nodes, Initial: initial,
+		Secret: []byte(cfg.Secret.Reveal()), TLS: secure.peers, OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, Version: thisBuild().Version, Logger: log,
 	})
 	served := serverConfig(cfg, file, users, log)
-	p := &proxyParts{coordinator: coordinator, served: make(chan struct{})}
+	p := &proxyParts{coordinator: coordinator}
 	if cfg.ClusterEnabled {
 		served.Sessions.Topology = p.watchProxies(cfg)
 	}
 	server := proxy.NewServer(served, coordinator)
 	p.server = server
-	go func() {
-		defer close(p.served)
-		if err := server.Serve(listener); !errors.Is(err, proxy.ErrServerClosed) {
-			log.Error("no more clients can be served", "err", err)
-			failed.tell(fmt.Errorf("no more clients can be served, start this process again: %w", err))
+	serve := func(listener net.Listener, by func(net.Listener) error) {
+		if listener == nil {
+			return
 		}
-	}()
+		p.serving.Go(func() {
+			if err := by(listener); !errors.Is(err, proxy.ErrServerClosed) {
+				log.Error("no more clients can be served", "err", err)
+				failed.tell(fmt.Errorf("no more clients can be served, start this process again: %w", err))
+			}
+		})
+	}
+	serve(listeners.plain, server.Serve)
+	serve(listeners.secure, func(l net.Listener) error { return server.ServeTLS(l, secure.clients) })
 	return p, nil
 }
 
@@ -171,7 +185,7 @@ func serverConfig(cfg config.Proxy, file *config.File, users *session.UserFile, 
 // nodes for what they have begun.
 func (p *proxyParts) close(ctx context.Context) error {
 	err := p.server.Shutdown(ctx)
-	<-p.served
+	p.serving.Wait()
 	if p.watched != nil {
 		p.watched()
 	}

@@ -31,6 +31,8 @@ type Config struct {
 	// own name. Without it, it is a directory of the test's; if the test fails it is kept
 	// among the artefacts.
 	Data string
+	// Certs is a directory with certificates, as MakeCerts makes them: processes speak TLS with each other, and proxies also with clients. With $QUOLL_TLS all clusters have one.
+	Certs string
 	// Binary is the quoll to run instead of the one that is built for all tests.
 	Binary string
 }
@@ -40,9 +42,9 @@ type Member struct {
 	*Process
 	// Node is the node's name in the initial cluster: a, b, c, ...
 	Node string
-	// Client is where a proxy serves clients; Peer and Gossip are a node's.
-	Client, Peer, Gossip string
-	Admin                string
+	// Client is where a proxy serves clients, Secure where it does so with TLS, if the cluster has certificates; Peer and Gossip are a node's.
+	Client, Secure, Peer, Gossip string
+	Admin                        string
 	// Data is a node's data directory, empty if it has none.
 	Data string
 
@@ -78,13 +80,23 @@ func New(t testing.TB, cfg Config) *Cluster {
 	}
 	c.Initial = strings.Join(initial, ",")
 	store := cfg.store(t, c.Nodes)
+	var secured []string
+	if cfg.withTLS() {
+		c.cfg.Certs = cfg.certsDir(t, c.Nodes)
+		secured = []string{"--certs-dir", c.cfg.Certs}
+	}
 	for _, m := range c.Nodes {
 		args := []string{"node", "--name", m.Node, "--peer", m.Peer, "--gossip", m.Gossip, "--admin", m.Admin, "--initial-cluster", c.Initial}
-		m.Process = NewProcess(t, "node "+m.Node, slices.Concat(args, store(m), cfg.Node)...)
+		m.Process = NewProcess(t, "node "+m.Node, slices.Concat(args, store(m), secured, cfg.Node)...)
 	}
 	for i := range cfg.Proxies {
 		m := &Member{Client: FreeAddress(t), Admin: FreeAddress(t)}
-		m.Process = NewProcess(t, fmt.Sprint("proxy ", i+1), append([]string{"proxy", "--listen", m.Client, "--admin", m.Admin, "--nodes", strings.Join(peers, ",")}, cfg.Proxy...)...)
+		args := []string{"proxy", "--listen", m.Client, "--admin", m.Admin, "--nodes", strings.Join(peers, ",")}
+		if secured != nil {
+			m.Secure = FreeAddress(t)
+			args = append(args, "--tls-listen", m.Secure)
+		}
+		m.Process = NewProcess(t, fmt.Sprint("proxy ", i+1), slices.Concat(args, secured, cfg.Proxy)...)
 		c.Proxies = append(c.Proxies, m)
 	}
 	for _, m := range c.members() {

@@ -16,6 +16,10 @@ func (c *Cluster) Join(name string, args ...string) *Member {
 	m := &Member{Node: name, Peer: FreeAddress(c.t), Gossip: FreeAddress(c.t), Admin: FreeAddress(c.t)}
 	own := []string{"node", "--name", m.Node, "--peer", m.Peer, "--gossip", m.Gossip, "--admin", m.Admin, "--join", strings.Join(peers, ",")}
 	store := c.cfg.store(c.t, []*Member{m})
+	if c.cfg.Certs != "" {
+		c.certify(m)
+		own = append(own, "--certs-dir", c.cfg.Certs)
+	}
 	m.Process = NewProcess(c.t, "node "+m.Node, slices.Concat(own, store(m), args)...)
 	c.arm(m)
 	c.Nodes = append(c.Nodes, m)

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,13 +15,13 @@ const chooseTime = 2 * time.Second
 
 // Choose returns a client of the first of several addresses at which quoll answers, and says of those before it why they
 // do not. If none does the error says so of each. A single address is not tried: whoever uses it will see. The caller
-// closes the client. It blocks for up to two seconds for each address.
-func Choose(ctx context.Context, addresses []string, secret string) (chosen *Client, silent []string, err error) {
+// closes the client. Unless config is nil they are asked by HTTPS. It blocks for up to two seconds for each address.
+func Choose(ctx context.Context, addresses []string, secret string, config *tls.Config) (chosen *Client, silent []string, err error) {
 	if len(addresses) == 1 {
-		return NewClient(addresses[0], secret), nil, nil
+		return NewTLSClient(addresses[0], secret, config), nil, nil
 	}
 	for _, address := range addresses {
-		c := NewClient(address, secret)
+		c := NewTLSClient(address, secret, config)
 		err := c.lives(ctx)
 		if err == nil {
 			return c, silent, nil

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -36,14 +37,23 @@ type Client struct {
 // empty host, or one that stands for all interfaces, is this machine. Call Close when
 // done.
 func NewClient(address, secret string) *Client {
+	return NewTLSClient(address, secret, nil)
+}
+
+// NewTLSClient is NewClient with settings of TLS: unless they are nil, host:port is asked by HTTPS.
+func NewTLSClient(address, secret string, config *tls.Config) *Client {
 	base := strings.TrimSuffix(address, "/")
+	scheme := "http://"
+	if config != nil {
+		scheme = "https://"
+	}
 	if !strings.Contains(base, "://") {
-		base = "http://" + reachable(base)
+		base = scheme + reachable(base)
 	}
 	// No proxy of the environment: what is asked is in the same network.
 	return &Client{base: base, secret: secret, http: &http.Client{
 		Timeout:       2 * answerTimeout,
-		Transport:     &http.Transport{DialContext: (&net.Dialer{Timeout: 3 * time.Second}).DialContext},
+		Transport:     &http.Transport{DialContext: (&net.Dialer{Timeout: 3 * time.Second}).DialContext, TLSClientConfig: config},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -173,6 +183,10 @@ func (c *Client) unreachable(err error) error {
 		reason = "no answer in time"
 	case strings.Contains(reason, "malformed HTTP"):
 		reason = "what answers there does not speak HTTP"
+	case strings.Contains(reason, "HTTP response to HTTPS client"):
+		reason = "it is served without HTTPS: leave out --tls-ca-file"
+	case errors.As(err, new(*tls.CertificateVerificationError)):
+		reason = "its certificate is not trusted (" + reason + "): give its CA with --tls-ca-file, and a host that the certificate names"
 	}
 	return &silence{c.base, reason}
 }

@@ -35,6 +35,7 @@ func (s *Status) Complete(table *ring.Table) {
 		s.survival(table)
 	}
 	s.Warnings = append(s.Warnings, s.warnMissed(time.Now())...)
+	s.Warnings = append(s.Warnings, s.warnCertificates()...)
 }
 
 // Describe says what the ring says of its members, and how it changes. The nodes are already there.

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -14,6 +15,15 @@ import (
 type Server struct {
 	listener net.Listener
 	http     *http.Server
+}
+
+// ListenTLS is Listen with HTTPS, unless config is nil.
+func ListenTLS(address string, config *tls.Config, handler http.Handler, log *slog.Logger) (*Server, error) {
+	server, err := Listen(address, handler, log)
+	if err == nil && config != nil {
+		server.listener = tls.NewListener(server.listener, config)
+	}
+	return server, err
 }
 
 // Listen opens the address, so that a port in use is known before anything else

@@ -79,6 +79,9 @@ type NodeStatus struct {
 	Tombstones    uint64 `json:"tombstones"`
 	Bytes         uint64 `json:"bytes"`
 	UptimeSeconds int64  `json:"uptime_seconds"`
+	// CertificateExpires is when the certificate of its peer port does, null if it has none; CertificateDue: it is to be replaced soon.
+	CertificateExpires *time.Time `json:"certificate_expires,omitempty"`
+	CertificateDue     bool       `json:"certificate_due,omitempty"`
 	// Engine is its store, Fsync when that makes writes durable; empty when not known.
 	Engine string `json:"engine,omitempty"`
 	Fsync  string `json:"fsync,omitempty"`

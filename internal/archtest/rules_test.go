@@ -26,6 +26,8 @@ var forbidden = []struct{ from, to, because string }{
 	{"e2e", "proxy", "end-to-end tests see the product from outside"},
 	{"e2e", "node", "end-to-end tests see the product from outside"},
 	{"e2e", "ring", "end-to-end tests see the product from outside"},
+	{"internal/certs", "internal/wire", "certificates say who somebody is, whatever is said over the connection"},
+	{"internal/tlsio", "internal/certs", "how bytes are encrypted has nothing to do with who may read them"},
 	{"internal/config", "ring", "settings are read before there is anything else"},
 	{"internal/wire", "ring", "the transport moves frames and does not know what is in them"},
 	{"internal/wire", "internal/protocol", "the transport moves frames and does not know what is in them"},

@@ -101,7 +101,7 @@ func TestEveryFieldHasAFlag(t *testing.T) {
 			}
 			var name strings.Builder
 			for i, r := range field.Name {
-				if i > 0 && r >= 'A' && r <= 'Z' {
+				if i > 0 && isUpper(r) && (!isUpper(rune(field.Name[i-1])) || i+1 < len(field.Name) && !isUpper(rune(field.Name[i+1]))) {
 					name.WriteByte('-')
 				}
 				name.WriteRune(r)
@@ -110,6 +110,8 @@ func TestEveryFieldHasAFlag(t *testing.T) {
 		}
 	}
 }
+
+func isUpper(r rune) bool { return r >= 'A' && r <= 'Z' }
 
 func changes(before, after Config) int {
 	n, a, b := 0, reflect.ValueOf(before).Elem(), reflect.ValueOf(after).Elem()

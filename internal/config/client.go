@@ -16,6 +16,10 @@ type Client struct {
 	// Secret is the cluster's, if it has one. Load fills it from SecretFile.
 	Secret     Secret
 	SecretFile string
+	// TLSCaFile is the CA of admin APIs that are served by HTTPS; an address without http or https is asked by HTTPS then. Empty: those that the system trusts.
+	TLSCaFile string
+	// TLSCertFile and TLSKeyFile are what they are shown if they ask for it.
+	TLSCertFile, TLSKeyFile string
 }
 
 // DefaultClient returns the defaults: a node or proxy on this machine.
@@ -26,6 +30,12 @@ func (c *Client) Bind(fs *pflag.FlagSet) {
 	fs.Var(&listValue{list: &c.Admin}, "admin", "`host:port` of the admin API of a node or proxy, or several, separated by commas: the first that answers is asked; also QUOLL_ADMIN")
 	fs.Var(secretValue{&c.Secret}, "secret", "`text`: the cluster's secret, if it has one, or a token of its --admin-tokens-file (others on this machine can see it: better --secret-file)")
 	fs.StringVar(&c.SecretFile, "secret-file", c.SecretFile, "`file` with the cluster's secret, or with a token; also QUOLL_SECRET_FILE")
+	fs.StringVar(&c.TLSCaFile, "tls-ca-file", c.TLSCaFile, "`file` with the CA of admin APIs that are served by HTTPS (--admin-tls there)")
+	rename(fs, "tls-ca-file", "QUOLL_ADMIN_TLS_CA_FILE") // QUOLL_TLS_CA_FILE is that of a proxy's clients
+	fs.StringVar(&c.TLSCertFile, "tls-cert-file", c.TLSCertFile, "`file` with a certificate to show them")
+	rename(fs, "tls-cert-file", "QUOLL_ADMIN_TLS_CERT_FILE")
+	fs.StringVar(&c.TLSKeyFile, "tls-key-file", c.TLSKeyFile, "`file` with its key")
+	rename(fs, "tls-key-file", "QUOLL_ADMIN_TLS_KEY_FILE")
 }
 
 // Validate implements Config.
@@ -37,6 +47,7 @@ func (c *Client) Validate() error {
 	for _, address := range c.Admin {
 		f.adminAddress("admin", address)
 	}
+	f.together("tls-cert-file", c.TLSCertFile, "tls-key-file", c.TLSKeyFile)
 	return f.err()
 }
 

@@ -14,6 +14,10 @@ import (
 type Dev struct {
 	// Listen is where Redis clients connect.
 	Listen string
+	// TLSListen and its files and rules are as those of Proxy. Listen is not to be left out.
+	TLSListen                          string
+	TLSCertFile, TLSKeyFile, TLSCaFile string
+	TLSClientAuth, TLSMinVersion       string
 	// Nodes is the number of nodes, 1 to 64.
 	Nodes int
 	// Replicas is the number of nodes that hold each key.
@@ -59,6 +63,8 @@ type Dev struct {
 func DefaultDev() Dev {
 	return Dev{
 		Listen:           "127.0.0.1:6379",
+		TLSClientAuth:    "off",
+		TLSMinVersion:    "1.2",
 		Nodes:            3,
 		Replicas:         3,
 		Engine:           Memory,
@@ -75,6 +81,7 @@ func DefaultDev() Dev {
 func (d *Dev) Bind(fs *pflag.FlagSet) {
 	bindFile(fs)
 	fs.StringVar(&d.Listen, "listen", d.Listen, "`host:port` to listen on for Redis clients")
+	d.clientTLS().bind(fs)
 	fs.IntVar(&d.Nodes, "nodes", d.Nodes, "number of nodes, 1 to 64")
 	rename(fs, "nodes", "QUOLL_DEV_NODES") // QUOLL_NODES are addresses
 	fs.IntVar(&d.Replicas, "replicas", d.Replicas, "number of nodes that hold each key")
@@ -99,6 +106,7 @@ func (d *Dev) Validate() error {
 	var f Faults
 	f.listen("listen", d.Listen)
 	f.protect("listen", d.Listen, "password", d.Password, d.Insecure)
+	d.clientTLS().validate(&f, d.Listen, d.Password, d.Insecure)
 	f.within("nodes", d.Nodes, 1, 64)
 	f.replicas(d.Replicas)
 	if d.Replicas > d.Nodes {
@@ -114,6 +122,10 @@ func (d *Dev) Validate() error {
 	f.maxCollection(d.MaxCollection, d.MaxBulk, d.Engine, d.Maxmemory)
 	f.timeouts(d.OperationTimeout, d.SlowTimeout)
 	return f.err()
+}
+
+func (d *Dev) clientTLS() clientTLS {
+	return clientTLS{&d.TLSListen, &d.TLSCertFile, &d.TLSKeyFile, &d.TLSCaFile, &d.TLSClientAuth, &d.TLSMinVersion}
 }
 
 // complete implements Config.

@@ -66,6 +66,16 @@ type Node struct {
 	SecretFile string
 	// AdminTokensFile has the tokens of those who may use the admin API beside those who have the secret: admin.Tokens. Empty for none.
 	AdminTokensFile string
+	// CertsDir is a directory with certificates, from which Load takes the files that are not given.
+	CertsDir string
+	// PeerTLS is PeerTLSOff, PeerTLSOptional or PeerTLSRequired. Load fills it: required if there are certificates.
+	PeerTLS string
+	// PeerTLSCertFile, PeerTLSKeyFile and PeerTLSCaFile are for TLS with other nodes and proxies.
+	PeerTLSCertFile, PeerTLSKeyFile, PeerTLSCaFile string
+	// AdminTLS: the admin API is served by HTTPS, with the same certificate.
+	AdminTLS bool
+	// GossipKeyFile has the keys that encrypt gossip. Empty: one that is derived from Secret.
+	GossipKeyFile string
 	// Insecure allows ports that other machines can reach without a secret.
 	Insecure bool
 	// OperationTimeout bounds how long the node works on one operation.
@@ -130,6 +140,8 @@ func (n *Node) Bind(fs *pflag.FlagSet) {
 	fs.IntVar(&n.Replicas, "replicas", n.Replicas, "number of nodes that hold each key, the same on all nodes")
 	bindSecret(fs, &n.Secret, &n.SecretFile)
 	bindAdminTokens(fs, &n.AdminTokensFile)
+	n.tls().bind(fs, "node.NAME.crt and node.NAME.key")
+	fs.StringVar(&n.GossipKeyFile, "gossip-key-file", n.GossipKeyFile, "`file` with the keys of gossip, one a line in base64, of 32 bytes; the first encrypts, each decrypts; the word secret stands for the key that is derived from the secret (default: that one)")
 	fs.BoolVar(&n.Insecure, "insecure", n.Insecure, "allow ports that other machines can reach without a secret")
 	fs.DurationVar(&n.OperationTimeout, "operation-timeout", n.OperationTimeout, "longest time to work on one operation")
 	fs.DurationVar(&n.SlowTimeout, "slow-timeout", n.SlowTimeout, "longest time for one command while nodes say that they are behind with their work")
@@ -168,6 +180,10 @@ func (n *Node) Validate() error {
 	f.protect("gossip", n.Gossip, "secret", n.Secret, n.Insecure)
 	f.protect("admin", n.Admin, "secret", n.Secret, n.Insecure)
 	f.timeouts(n.OperationTimeout, n.SlowTimeout)
+	n.tls().validate(&f, "node")
+	if n.AdminTLS {
+		f.needs("admin-tls", "true", "peer-tls-cert-file", n.PeerTLSCertFile)
+	}
 	f.atLeast("max-connections", n.MaxConnections, 1)
 	f.between("max-bulk", n.MaxBulk, KiB, largestBulk)
 	f.maxCollection(n.MaxCollection, n.MaxBulk, n.Engine, n.Maxmemory)
@@ -223,8 +239,13 @@ func (n *Node) DataMemory() Size { return dataMemory(n.Memory, n.MaxPending, 1) 
 
 func (n *Node) store() store { return store{&n.Engine, &n.Data, &n.Fsync, &n.Cache} }
 
+func (n *Node) tls() peerTLS {
+	return peerTLS{&n.CertsDir, &n.PeerTLS, &n.PeerTLSCertFile, &n.PeerTLSKeyFile, &n.PeerTLSCaFile, &n.AdminTLS}
+}
+
 // complete implements Config.
 func (n *Node) complete() {
+	n.tls().complete("node", n.Name)
 	if n.Memory == 0 {
 		n.Memory = defaultMemory(os.DirFS("/"), leastMemory)
 	}

@@ -12,8 +12,18 @@ import (
 
 // Proxy is what can be set about `quoll proxy`.
 type Proxy struct {
-	// Listen is where Redis clients connect.
+	// Listen is where Redis clients connect, NoListener for TLS only.
 	Listen string
+	// TLSListen is where they connect with TLS. Empty: nowhere.
+	TLSListen string
+	// TLSCertFile and TLSKeyFile are what they are shown, TLSCaFile the CA of their own certificates. Load takes those of PeerTLS if there are no others.
+	TLSCertFile, TLSKeyFile, TLSCaFile string
+	// TLSClientAuth is off, optional or required, TLSMinVersion 1.2 or 1.3.
+	TLSClientAuth, TLSMinVersion string
+	// CertsDir, PeerTLS and its files, and AdminTLS are as those of Node.
+	CertsDir, PeerTLS                              string
+	PeerTLSCertFile, PeerTLSKeyFile, PeerTLSCaFile string
+	AdminTLS                                       bool
 	// Nodes is the peer addresses of some nodes; the rest is learnt from them. Load
 	// fills it from InitialCluster if only that is given.
 	Nodes []string
@@ -91,6 +101,8 @@ func DefaultProxy() Proxy {
 	return Proxy{
 		Listen:            "127.0.0.1:6379",
 		ClusterName:       "quoll",
+		TLSClientAuth:     "off",
+		TLSMinVersion:     "1.2",
 		Admin:             DefaultAdmin,
 		OperationTimeout:  time.Second,
 		SlowTimeout:       5 * time.Minute,
@@ -113,7 +125,8 @@ func DefaultProxy() Proxy {
 // Bind implements Config.
 func (p *Proxy) Bind(fs *pflag.FlagSet) {
 	bindFile(fs)
-	fs.StringVar(&p.Listen, "listen", p.Listen, "`host:port` to listen on for Redis clients")
+	fs.StringVar(&p.Listen, "listen", p.Listen, "`host:port` to listen on for Redis clients without TLS; none for no such port")
+	p.clientTLS().bind(fs)
 	fs.Var(&listValue{list: &p.Nodes}, "nodes", "`host:port,...`: peer addresses of some nodes; the rest is learnt from them")
 	fs.StringVar(&p.ClusterName, "cluster-name", p.ClusterName, "`name` of the cluster that the nodes must belong to")
 	fs.Var((*clusterValue)(&p.InitialCluster), "initial-cluster", "`name=host:port,...` as the nodes were given it; optional, refuses nodes that were given another one")
@@ -123,6 +136,7 @@ func (p *Proxy) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&p.AclFile, "acl-file", p.AclFile, "`file` with the users of clients, as ACL files of Redis; those of the cluster are not used then")
 	bindSecret(fs, &p.Secret, &p.SecretFile)
 	bindAdminTokens(fs, &p.AdminTokensFile)
+	p.tls().bind(fs, "proxy.NAME.crt and proxy.NAME.key, of which there is one")
 	fs.BoolVar(&p.Insecure, "insecure", p.Insecure, "allow ports that other machines can reach without password or secret")
 	fs.DurationVar(&p.OperationTimeout, "operation-timeout", p.OperationTimeout, "longest time that a client waits for one command's answer")
 	fs.DurationVar(&p.SlowTimeout, "slow-timeout", p.SlowTimeout, "longest time for one command while nodes say that they are behind with their work")
@@ -148,9 +162,15 @@ func (p *Proxy) Bind(fs *pflag.FlagSet) {
 // Validate implements Config.
 func (p *Proxy) Validate() error {
 	var f Faults
-	f.listen("listen", p.Listen)
-	if p.AclFile == "" { // what the file says is seen when it is read: see Exposed
-		f.protect("listen", p.Listen, "password", p.Password, p.Insecure)
+	guarded := p.Insecure || p.AclFile != "" // what the file says is seen when it is read: see Exposed
+	if p.Listen != NoListener {
+		f.listen("listen", p.Listen)
+		f.protect("listen", p.Listen, "password", p.Password, guarded)
+	}
+	p.tls().validate(&f, "proxy")
+	p.clientTLS().validate(&f, p.Listen, p.Password, guarded)
+	if p.AdminTLS {
+		f.needs("admin-tls", "true", "tls-cert-file", p.TLSCertFile)
 	}
 	p.validateNodes(&f)
 	f.name("cluster-name", p.ClusterName)
@@ -214,11 +234,30 @@ func (p *Proxy) validateNodes(f *Faults) {
 	}
 }
 
-// Exposed reports whether other machines can reach the clients' port, and nobody has said that they may.
-func (p *Proxy) Exposed() bool { return !p.Insecure && !isLoopback(p.Listen) }
+// Exposed returns a port for clients that other machines can reach with nothing but what users have to say, empty if there is none, or somebody has said that they may.
+func (p *Proxy) Exposed() string {
+	switch {
+	case p.Insecure:
+	case p.Listen != NoListener && !isLoopback(p.Listen):
+		return p.Listen
+	case p.TLSListen != "" && p.TLSClientAuth != "required" && !isLoopback(p.TLSListen):
+		return p.TLSListen
+	}
+	return ""
+}
+
+func (p *Proxy) tls() peerTLS {
+	return peerTLS{&p.CertsDir, &p.PeerTLS, &p.PeerTLSCertFile, &p.PeerTLSKeyFile, &p.PeerTLSCaFile, &p.AdminTLS}
+}
+
+func (p *Proxy) clientTLS() clientTLS {
+	return clientTLS{&p.TLSListen, &p.TLSCertFile, &p.TLSKeyFile, &p.TLSCaFile, &p.TLSClientAuth, &p.TLSMinVersion}
+}
 
 // complete implements Config.
 func (p *Proxy) complete() {
+	p.tls().complete("proxy", "")
+	p.clientTLS().complete(p.tls())
 	if p.Memory == 0 {
 		p.Memory = defaultMemory(os.DirFS("/"), leastProxyMemory(p.MaxBulk))
 	}

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -293,4 +295,45 @@ func TestSecretHidesFromEveryVerb(t *testing.T) {
 	require.Equal(t, "(set)", string(text))
 	require.Empty(t, Secret("").String())
 	require.Equal(t, slog.KindGroup, DefaultNode().LogValue().Kind())
+}
+
+// TestTLS: what is given is complete, and what is left out is taken from the directory of certificates.
+func TestTLS(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"ca.crt", "node.a.crt", "proxy.p1.crt"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	cfg, err := load("node", "--certs-dir="+dir)
+	require.NoError(t, err)
+	node := cfg.(*Node)
+	require.Equal(t, []string{PeerTLSRequired, dir + "/node.a.crt", dir + "/node.a.key", dir + "/ca.crt"}, []string{node.PeerTLS, node.PeerTLSCertFile, node.PeerTLSKeyFile, node.PeerTLSCaFile})
+	cfg, err = load("proxy", "--certs-dir="+dir, "--tls-listen=:6380", "--tls-client-auth=required", "--listen=none", "--peer-tls=optional")
+	require.NoError(t, err)
+	proxy := cfg.(*Proxy)
+	require.Equal(t, []string{PeerTLSOptional, dir + "/proxy.p1.crt", dir + "/proxy.p1.key", dir + "/ca.crt"}, []string{proxy.PeerTLS, proxy.TLSCertFile, proxy.TLSKeyFile, proxy.TLSCaFile})
+	cfg, err = load("proxy")
+	require.NoError(t, err)
+	require.Equal(t, PeerTLSOff, cfg.(*Proxy).PeerTLS)
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "proxy.p2.crt"), nil, 0o600))
+	files := []string{"--tls-cert-file=c", "--tls-key-file=k"}
+	for says, args := range map[string][]string{
+		"certs-dir: " + dir + " has not one certificate proxy.NAME.crt": {"--certs-dir=" + dir},
+		"peer-tls: required needs --peer-tls-cert-file, too":            {"--peer-tls=required"},
+		`peer-tls: "on" is none of off, optional, required`:             {"--peer-tls=on"},
+		"tls-cert-file: and --tls-key-file belong together":             {"--tls-cert-file=c"},
+		"tls-listen: :6380 needs --tls-cert-file, too":                  {"--tls-listen=:6380"},
+		"tls-listen: other machines can reach :6380":                    append([]string{"--tls-listen=:6380", "--tls-client-auth=optional", "--tls-ca-file=a"}, files...),
+		"tls-client-auth: required needs --tls-ca-file, too":            append([]string{"--tls-listen=127.0.0.1:6380", "--tls-client-auth=required"}, files...),
+		`tls-min-version: "1.1" is none of 1.2, 1.3`:                    {"--tls-min-version=1.1"},
+		"listen: is none, and there is no --tls-listen":                 {"--listen=none"},
+		"admin-tls: true needs --tls-cert-file, too":                    {"--admin-tls"},
+	} {
+		_, err := load("proxy", args...)
+		require.ErrorContains(t, err, says)
+	}
+	for _, open := range [][]string{{"--password=x"}, {"--insecure"}} {
+		_, err := load("proxy", slices.Concat(open, []string{"--tls-listen=:6380"}, files)...)
+		require.NoError(t, err)
+	}
 }

@@ -15,7 +15,7 @@ var others = []string{
 	// deploy/compose.sh, the compose files
 	"QUOLL_PORT", "QUOLL_PORT2", "QUOLL_PROMETHEUS_PORT", "QUOLL_GRAFANA_PORT", "QUOLL_IMAGE", "QUOLL_PROJECT",
 	// tests
-	"QUOLL_ARTIFACTS", "QUOLL_SEED",
+	"QUOLL_ARTIFACTS", "QUOLL_SEED", "QUOLL_TLS",
 }
 
 // ownVariable is the annotation of a flag whose variable is not called like it.

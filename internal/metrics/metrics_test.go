@@ -29,6 +29,7 @@ func testProxy() Proxy {
 	return Proxy{
 		Clients:  func() int64 { return 1 },
 		Accepted: number(2), Rejected: number(3), SlowReaders: number(4), OutputExceeded: number(28), ProtocolErrors: number(5), Panics: number(6), Evicted: number(27), TurnedOut: number(29),
+		HandshakesFailed: number(32), HandshakesStalled: number(30),
 		WrongPasswords: number(25), ThrottledPasswords: number(26),
 		Commands: func(emit func(string, uint64, uint64)) {
 			emit("get", 7, 1)
@@ -53,6 +54,9 @@ func everything() (*Registry, *Node) {
 	})
 	new(Node).Register(r, "b", nil, func() NodeState { return NodeState{} })
 	testProxy().Register(r)
+	r.RegisterCertificates(func() []Certificate {
+		return []Certificate{{"peer", time.Unix(31, 0), false}, {"peer_ca", time.Unix(32, 0), true}}
+	})
 	return r, n
 }
 
@@ -105,6 +109,11 @@ func TestScrapeShowsWhatWasCounted(t *testing.T) {
 		`quoll_proxy_closed_connections_total{reason="panic"} 6`,
 		`quoll_proxy_closed_connections_total{reason="memory"} 27`,
 		`quoll_proxy_closed_connections_total{reason="login"} 29`,
+		`quoll_proxy_failed_tls_handshakes_total 32`,
+		`quoll_proxy_stalled_tls_handshakes_total 30`,
+		`quoll_certificate_expiry_timestamp_seconds{use="peer"} 31`,
+		`quoll_certificate_file_failed{use="peer"} 0`,
+		`quoll_certificate_file_failed{use="peer_ca"} 1`,
 		`quoll_proxy_refused_passwords_total{reason="wrong"} 25`,
 		`quoll_proxy_refused_passwords_total{reason="too_many"} 26`,
 		`quoll_proxy_commands_total{command="get"} 7`,

@@ -11,6 +11,8 @@ type Proxy struct {
 	// Accepted counts client connections, Rejected those beyond the limit. SlowReaders, OutputExceeded,
 	// ProtocolErrors, Panics, Evicted and TurnedOut count those that the proxy closed for it.
 	Accepted, Rejected, SlowReaders, OutputExceeded, ProtocolErrors, Panics, Evicted, TurnedOut func() uint64
+	// HandshakesFailed counts handshakes of TLS that did not succeed, HandshakesStalled those that took too long.
+	HandshakesFailed, HandshakesStalled func() uint64
 	// WrongPasswords counts those that clients gave, ThrottledPasswords those that were not looked at since their address had been wrong
 	// too often.
 	WrongPasswords, ThrottledPasswords func() uint64
@@ -68,6 +70,8 @@ func (p Proxy) Register(r *Registry) {
 			emit(float64(p.Evicted()), "memory")
 			emit(float64(p.TurnedOut()), "login")
 		})
+	c.count("quoll_proxy_failed_tls_handshakes_total", "TLS handshakes with clients that did not succeed.", p.HandshakesFailed)
+	c.count("quoll_proxy_stalled_tls_handshakes_total", "TLS handshakes with clients that took too long.", p.HandshakesStalled)
 	c.values(prometheus.CounterValue, "quoll_proxy_refused_passwords_total", "Passwords that were refused: wrong ones, and those not looked at for too many wrong ones from their address.", "reason",
 		func(emit emit) {
 			emit(float64(p.WrongPasswords()), "wrong")

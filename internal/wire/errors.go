@@ -21,6 +21,8 @@ var (
 	ErrRefused = errors.New("wire: the peer refused the connection")
 	// ErrSecret: the shared secrets differ, or only one side has one.
 	ErrSecret = errors.New("wire: shared secret")
+	// ErrTLS: TLS was not agreed on, or the peer's certificate does not allow what it says of itself.
+	ErrTLS = errors.New("wire: TLS")
 	// ErrVersion: the peer speaks another version of the protocol.
 	ErrVersion = errors.New("wire: protocol version")
 	// ErrProtocol: what the peer sent is not the peer protocol, or not in its order.

@@ -22,7 +22,7 @@ type unwantedError struct{ error }
 func (e unwantedError) Unwrap() error { return e.error }
 
 // faults are reasons that do not go away by themselves: somebody has to look.
-var faults = []error{ErrRefused, ErrSecret, ErrVersion, ErrProtocol, ErrChecksum, ErrTooLarge, ErrFrame, ErrPanic}
+var faults = []error{ErrRefused, ErrSecret, ErrTLS, ErrVersion, ErrProtocol, ErrChecksum, ErrTooLarge, ErrFrame, ErrPanic}
 
 // lost reports whether err is that the other side went away or does not answer. That
 // is for the layers above to judge: they know whether it ought to be there.

@@ -27,7 +27,9 @@ type handshake struct {
 	// dialer is whether this side is the dialer.
 	dialer       bool
 	mine, theirs nonce
-	buf          []byte
+	// verify says why the peer cannot be who it says, nil if nothing is known of it.
+	verify func(Hello) error
+	buf    []byte
 }
 
 // dial is the dialer's part. check judges what the server says of itself.
@@ -105,7 +107,7 @@ func (h *handshake) readHello() (Hello, error) {
 	if err := d.Done(); err != nil {
 		return Hello{}, fmt.Errorf("%w: hello: %w", ErrProtocol, err)
 	}
-	if err := h.verify(text, proof); err != nil {
+	if err := h.checkProof(text, proof); err != nil {
 		return Hello{}, err
 	}
 	var hello Hello
@@ -113,7 +115,10 @@ func (h *handshake) readHello() (Hello, error) {
 		return Hello{}, fmt.Errorf("%w: hello: %w", ErrProtocol, err)
 	}
 	h.met(hello)
-	return hello, nil
+	if h.verify == nil {
+		return hello, nil
+	}
+	return hello, h.verify(hello)
 }
 
 // refuse tells the peer why it is not wanted and returns reason. A peer that has
@@ -165,9 +170,10 @@ func (p *peer) shake(o Options, exchange func(*handshake) (Hello, error)) (Hello
 	if err := p.conn.SetDeadline(time.Now().Add(o.HandshakeTimeout)); err != nil {
 		return Hello{}, err
 	}
-	hello, err := exchange(&handshake{conn: p.faults.handshake(p.conn), in: p.in, secret: o.Secret})
+	verify := func(hello Hello) error { return p.verified(&o, hello) }
+	hello, err := exchange(&handshake{conn: p.faults.handshake(p.conn), in: p.in, secret: o.Secret, verify: verify})
 	if err != nil {
-		return hello, err
+		return hello, p.refusedTLS(err)
 	}
 	p.in.limit = o.MaxFrame
 	return hello, p.conn.SetDeadline(time.Time{})

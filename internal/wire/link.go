@@ -98,6 +98,8 @@ type Link struct {
 	failures failureLog
 	asked    time.Duration
 	stranger error
+	// plain: the next connection is tried without TLS, as the last one with it did not come about.
+	plain bool
 }
 
 // NewLink returns a link that does nothing yet.

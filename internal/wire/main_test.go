@@ -99,7 +99,9 @@ func connect(t testing.TB, cfg LinkConfig) *observed {
 		frames: make(chan string, 1000), states: make(chan State, 100),
 	}
 	cfg.Logger = quiet
-	cfg.Hello = func() Hello { return Hello{Role: RoleProxy, Name: "dialer", Cluster: "test"} }
+	if cfg.Hello == nil {
+		cfg.Hello = func() Hello { return Hello{Role: RoleProxy, Name: "dialer", Cluster: "test"} }
+	}
 	cfg.OnUp = func(generation uint64, _ Hello) { o.up <- generation }
 	cfg.OnDown = func(_ uint64, err error) { o.down <- err }
 	cfg.OnState = func(s State) { o.states <- s }

@@ -12,6 +12,8 @@ type Options struct {
 	// Secret is what both sides must know; empty for none. It is at least as long as
 	// a good password: it is the key of an HMAC.
 	Secret []byte
+	// TLS encrypts the connections; nil for none.
+	TLS *TLS
 	// MaxFrame is the greatest payload, sent or received, in bytes: 128 MiB, at most
 	// 1 GiB. Everybody who talks to each other should have the same.
 	MaxFrame int

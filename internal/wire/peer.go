@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/buffer"
-	"github.com/quolldb/quoll/internal/rawio"
 )
 
 // peer is one connection, the same for both sides: a reader, which is the
 // goroutine that calls read, and a writer, which is a goroutine of its own.
 type peer struct {
-	conn   net.Conn
-	in     *frameReader
-	out    *outbox
-	limit  int
-	writer sync.WaitGroup
-	turn   turn
+	conn net.Conn
+	// secured is conn if it can be encrypted, else nil.
+	secured *secured
+	in      *frameReader
+	out     *outbox
+	limit   int
+	writer  sync.WaitGroup
+	turn    turn
 	// faults is what may befall the frames that are sent: nothing, but in builds for
 	// tests.
 	faults faultLine
@@ -45,9 +46,9 @@ type receiver interface {
 }
 
 func newPeer(conn net.Conn, o Options) *peer {
-	conn = rawio.Conn(conn)
+	conn, secured := o.carry(conn)
 	p := &peer{
-		conn:  conn,
+		conn: conn, secured: secured,
 		in:    newFrameReader(conn, helloLimit),
 		out:   newOutbox(o.MaxPending),
 		limit: o.MaxFrame,

@@ -71,8 +71,8 @@ func (h *handshake) prove(dialer bool, hello []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// verify checks the peer's proof in constant time.
-func (h *handshake) verify(hello, proof []byte) error {
+// checkProof checks the peer's proof in constant time.
+func (h *handshake) checkProof(hello, proof []byte) error {
 	if !hmac.Equal(proof, h.prove(!h.dialer, hello)) {
 		return fmt.Errorf("%w: that of the dialer and that of the server differ: configure the same secret on both", ErrSecret)
 	}

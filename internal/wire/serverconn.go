@@ -97,6 +97,9 @@ func (c *ServerConn) serve() {
 func (c *ServerConn) shakeHands() (hello Hello, err error) {
 	defer capturePanic(&err)
 	return c.shake(c.server.cfg.Options, func(h *handshake) (Hello, error) {
+		if err := c.acceptTLS(&c.server.cfg.Options); err != nil {
+			return Hello{}, err
+		}
 		return h.accept(c.server.cfg.Accept)
 	})
 }

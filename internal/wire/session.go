@@ -51,6 +51,9 @@ func (l *Link) connect(ctx context.Context) error {
 func (l *Link) shakeHands(p *peer) (hello Hello, err error) {
 	defer capturePanic(&err)
 	return p.shake(l.cfg.Options, func(h *handshake) (Hello, error) {
+		if err := l.encrypt(p); err != nil {
+			return Hello{}, err
+		}
 		return h.dial(l.cfg.Hello(), l.cfg.Check)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quolldb/quoll/internal/tlsio"
 	"github.com/quolldb/quoll/proxy/route"
 )
 
@@ -14,6 +15,11 @@ import (
 // until the listener fails, or clients cannot be served any more. It closes the listener. Several listeners may be
 // served at a time.
 func (s *Server) Serve(listener net.Listener) error {
+	return s.serve(listener, func(conn net.Conn) { s.accept(conn, nil) })
+}
+
+// serve gives each new connection of a listener to begin.
+func (s *Server) serve(listener net.Listener, begin func(net.Conn)) error {
 	defer listener.Close()
 	if !s.addListener(listener) {
 		return ErrServerClosed
@@ -26,7 +32,7 @@ func (s *Server) Serve(listener net.Listener) error {
 		switch {
 		case err == nil:
 			pause = 0
-			s.accept(conn)
+			begin(conn)
 		case s.closing.Load():
 			return ErrServerClosed
 		case s.failure.Load() != nil:
@@ -55,9 +61,9 @@ func transient(err error) bool {
 	return false
 }
 
-// accept starts to serve a new connection.
-func (s *Server) accept(conn net.Conn) {
-	c, err := s.admit(conn)
+// accept starts to serve a new connection, which is encrypted unless secure is nil.
+func (s *Server) accept(conn net.Conn, secure *tlsio.Conn) {
+	c, err := s.admit(conn, secure)
 	if err == nil {
 		s.stats.Accepted.Add(1)
 		s.strangers.bound(s.settings.Load().MaxClients)
@@ -69,15 +75,21 @@ func (s *Server) accept(conn net.Conn) {
 	}
 	if errors.Is(err, errMaxClients) {
 		s.stats.Rejected.Add(1)
-		// The socket's buffer is empty: this does not block.
-		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = conn.Write(route.AppendReply(nil, err))
+		refuse(conn, secure, err)
 	}
 	conn.Close()
 }
 
+// refuse tells a client why it is not served. The socket's buffer is empty: this does not block.
+func refuse(conn net.Conn, secure *tlsio.Conn, reason error) {
+	_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+	last := stream{Conn: conn, tls: secure}
+	_, _ = last.writeOnce(route.AppendReply(nil, reason))
+	last.sealEnd()
+}
+
 // admit registers a connection, unless there are too many or the server closes.
-func (s *Server) admit(conn net.Conn) (*Conn, error) {
+func (s *Server) admit(conn net.Conn, secure *tlsio.Conn) (*Conn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing.Load() {
@@ -86,7 +98,7 @@ func (s *Server) admit(conn net.Conn) (*Conn, error) {
 	if len(s.conns) >= s.settings.Load().MaxClients {
 		return nil, errMaxClients
 	}
-	c := newConn(s, conn, s.nextID.Add(1))
+	c := newConn(s, conn, secure, s.nextID.Add(1))
 	s.conns[c.id] = c
 	s.stats.Clients.Add(1)
 	s.running.Add(1)

@@ -24,6 +24,8 @@ type Config struct {
 	IdleTimeout time.Duration
 	// LoginTimeout is how long a client may take to say who it is before it is disconnected, 0 for ever. Conn.Stranger says who has to.
 	LoginTimeout time.Duration
+	// HandshakeTimeout is how long a handshake of TLS may take (default 5 s).
+	HandshakeTimeout time.Duration
 	// Logger gets what an operator should know (default: nothing is logged).
 	Logger *slog.Logger
 
@@ -43,6 +45,9 @@ func (c Config) withDefaults() Config {
 	c.OutputLimit.Hard = max(c.OutputLimit.Hard, 0)
 	if c.WriteTimeout <= 0 {
 		c.WriteTimeout = 30 * time.Second
+	}
+	if c.HandshakeTimeout <= 0 {
+		c.HandshakeTimeout = 5 * time.Second
 	}
 	if c.patience <= 0 {
 		c.patience = gatePatience

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/resp"
+	"github.com/quolldb/quoll/internal/tlsio"
 )
 
 // Conn is the connection of one client. At any moment it belongs to one goroutine, or to none
 // while it waits for its client (see loop). Its owner calls the methods. Any goroutine may call ID, Server, Session, Created, Active, RemoteAddr,
-// LocalAddr, HangUp, Push, Resume, LimitOutput, MayIdle and Waiting.
+// LocalAddr, CommonName, HangUp, Push, Resume, LimitOutput, MayIdle and Waiting.
 type Conn struct {
 	server  *Server
 	session Session
@@ -46,7 +47,8 @@ type Conn struct {
 	writing   chan struct{}
 }
 
-func newConn(server *Server, conn net.Conn, id int64) *Conn {
+// newConn returns a connection, which is encrypted unless secure is nil.
+func newConn(server *Server, conn net.Conn, secure *tlsio.Conn, id int64) *Conn {
 	c := &Conn{
 		server:  server,
 		id:      id,
@@ -60,6 +62,9 @@ func newConn(server *Server, conn net.Conn, id int64) *Conn {
 		},
 	}
 	c.stream.patient = &c.patient
+	if secure != nil {
+		c.stream.secure(secure)
+	}
 	c.active.Store(c.created.UnixMilli())
 	c.reader = resp.NewReader(&c.stream, resp.Limits{})
 	c.reader.OnResize(func(bytes int) { c.memory.input(c, bytes) })
@@ -88,6 +93,17 @@ func (c *Conn) RemoteAddr() net.Addr { return c.stream.RemoteAddr() }
 
 // LocalAddr is the address that the client connected to.
 func (c *Conn) LocalAddr() net.Addr { return c.stream.LocalAddr() }
+
+// CommonName is the name in the client's certificate, which has been verified; empty if it has shown none.
+func (c *Conn) CommonName() string {
+	if c.stream.tls == nil {
+		return ""
+	}
+	if chains := c.stream.tls.State().VerifiedChains; len(chains) > 0 {
+		return chains[0][0].Subject.CommonName
+	}
+	return ""
+}
 
 // SetLimits says how large commands may be from the next one on that is read.
 func (c *Conn) SetLimits(limits resp.Limits) { c.reader.SetLimits(limits) }

@@ -9,9 +9,10 @@ import (
 // What the tests in front_test, which use the sessions of package session, need to know of the inside.
 
 const (
-	GateOps  = gateOps
-	RoundOps = roundOps
-	PartOps  = partOps
+	GateOps        = gateOps
+	MostHandshakes = mostHandshakes
+	RoundOps       = roundOps
+	PartOps        = partOps
 )
 
 var ErrInternal = errInternal
@@ -45,7 +46,7 @@ func (s *Server) eachGate(is func(*gate) bool) bool {
 func (s *Server) BulkTurns() chan struct{} { return s.bulk.turns }
 
 // ConnForTest returns a connection that nobody serves.
-func (s *Server) ConnForTest(conn net.Conn) *Conn { return newConn(s, conn, 1) }
+func (s *Server) ConnForTest(conn net.Conn) *Conn { return newConn(s, conn, nil, 1) }
 
 // ServeOnce reads and answers once, and reports whether the connection goes on.
 func (c *Conn) ServeOnce() bool {

@@ -24,6 +24,9 @@ func piled(t *testing.T, addr, command string, n int) []*proxytest.Client {
 	clients := make([]*proxytest.Client, n)
 	for i := range clients {
 		clients[i] = proxytest.Dial(t, addr)
+		require.Equal(t, "+PONG\r\n", clients[i].Do("PING")) // what comes with the end of a handshake is served apart
+	}
+	for i := range clients {
 		clients[i].Send(slices.Repeat([]string{command}, piledUp)...)
 	}
 	return clients

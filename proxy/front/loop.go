@@ -55,6 +55,10 @@ func (l *loop) adopt(c *Conn) bool {
 		return false
 	}
 	c.stream.socket = socket
+	if c.stream.tls != nil { // commands may have come with the end of the handshake, of which the socket does not tell
+		c.detach()
+		return true
+	}
 	c.release()
 	return true
 }

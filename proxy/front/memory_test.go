@@ -23,8 +23,7 @@ func testHalfSentCommandsAreBounded(t *testing.T, w proxytest.Way) {
 	require.Equal(t, "+PONG\r\n", good.Do("PING"))
 	half := append([]byte("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$67108864\r\n"), make([]byte, 1<<20)...)
 	for range 60 {
-		_, err := proxytest.Dial(t, addr).Write(half)
-		require.NoError(t, err)
+		_, _ = proxytest.Dial(t, addr).Write(half) // it may be the one that has to go
 	}
 	require.Eventually(t, func() bool { return server.Stats().Evicted.Load() > 30 && server.Held() <= limit }, time.Minute, time.Millisecond)
 	require.Equal(t, "+PONG\r\n", good.Do("PING"), "who holds nothing is left alone")

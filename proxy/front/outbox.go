@@ -144,7 +144,7 @@ func (c *Conn) deliver() bool {
 		c.outbox.drop(c)
 	}
 	c.flush()
-	return len(c.out) == 0
+	return c.flushed()
 }
 
 // finish sends the replies that are written, and behind them what was pushed meanwhile.

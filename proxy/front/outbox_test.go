@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
-	"net"
 	"runtime"
 	"slices"
 	"strings"
@@ -237,8 +236,7 @@ func TestPushWhileConnectionsEnd(t *testing.T) { proxytest.EachWay(t, testPushWh
 func testPushWhileConnectionsEnd(t *testing.T, w proxytest.Way) {
 	server := newServer(front.Config{}, proxytest.NewCluster())
 	listener := w.Listen(t)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	served := w.ServeOn(t, server, listener)
 	var ended atomic.Bool
 	var pushing, playing sync.WaitGroup
 	for range 3 {
@@ -258,7 +256,7 @@ func testPushWhileConnectionsEnd(t *testing.T, w proxytest.Way) {
 	for range 8 {
 		playing.Go(func() {
 			for range 20 {
-				conn, err := net.Dial("tcp", listener.Addr().String())
+				conn, err := proxytest.DialConn(listener.Addr().String())
 				if err != nil {
 					t.Error(err)
 					return

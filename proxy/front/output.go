@@ -26,7 +26,7 @@ func (c *Conn) Write(reply []byte) {
 
 // flush sends what waits. A client that does not take it in time is lost.
 func (c *Conn) flush() {
-	if len(c.out) == 0 || c.broken {
+	if c.flushed() || c.broken {
 		return
 	}
 	if n := c.send(c.out); n < len(c.out) {
@@ -39,6 +39,9 @@ func (c *Conn) flush() {
 		c.memory.replies(c, 0)
 	}
 }
+
+// flushed reports whether nothing waits to be sent.
+func (c *Conn) flushed() bool { return len(c.out) == 0 && !c.stream.unsent() }
 
 // send sends bytes, and returns how many need not wait any more: all of them, unless the
 // connection is nonblocking.

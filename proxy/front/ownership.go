@@ -26,7 +26,7 @@ func (c *Conn) claim() bool {
 // release ends the ownership, for the connection to wait for its client. It reports false,
 // and does not, while there is something to be done before.
 func (c *Conn) release() bool {
-	if c.reader.Buffered() {
+	if c.reader.Buffered() || c.stream.pending() {
 		return false
 	}
 	socket := c.stream.socket

@@ -132,7 +132,7 @@ func (c *Conn) settle() {
 	switch {
 	case c.broken:
 		c.end()
-	case c.quit, len(c.out) > 0:
+	case c.quit, !c.flushed():
 		c.detach()
 	case c.parked:
 		if !c.rest() {

@@ -36,10 +36,11 @@ type Server struct {
 	abandoned  atomic.Int64 // by connections that ended, since it was collected last
 	collecting atomic.Bool
 
-	loop      loop
-	writers   writers
-	strangers strangers
-	gate      *gate // of connections in goroutines: many small commands of the loop do not wait behind few long pipelines
+	loop       loop
+	handshakes handshakes
+	writers    writers
+	strangers  strangers
+	gate       *gate // of connections in goroutines: many small commands of the loop do not wait behind few long pipelines
 
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
@@ -51,14 +52,15 @@ type Server struct {
 func New(cfg Config, cluster Executor, open func(*Conn) Session) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	server := &Server{
-		cfg:       cfg.withDefaults(),
-		cluster:   cluster,
-		open:      open,
-		ctx:       ctx,
-		cancel:    cancel,
-		listeners: make(map[net.Listener]struct{}),
-		conns:     make(map[int64]*Conn),
-		bulk:      newBulkReads(),
+		cfg:        cfg.withDefaults(),
+		cluster:    cluster,
+		open:       open,
+		ctx:        ctx,
+		cancel:     cancel,
+		listeners:  make(map[net.Listener]struct{}),
+		conns:      make(map[int64]*Conn),
+		bulk:       newBulkReads(),
+		handshakes: newHandshakes(),
 	}
 	started := server.cfg
 	server.settings.Store(&started)

@@ -28,8 +28,7 @@ func testShutdownDrains(t *testing.T, w proxytest.Way) {
 	cluster.Before = func(*route.Batch) { close(started); <-release }
 	server := newServer(front.Config{}, cluster)
 	listener := w.Listen(t)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	served := w.ServeOn(t, server, listener)
 
 	idle, busy := proxytest.Dial(t, listener.Addr().String()), proxytest.Dial(t, listener.Addr().String())
 	require.Equal(t, "+PONG\r\n", idle.Do("PING"))

@@ -19,6 +19,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		c.wake()
 	}
 	s.mu.Unlock()
+	s.handshakes.endAll()
 
 	done := make(chan struct{})
 	go func() {

@@ -7,10 +7,11 @@ import (
 	"syscall"
 
 	"github.com/quolldb/quoll/internal/rawio"
+	"github.com/quolldb/quoll/internal/tlsio"
 )
 
-// errNotNow says that a socket has nothing to read, or no room, at the moment.
-var errNotNow = errors.New("proxy: the socket is not ready")
+// errNotNow says that a socket has nothing to read, or no room, at the moment. TLS tries again after it.
+var errNotNow = tlsio.ErrNotNow
 
 // socket reads and writes a connection without waiting. The connection can be closed
 // at any moment by others: its descriptor is used only under the lock of package net,

@@ -19,6 +19,8 @@ type Stats struct {
 	Evicted atomic.Uint64
 	// TurnedOut counts connections that were closed because the client did not say who it is.
 	TurnedOut atomic.Uint64
+	// HandshakesFailed counts those of TLS that did not succeed, HandshakesStalled those that took too long.
+	HandshakesFailed, HandshakesStalled atomic.Uint64
 	// BytesIn counts the bytes of commands, BytesOut those of replies.
 	BytesIn, BytesOut atomic.Uint64
 	// BatchOps is how many operations a batch held, BatchTime how many microseconds
@@ -34,7 +36,7 @@ func (s *Stats) observe(ops int, took time.Duration) {
 
 // Reset sets to zero what CONFIG RESETSTAT does.
 func (s *Stats) Reset() {
-	for _, n := range []*atomic.Uint64{&s.Accepted, &s.Rejected, &s.SlowReaders, &s.Panics, &s.OutputExceeded, &s.Evicted, &s.TurnedOut, &s.BytesIn, &s.BytesOut} {
+	for _, n := range []*atomic.Uint64{&s.Accepted, &s.Rejected, &s.SlowReaders, &s.Panics, &s.OutputExceeded, &s.Evicted, &s.TurnedOut, &s.HandshakesFailed, &s.HandshakesStalled, &s.BytesIn, &s.BytesOut} {
 		n.Store(0)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/quolldb/quoll/internal/tlsio"
 )
 
 const (
@@ -34,6 +36,8 @@ type stream struct {
 	// slow is set when a write took too long.
 	slow bool
 
+	// tls, if not nil, encrypts what goes through the connection and the socket.
+	tls *tlsio.Conn
 	// socket, if not nil, is read without waiting: errNotNow.
 	socket *socket
 	// nonblocking: others wait as well. Nothing waits for the client to take what is sent to it,
@@ -51,6 +55,9 @@ func (s *stream) send(p []byte) (int, error) {
 		s.congested = false
 		return s.Write(p)
 	}
+	if s.tls != nil {
+		return s.sendSealed(p)
+	}
 	n, err := s.socket.write(p)
 	if s.congested = n < len(p); errors.Is(err, errNotNow) {
 		err = nil
@@ -61,11 +68,11 @@ func (s *stream) send(p []byte) (int, error) {
 // Write writes p in chunks, each within the write time-out.
 func (s *stream) Write(p []byte) (int, error) {
 	written := 0
-	for written < len(p) {
+	for written < len(p) || s.unsent() {
 		if err := s.SetWriteDeadline(time.Now().Add(s.writeTimeout)); err != nil {
 			return written, err
 		}
-		n, err := s.Conn.Write(p[written:min(len(p), written+writeChunk)])
+		n, err := s.writeOnce(p[written:min(len(p), written+writeChunk)])
 		written += n
 		if err != nil {
 			s.slow = errors.Is(err, os.ErrDeadlineExceeded)
@@ -96,13 +103,21 @@ func (s *stream) Read(p []byte) (int, error) {
 	}
 	var n int
 	var err error
-	if s.socket != nil {
-		n, err = s.socket.read(p)
+	if s.tls != nil {
+		n, err = s.tls.Read(p)
 	} else {
-		n, err = s.Conn.Read(p)
+		n, err = s.receive(p)
 	}
 	s.in.Add(uint64(max(n, 0)))
 	return n, err
+}
+
+// receive reads what the connection carries.
+func (s *stream) receive(p []byte) (int, error) {
+	if s.socket != nil {
+		return s.socket.read(p)
+	}
+	return s.Conn.Read(p)
 }
 
 // limitIdle says how long the next read may wait.
@@ -129,6 +144,7 @@ func (s *stream) wake() { _ = s.SetReadDeadline(time.Unix(1, 0)) }
 // can overtake the reply: so the write side is closed first, and the client given
 // a moment to follow.
 func (s *stream) linger() {
+	s.sealEnd()
 	half, ok := s.Conn.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {
 		return

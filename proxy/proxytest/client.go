@@ -27,7 +27,7 @@ type Client struct {
 // Dial connects. The connection is closed when the test ends, and can be used for ten seconds.
 func Dial(t testing.TB, addr string) *Client {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
+	conn, err := DialConn(addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
 	require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))

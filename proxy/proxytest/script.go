@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -126,7 +125,7 @@ func (s *script) transaction(key, value string) {
 
 // play sends the commands, cut into random pieces, and compares what comes back.
 func (s *script) play(t *testing.T, addr string) {
-	conn, err := net.Dial("tcp", addr)
+	conn, err := DialConn(addr)
 	if !assert.NoError(t, err) {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/database"
+	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/change"
 )
@@ -29,6 +30,8 @@ type Config struct {
 	Initial string
 	// Secret is the cluster's, empty for none.
 	Secret []byte
+	// TLS encrypts the connections with nodes; nil for none.
+	TLS *wire.TLS
 	// OperationTimeout bounds Execute, as long as no node says that it is behind with what it was asked for.
 	OperationTimeout time.Duration
 	// SlowTimeout bounds Execute in any case: five minutes.

@@ -44,7 +44,7 @@ func (c *Coordinator) closedLink(m ring.Member, formation uint64) *nodeLink {
 	l := &nodeLink{coordinator: c, id: m.ID, address: m.Peer, name: m.Name, generation: m.Generation, formation: formation}
 	l.down.Store(true)
 	l.link = wire.NewLink(wire.LinkConfig{
-		Options: wire.Options{Secret: c.cfg.Secret, Logger: c.log, Random: c.cfg.Random},
+		Options: wire.Options{Secret: c.cfg.Secret, TLS: c.cfg.TLS, Logger: c.log, Random: c.cfg.Random},
 		Address: l.address,
 		Dial:    c.cfg.Dial,
 		Hello:   c.hello,

@@ -68,9 +68,9 @@ type Config struct {
 	Meta []byte
 	// Heard, if not nil, is told of a member's metadata when the member comes, this one too, and when they change. It must not block, nor call Gossip.
 	Heard func(member string, meta []byte)
-	// SecretKey, of KeySize bytes, encrypts and authenticates the gossip. Without one
-	// anybody who reaches the port can forge it.
-	SecretKey []byte
+	// Keys, of KeySize bytes each, encrypt and authenticate the gossip: the first one encrypts, and what is encrypted by any of them is read. Without one
+	// anybody who reaches the port can forge it. SetKeys changes them.
+	Keys [][]byte
 	// Known returns the gossip addresses (host:port) of the members to call while they
 	// are not alive. It is called from another goroutine and must not block. It may
 	// include the member's own address. Members seen before are called in any case,
@@ -96,12 +96,10 @@ func (c *Config) check() error {
 		return fmt.Errorf("%w: the cluster name has %d bytes, at most %d are possible", ErrConfig, len(c.Cluster), memberlist.LabelMaxSize)
 	case len(c.Meta) > MaxMeta:
 		return fmt.Errorf("%w: metadata of %d bytes, at most %d are possible", ErrConfig, len(c.Meta), MaxMeta)
-	case len(c.SecretKey) != 0 && len(c.SecretKey) != KeySize:
-		return fmt.Errorf("%w: the secret key has %d bytes, want %d", ErrConfig, len(c.SecretKey), KeySize)
 	case c.RejoinInterval < 0:
 		return fmt.Errorf("%w: the rejoin interval %v is negative", ErrConfig, c.RejoinInterval)
 	}
-	return nil
+	return checkKeys(c.Keys)
 }
 
 // memberlist translates the configuration. It looks up host names.
@@ -125,7 +123,11 @@ func (c *Config) memberlist() (*memberlist.Config, error) {
 	}
 	m.Name = c.Name
 	m.Label = c.Cluster
-	m.SecretKey = c.SecretKey
+	if len(c.Keys) > 0 {
+		if m.Keyring, err = memberlist.NewKeyring(c.Keys, c.Keys[0]); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		}
+	}
 	// What is sent is small, and memberlist makes a compressor of more than 64 KiB anew for each message.
 	m.EnableCompression = false
 	// A member that comes back at another address is the same member: let it have its

@@ -19,6 +19,7 @@ type Gossip struct {
 	cfg   Config
 	addr  string
 	list  *memberlist.Memberlist
+	ring  *memberlist.Keyring // nil if nothing is encrypted
 	peers *peers
 	log   *logWriter
 	news  chan struct{} // the metadata have changed
@@ -74,6 +75,7 @@ func (g *Gossip) create(m *memberlist.Config) error {
 		_ = t.Shutdown()
 		return fmt.Errorf("%w: no address to advertise for gossip: %w; set one", ErrConfig, err)
 	}
+	g.ring = m.Keyring
 	g.addr = net.JoinHostPort(ip.String(), strconv.Itoa(port))
 	m.Transport = t
 	if g.cfg.tune != nil {

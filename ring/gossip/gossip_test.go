@@ -211,11 +211,11 @@ func TestLeave(t *testing.T) {
 func TestSecretKey(t *testing.T) {
 	a, b, stranger := config("a"), config("b"), config("stranger")
 	logs := &records{}
-	a.SecretKey, a.Logger = bytes.Repeat([]byte{1}, KeySize), slog.New(logs)
+	a.Keys, a.Logger = [][]byte{bytes.Repeat([]byte{1}, KeySize)}, slog.New(logs)
 	ga := start(t, a)
 	known := func() []string { return []string{ga.Addr()} }
-	b.SecretKey, b.Known = a.SecretKey, known
-	stranger.SecretKey, stranger.Known = bytes.Repeat([]byte{2}, KeySize), known
+	b.Keys, b.Known = a.Keys, known
+	stranger.Keys, stranger.Known = [][]byte{bytes.Repeat([]byte{2}, KeySize)}, known
 	gs := start(t, stranger)
 	start(t, b)
 	requireState(t, ga, "b", Alive)
@@ -223,6 +223,34 @@ func TestSecretKey(t *testing.T) {
 	_, seen := see(ga, "stranger")
 	require.False(t, seen)
 	require.Len(t, gs.Members(), 1)
+}
+
+// TestKeysRotate: a key is followed by another one while members go on to hear each other, member by member, and who has only the old one is a stranger then.
+func TestKeysRotate(t *testing.T) {
+	key := func(b byte) []byte { return bytes.Repeat([]byte{b}, KeySize) }
+	a, b := config("a"), config("b")
+	a.Keys, b.Keys = [][]byte{key(1)}, [][]byte{key(1)}
+	ga := start(t, a)
+	b.Known = func() []string { return []string{ga.Addr()} }
+	gb := start(t, b)
+	requireState(t, ga, "b", Alive)
+	for _, keys := range [][][]byte{{key(1), key(2)}, {key(2), key(1)}, {key(2)}} {
+		for i, g := range []*Gossip{ga, gb} {
+			require.NoError(t, g.SetKeys(keys))
+			meta := []byte{byte(len(keys)), keys[0][0], byte(i)}
+			ga.SetMeta(meta)
+			require.Eventually(t, func() bool { p, _ := see(gb, "a"); return bytes.Equal(p.Meta, meta) }, 10*time.Second, 5*time.Millisecond)
+			require.Eventually(t, func() bool { return ga.ping(*gb.list.LocalNode()) }, 10*time.Second, 5*time.Millisecond)
+		}
+	}
+	stranger := config("stranger")
+	stranger.Keys, stranger.Known = [][]byte{key(1)}, b.Known
+	gs := start(t, stranger)
+	_, err := gs.list.Join([]string{ga.Addr()})
+	require.Error(t, err)
+	require.ErrorIs(t, ga.SetKeys(nil), ErrConfig)
+	require.ErrorIs(t, ga.SetKeys([][]byte{{1}}), ErrConfig)
+	require.ErrorIs(t, start(t, config("plain")).SetKeys([][]byte{key(1)}), ErrConfig)
 }
 
 func TestClustersStayApart(t *testing.T) {
@@ -282,7 +310,7 @@ func TestStartErrors(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		"has no name":                func(c *Config) { c.Name = "" },
 		"metadata of 513 bytes":      func(c *Config) { c.Meta = make([]byte, 513) },
-		"has 5 bytes, want 32":       func(c *Config) { c.SecretKey = []byte("short") },
+		"has 5 bytes, want 32":       func(c *Config) { c.Keys = [][]byte{[]byte("short")} },
 		"is negative":                func(c *Config) { c.RejoinInterval = -1 },
 		"cluster name has 256 bytes": func(c *Config) { c.Cluster = strings.Repeat("x", 256) },
 		`bind address "7946"`:        func(c *Config) { c.Bind = "7946" },
