@@ -224,6 +224,11 @@ func TestHealth(t *testing.T) {
 	c.ready = errors.New("waiting for a majority of the nodes")
 	code, _, stderr = newShell().run("health", "--admin", address)
 	require.Equal(t, exitFailure, code)
+	require.Equal(t, "quoll: not ready: why, it tells those who give the cluster's secret, or a token\n", stderr)
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("hush"), 0o600))
+	code, _, stderr = newShell().run("health", "--admin", address, "--secret-file", secret)
+	require.Equal(t, exitFailure, code)
 	require.Equal(t, "quoll: not ready: waiting for a majority of the nodes\n", stderr)
 
 	code, _, stderr = newShell().run("health", "--admin", "127.0.0.1:1")

@@ -22,11 +22,14 @@ type Files struct{ Cert, Key, CA string }
 type contents struct{ cert, key, ca []byte }
 
 func (f Files) read() (c contents, err error) {
-	for path, into := range map[string]*[]byte{f.Cert: &c.cert, f.Key: &c.key, f.CA: &c.ca} {
-		if path == "" {
+	for _, file := range []struct {
+		path string
+		into *[]byte
+	}{{f.Cert, &c.cert}, {f.Key, &c.key}, {f.CA, &c.ca}} { // in the same order each time: what is wrong twice is known by it
+		if file.path == "" {
 			continue
 		}
-		if *into, err = os.ReadFile(path); err != nil {
+		if *file.into, err = os.ReadFile(file.path); err != nil {
 			return c, fmt.Errorf("%w: %w", ErrFile, err)
 		}
 	}

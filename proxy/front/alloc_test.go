@@ -71,6 +71,8 @@ func (instantCluster) EndWaiting() {}
 
 func (instantCluster) Listen(func(*protocol.Message)) {}
 
+func (instantCluster) ListenUsers(hear func(route.Users)) { hear(route.Users{}) }
+
 // Placements implements route.Cluster.
 func (instantCluster) Placements() (p database.Placements) { return p }
 
