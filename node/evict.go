@@ -40,7 +40,9 @@ type evictor struct {
 	policy eviction.Policy       // of what is in the pool
 	pool   eviction.Pool
 	lots   lots
-	owed   map[uint16]int64 // by peer: bytes that it wants evicted yet by the homes of this node
+	chosen []eviction.Candidate // that go next,
+	group  replica.Group        // together
+	owed   map[uint16]int64     // by peer: bytes that it wants evicted yet by the homes of this node
 }
 
 func newEvictor(n *Node, e engine.Evicting) *evictor {
@@ -90,11 +92,10 @@ func (e *evictor) step() {
 	}
 	begun := time.Now()
 	for need := e.need(v.Self); need > 0 && e.open.Load() < evictOpen && time.Since(begun) < evictTime; need = e.need(v.Self) {
-		c, ok := e.choose(settings, round)
-		if !ok {
+		if e.choose(need, settings, now); len(e.chosen) == 0 {
 			return
 		}
-		e.evict(&c, v, settings, round)
+		e.evict(v, settings, round)
 	}
 }
 
@@ -127,8 +128,21 @@ func (e *evictor) need(self uint16) int64 {
 	return need
 }
 
-// choose looks at some more keys, and returns the one that is to go next, if there is any.
-func (e *evictor) choose(settings *eviction.Settings, round *replica.Round) (eviction.Candidate, bool) {
+// choose fills a group with keys that are to go next, of about so many bytes.
+func (e *evictor) choose(need int64, settings *eviction.Settings, now int64) {
+	clear(e.chosen)
+	for e.chosen = e.chosen[:0]; need > 0 && len(e.chosen) < replica.GroupSize; {
+		c, ok := e.chooseOne(settings, now)
+		if !ok {
+			return
+		}
+		e.chosen = append(e.chosen, c)
+		need -= int64(c.Size)
+	}
+}
+
+// chooseOne looks at some more keys, and returns the one that is to go next, if there is any.
+func (e *evictor) chooseOne(settings *eviction.Settings, now int64) (eviction.Candidate, bool) {
 	left := settings.Samples
 	if settings.Policy.Random() {
 		left = 1
@@ -138,19 +152,18 @@ func (e *evictor) choose(settings *eviction.Settings, round *replica.Round) (evi
 		if !ok {
 			break
 		}
-		left = e.sample(slot, left, settings, round)
+		left = e.sample(slot, left, settings, eviction.ClockOf(now))
 	}
 	return e.pool.Take()
 }
 
 // sample puts up to so many keys of a slot into the pool, and returns how many are left to be looked at.
-func (e *evictor) sample(slot uint16, left int, settings *eviction.Settings, round *replica.Round) int {
-	st := e.node.replicas.Lock(slot, round)
+func (e *evictor) sample(slot uint16, left int, settings *eviction.Settings, now eviction.Clock) int {
+	st := e.node.replicas.Lock(slot, nil)
 	defer st.Unlock()
 	if !st.Responsible(slot) {
 		return left
 	}
-	now := eviction.ClockOf(round.Mono())
 	e.engine.Sample(slot, engine.Position(e.random(uint64(engine.EndPosition))), func(s engine.Sampled) bool {
 		if rank := settings.Rank(s.Usage, s.ExpireAt, now); e.pool.Wants(rank) {
 			e.pool.Add(eviction.Candidate{Slot: slot, Key: bytes.Clone(s.Key), Version: s.Version, Size: s.Size, Rank: rank})
@@ -161,10 +174,22 @@ func (e *evictor) sample(slot uint16, left int, settings *eviction.Settings, rou
 	return left
 }
 
-// evict has a key deleted that was chosen, unless it has been used since.
-func (e *evictor) evict(c *eviction.Candidate, v *replica.View, settings *eviction.Settings, round *replica.Round) {
-	st := e.node.replicas.Lock(c.Slot, round)
-	defer st.Unlock()
+// evict has the keys deleted that were chosen.
+func (e *evictor) evict(v *replica.View, settings *eviction.Settings, round *replica.Round) {
+	h := e.node.replicas
+	for i := range e.chosen {
+		e.group.Add(e.chosen[i].Slot, e.chosen[i].Key, engine.UseWrite, true)
+	}
+	h.LockGroup(&e.group, round)
+	defer h.UnlockGroup(&e.group)
+	h.PrefetchKeys(&e.group)
+	for i := range e.chosen {
+		e.evictOne(&e.chosen[i], v, settings, round)
+	}
+}
+
+// evictOne has one of them deleted, unless it has been used since. Its stripe is locked.
+func (e *evictor) evictOne(c *eviction.Candidate, v *replica.View, settings *eviction.Settings, round *replica.Round) {
 	if u, known := e.engine.Used(c.Slot, c.Key); known && settings.Rank(u, 0, eviction.ClockOf(round.Mono())) < c.Rank {
 		return
 	}
@@ -176,7 +201,7 @@ func (e *evictor) evict(c *eviction.Candidate, v *replica.View, settings *evicti
 			e.owed[id] -= size
 		}
 	}
-	st.Evict(c.Slot, c.Key, c.Version, func(gone bool) {
+	e.node.replicas.Stripe(c.Slot).Evict(c.Slot, c.Key, c.Version, func(gone bool) {
 		e.open.Add(-1)
 		e.bytes.Add(-size)
 		if gone {
