@@ -18,8 +18,8 @@ import (
 // is too much. A node that is over its limit all the same, for it leads few of its slots, tells those that do.
 
 const (
-	// evictStep is the time between steps, and evictRest the one while nothing is to be evicted.
-	evictStep, evictRest = 5 * time.Millisecond, 100 * time.Millisecond
+	// evictStep is the time between steps, evictSoon the one when there is more to do, and evictRest the one while nothing is to be evicted.
+	evictStep, evictSoon, evictRest = 5 * time.Millisecond, time.Millisecond, 100 * time.Millisecond
 	// evictTime bounds how long a step takes, and evictOpen how many keys may be on their way out.
 	evictTime = 4 * time.Millisecond
 	evictOpen = 4096
@@ -56,26 +56,27 @@ func newEvictor(n *Node, e engine.Evicting) *evictor {
 // run evicts keys until ctx ends.
 func (e *evictor) run(ctx context.Context) {
 	for rest := evictRest; clock.Sleep(ctx, rest); {
-		rest = evictStep
 		if e.engine.Eviction().Policy == eviction.NoEviction {
 			rest = evictRest
 			continue
 		}
-		e.step()
+		if rest = evictStep; e.step() {
+			rest = evictSoon
+		}
 	}
 }
 
-// step evicts what has to go now, or begins to.
-func (e *evictor) step() {
+// step evicts what has to go now, or begins to. It reports whether there is more to do.
+func (e *evictor) step() (more bool) {
 	n, settings := e.node, e.engine.Eviction()
 	now := n.mono()
 	e.engine.SetClock(eviction.ClockOf(now))
 	v := n.replicas.View()
 	if v == nil || n.replicas.Failed() {
-		return
+		return false
 	}
 	if e.hear(); e.excess() <= 0 && len(e.owed) == 0 {
-		return
+		return false
 	}
 	if settings.Policy != e.policy {
 		e.pool.Clear()
@@ -88,15 +89,17 @@ func (e *evictor) step() {
 	round := n.replicas.Begin()
 	defer round.Flush()
 	if round.Full() {
-		return
+		return false
 	}
 	begun := time.Now()
-	for need := e.need(v.Self); need > 0 && e.open.Load() < evictOpen && time.Since(begun) < evictTime; need = e.need(v.Self) {
+	need := e.need(v.Self)
+	for ; need > 0 && e.open.Load() < evictOpen && time.Since(begun) < evictTime; need = e.need(v.Self) {
 		if e.choose(need, settings, now); len(e.chosen) == 0 {
-			return
+			return false
 		}
 		e.evict(v, settings, round)
 	}
+	return need > 0
 }
 
 // excess is by how much the data are more than they are to be.
