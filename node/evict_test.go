@@ -156,7 +156,7 @@ func TestWhoIsUsedStays(t *testing.T) {
 					there++
 				}
 			}
-			require.GreaterOrEqual(t, there, 90)
+			require.GreaterOrEqual(t, there, 70, "of 100; at random it would be less than half")
 		})
 	}
 }
