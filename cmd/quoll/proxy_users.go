@@ -43,7 +43,7 @@ func (f userFile) read() (string, error) {
 			why = number
 		}
 		said := why.Error()
-		return "", fmt.Errorf("Error loading ACLs, opening file '%s': %s", string(f), strings.ToUpper(said[:1])+said[1:]) //nolint:staticcheck // Redis' words
+		return "", fmt.Errorf("Error loading ACLs, opening file '%s': %s", string(f), strings.ToUpper(said[:1])+said[1:])
 	}
 	return string(text), nil
 }
