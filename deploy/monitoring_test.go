@@ -32,13 +32,14 @@ func shown(t *testing.T) map[string]map[string][]string {
 	})
 	metrics.Proxy{
 		Clients:  func() int64 { return 0 },
-		Accepted: zero, Rejected: zero, SlowReaders: zero, OutputExceeded: zero, ProtocolErrors: zero, Panics: zero, Evicted: zero, TurnedOut: zero, WrongPasswords: zero, ThrottledPasswords: zero,
+		Accepted: zero, Rejected: zero, SlowReaders: zero, OutputExceeded: zero, ProtocolErrors: zero, Panics: zero, Evicted: zero, TurnedOut: zero, WrongPasswords: zero, ThrottledPasswords: zero, HandshakesFailed: zero, HandshakesStalled: zero,
 		Commands:    func(emit func(string, uint64, uint64)) { emit("get", 1, 1) },
 		Errors:      func() map[string]uint64 { return map[string]uint64{"CLUSTERDOWN": 1, "UNKNOWN": 1} },
 		QuorumReads: zero, HomeReads: zero, Retries: zero, Slow: zero,
 		BatchSize: none, BatchTime: none, BytesOut: zero,
 		Links: func() []metrics.Link { return []metrics.Link{{Node: "a"}} },
 	}.Register(r)
+	r.RegisterCertificates(func() []metrics.Certificate { return []metrics.Certificate{{Use: "peer"}} })
 	answer := httptest.NewRecorder()
 	r.Handler(slog.New(slog.DiscardHandler)).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
 	body, err := io.ReadAll(answer.Body)
