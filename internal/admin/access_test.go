@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -32,24 +30,6 @@ func (k *kept) Backup(_ context.Context, w io.Writer) error {
 	return err
 }
 
-// written is what was logged, by whichever goroutine.
-type written struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (w *written) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.Write(p)
-}
-
-func (w *written) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.String()
-}
-
 // tokensIn writes a file of tokens.
 func tokensIn(t *testing.T, text string) string {
 	path := filepath.Join(t.TempDir(), "tokens")
@@ -58,9 +38,9 @@ func tokensIn(t *testing.T, text string) string {
 }
 
 // guarded serves with two tokens and a secret, and returns what is logged.
-func guarded(t *testing.T) (url string, log *written) {
+func guarded(t *testing.T) (url string, log *logged) {
 	hash := sha256.Sum256([]byte(operateToken))
-	log = &written{}
+	log = &logged{}
 	logger := slog.New(slog.NewTextHandler(log, nil))
 	tokens, err := ReadTokens(tokensIn(t, "# who\n\nprometheus read "+readToken+"\nalice\toperate  sha256:"+hex.EncodeToString(hash[:])+"\n"), logger)
 	require.NoError(t, err)
@@ -120,7 +100,7 @@ func TestWhatOperatorsDoIsLogged(t *testing.T) {
 }
 
 func TestAFileOfTokensThatChangesIsReadAgain(t *testing.T) {
-	log := &written{}
+	log := &logged{}
 	path := tokensIn(t, "a read "+readToken+"\n")
 	tokens, err := ReadTokens(path, slog.New(slog.NewTextHandler(log, nil)))
 	require.NoError(t, err)

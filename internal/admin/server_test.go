@@ -22,6 +22,12 @@ func (l *logged) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 func TestAPanicOfARequestIsHeardOf(t *testing.T) {
 	var lines logged
 	server, err := Listen("127.0.0.1:0", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -39,8 +45,6 @@ func TestAPanicOfARequestIsHeardOf(t *testing.T) {
 	require.NoError(t, response.Body.Close())
 	require.NoError(t, server.Shutdown(t.Context()))
 	require.NoError(t, <-served)
-	lines.mu.Lock()
-	defer lines.mu.Unlock()
-	require.Contains(t, lines.text.String(), "level=ERROR msg=\"a request of the admin API ended in a panic: please report this\" path=/bad err=\"a bug\"")
-	require.Contains(t, lines.text.String(), "server_test.go", "where")
+	require.Contains(t, lines.String(), "level=ERROR msg=\"a request of the admin API ended in a panic: please report this\" path=/bad err=\"a bug\"")
+	require.Contains(t, lines.String(), "server_test.go", "where")
 }
