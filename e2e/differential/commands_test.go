@@ -144,6 +144,7 @@ var generators = map[string]func(*generator) []string{
 	"ping":      func(g *generator) []string { return g.some(g.value, 1) },
 	"quit":      none,
 	"readonly":  none,
+	"asking":    none,
 	"readwrite": none,
 	"reset":     none,
 	"select":    func(g *generator) []string { return []string{g.database()} },

@@ -56,12 +56,14 @@ func (e *Eviction) validateEviction(f *Faults, engine string, room Size) {
 	case OnDisk(engine) && !strings.EqualFold(e.MaxmemoryPolicy, eviction.NoEviction.String()):
 		f.add("maxmemory-policy", "is for --engine memory: a node on disk evicts nothing, --max-disk bounds what it takes")
 	}
-	if OnDisk(engine) {
-		if e.Maxmemory != 0 {
-			f.add("maxmemory", "is for --engine memory: a node on disk takes --memory, and --max-disk bounds its data")
+	switch {
+	case engine == Memory:
+		f.between("maxmemory", e.Maxmemory, leastMaxmemory, mostMemory)
+		if e.Maxmemory > room && !f.has("maxmemory") && !f.has("memory") {
+			f.add("maxmemory", "%s does not fit into the %s that --memory leaves for data: give less, or more --memory", e.Maxmemory, room)
 		}
-	} else if f.between("maxmemory", e.Maxmemory, leastMaxmemory, mostMemory); e.Maxmemory > room && !f.has("maxmemory") && !f.has("memory") {
-		f.add("maxmemory", "%s does not fit into the %s that --memory leaves for data: give less, or more --memory", e.Maxmemory, room)
+	case OnDisk(engine) && e.Maxmemory != 0:
+		f.add("maxmemory", "is for --engine memory: a node on disk takes --memory, and --max-disk bounds its data")
 	}
 	f.within("maxmemory-samples", e.MaxmemorySamples, 1, mostSamples)
 	f.within("lfu-log-factor", e.LfuLogFactor, 0, 1_000_000)
