@@ -66,6 +66,9 @@ type Cluster struct {
 // secret is that of all clusters: it keeps nobody out but mistakes.
 const secret = "sesame"
 
+// token is the one with which Prometheus would read.
+const token = "open-sesame-a-little"
+
 //go:embed override.yaml.tmpl
 var overrideText string
 
@@ -116,9 +119,11 @@ func (c *Cluster) configure(cfg Config, dir string) (path string, err error) {
 			c.Proxies = append(c.Proxies, s)
 		}
 	}
-	secretFile := filepath.Join(dir, "secret")
-	if err := os.WriteFile(secretFile, []byte(secret), 0o644); err != nil {
-		return "", err
+	secretFile, tokensFile := filepath.Join(dir, "secret"), filepath.Join(dir, "tokens")
+	for file, text := range map[string]string{secretFile: secret, tokensFile: "prometheus read " + token + "\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			return "", err
+		}
 	}
 	path = filepath.Join(dir, "override.yaml")
 	file, err := os.Create(path)
@@ -128,7 +133,7 @@ func (c *Cluster) configure(cfg Config, dir string) (path string, err error) {
 	defer file.Close()
 	return path, override.Execute(file, map[string]any{
 		"Services": c.Services(), "Fsync": cfg.Fsync, "Disk": cfg.Disk, "Memory": cfg.Memory,
-		"DataNet": subnets[0], "ControlNet": subnets[1], "SecretFile": secretFile,
+		"DataNet": subnets[0], "ControlNet": subnets[1], "SecretFile": secretFile, "TokensFile": tokensFile,
 	})
 }
 
