@@ -2,8 +2,9 @@ package command
 
 // Limits of what clients of a Redis Cluster ask.
 const (
-	ofProxies = "answers with `--cluster-enabled` only, and is about the proxies: each is a master of its share of the slots"
-	asOneNode = "are answered always. A Redis with `cluster support disabled` refuses them"
+	ofProxies  = "answers with `--cluster-enabled` only, and is about the proxies: each is a master of its share of the slots"
+	noReplicas = "answers with `--cluster-enabled` only, that there are none: each proxy is a master"
+	asOneNode  = "are answered always. A Redis with `cluster support disabled` refuses them"
 )
 
 // clusterCommands are what clients of a Redis Cluster ask first. A proxy answers them as one server that holds every slot, or as one of a
@@ -54,7 +55,7 @@ var clusterCommands = []*Command{
 			{Name: "cluster|replicas", Arity: 3, Flags: FlagAdmin | FlagStale,
 				Since: "5.0.0", Summary: "List replica nodes of the specified master node",
 				Complexity: "O(1)", Tips: []string{"nondeterministic_output"},
-				Limits: "answers with `--cluster-enabled` only, that there are none: each proxy is a master"},
+				Limits: noReplicas},
 			{Name: "cluster|shards", Arity: 2, Flags: FlagStale,
 				Since: "7.0.0", Summary: "Get array of cluster slots to node mappings",
 				Complexity: "O(N) where N is the total number of cluster nodes", Tips: []string{"nondeterministic_output"},
@@ -63,7 +64,7 @@ var clusterCommands = []*Command{
 				Since: "3.0.0", Summary: "List replica nodes of the specified master node",
 				Complexity: "O(1)", Tips: []string{"nondeterministic_output"},
 				DeprecatedSince: "5.0.0", ReplacedBy: "`CLUSTER REPLICAS`",
-				Limits: "answers with `--cluster-enabled` only, that there are none: each proxy is a master"},
+				Limits: noReplicas},
 			{Name: "cluster|slots", Arity: 2, Flags: FlagStale,
 				Since: "3.0.0", Summary: "Get array of Cluster slot to node mappings",
 				Complexity: "O(N) where N is the total number of Cluster nodes", Tips: []string{"nondeterministic_output"},

@@ -38,11 +38,7 @@ func (s *Session) login(command string, name, password []byte) error {
 	}
 	if user == nil || !user.Accepts(password) {
 		passwords.Failed(s.conn.RemoteAddr())
-		context := "toplevel"
-		if s.multi.open {
-			context = "multi"
-		}
-		s.logDenial(acl.DeniedAuth, context, []byte(command), string(name))
+		s.logDenial(acl.DeniedAuth, s.context(), []byte(command), string(name))
 		return errWrongPass
 	}
 	s.become(user)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"slices"
 	"strconv"
 
 	"github.com/quolldb/quoll/internal/resp"
@@ -64,15 +65,9 @@ func (s *Service) ofMode(alone, cluster string) string {
 	return cluster
 }
 
-// proxies returns the proxies that there are, and which of them this is.
-func (s *Session) proxies() (all []topology.Member, self *topology.Member) {
-	all = s.service.cfg.Topology.Members(s.conn.LocalAddr())
-	for i := range all {
-		if all[i].Self {
-			self = &all[i]
-		}
-	}
-	return all, self
+// proxies returns the proxies that there are.
+func (s *Session) proxies() []topology.Member {
+	return s.service.cfg.Topology.Members(s.conn.LocalAddr())
 }
 
 // living returns those that answer.
@@ -90,13 +85,14 @@ func clusterKeySlot(s *Session, dst []byte, args [][]byte) []byte {
 }
 
 func clusterMyID(s *Session, dst []byte, _ [][]byte) []byte {
-	_, self := s.proxies()
-	return resp.AppendBulk(dst, self.ID)
+	all := s.proxies()
+	self := slices.IndexFunc(all, func(m topology.Member) bool { return m.Self })
+	return resp.AppendBulk(dst, all[self].ID)
 }
 
 // clusterInfo says that all is well as long as the proxy reaches the nodes.
 func clusterInfo(s *Session, dst []byte, _ [][]byte) []byte {
-	all, _ := s.proxies()
+	all := s.proxies()
 	state, ok := "ok", ring.Slots
 	if s.service.cluster.Loading() != nil {
 		state, ok = "fail", 0
@@ -110,7 +106,7 @@ func clusterInfo(s *Session, dst []byte, _ [][]byte) []byte {
 
 func clusterNodes(s *Session, dst []byte, _ [][]byte) []byte {
 	var text []byte
-	all, _ := s.proxies()
+	all := s.proxies()
 	for _, m := range all {
 		text = appendNode(text, &m)
 	}
@@ -133,7 +129,7 @@ func appendNode(text []byte, m *topology.Member) []byte {
 }
 
 func clusterSlots(s *Session, dst []byte, _ [][]byte) []byte {
-	all, _ := s.proxies()
+	all := s.proxies()
 	some := living(all)
 	dst = resp.AppendArray(dst, len(some))
 	for _, m := range some {
@@ -145,7 +141,7 @@ func clusterSlots(s *Session, dst []byte, _ [][]byte) []byte {
 }
 
 func clusterShards(s *Session, dst []byte, _ [][]byte) []byte {
-	all, _ := s.proxies()
+	all := s.proxies()
 	dst = resp.AppendArray(dst, len(all))
 	for _, m := range all {
 		dst = resp.AppendBulk(resp.AppendMap(dst, 2, s.resp3), "slots")
@@ -173,7 +169,7 @@ func clusterShards(s *Session, dst []byte, _ [][]byte) []byte {
 
 // known returns whether an argument is the ID of a proxy.
 func (s *Session) known(id []byte) error {
-	all, _ := s.proxies()
+	all := s.proxies()
 	for _, m := range all {
 		if m.ID == string(id) {
 			return nil

@@ -25,17 +25,33 @@ func (s *Session) denies(cmd *command.Command, args [][]byte) bool {
 		s.reject(cmd, args, wrongArity(called.Name))
 		return true
 	}
-	denial, at := s.who.user.Check(called, args)
+	denial := s.check(called, args, s.context())
 	if denial == acl.Allowed {
 		return false
 	}
-	context := "toplevel"
-	if s.multi.open {
-		context = "multi"
-	}
-	s.logDenial(denial, context, deniedObject(denial, called, args, at), s.who.user.Name)
 	s.reject(cmd, args, noPermission(denial, called))
 	return true
+}
+
+// context is where a command comes from, for ACL LOG.
+func (s *Session) context() string {
+	if s.multi.open {
+		return "multi"
+	}
+	return "toplevel"
+}
+
+// check returns whether the user may execute a command. A denial is kept for ACL LOG.
+func (s *Session) check(called *command.Command, args [][]byte, context string) acl.Denial {
+	denial, at := s.who.user.Check(called, args)
+	switch denial {
+	case acl.Allowed:
+	case acl.DeniedCommand:
+		s.logDenial(denial, context, []byte(called.Name), s.who.user.Name)
+	default:
+		s.logDenial(denial, context, args[at], s.who.user.Name)
+	}
+	return denial
 }
 
 // deniesUnknown answers a subcommand that is not in the table of commands. What else a container knows nobody may use who may not do everything.
@@ -48,14 +64,6 @@ func (s *Session) deniesUnknown(cmd *command.Command, args [][]byte) bool {
 	}
 	s.reject(cmd, args, err)
 	return true
-}
-
-// deniedObject is what ACL LOG shows of a denial.
-func deniedObject(denial acl.Denial, called *command.Command, args [][]byte, at int) []byte {
-	if denial == acl.DeniedCommand {
-		return []byte(called.Name)
-	}
-	return args[at]
 }
 
 // noPermission is the error for a command that the user may not execute.
@@ -109,12 +117,9 @@ func (s *Session) recheck() {
 		if called == nil {
 			continue
 		}
-		denial, at := s.who.user.Check(called, q.asked)
-		if denial == acl.Allowed {
-			continue
+		if denial := s.check(called, q.asked, "multi"); denial != acl.Allowed {
+			q.op, q.made, q.run, denied = command.OpNone, nil, never(changedSince(denial)), true
 		}
-		s.logDenial(denial, "multi", deniedObject(denial, called, q.asked, at), s.who.user.Name)
-		q.op, q.made, q.run, denied = command.OpNone, nil, never(changedSince(denial)), true
 	}
 	if denied {
 		s.readmit()

@@ -37,9 +37,8 @@ func layout(addresses []string, self string, alive func(address string) bool) []
 	}
 	members, living := make([]Member, 0, len(addresses)), 0
 	for _, address := range addresses {
-		m := Member{ID: idOf(address), Self: address == self}
 		host, port, _ := net.SplitHostPort(address) // it was validated
-		m.Host, m.Port = host, 0
+		m := Member{ID: idOf(address), Host: host, Self: address == self}
 		m.Port, _ = strconv.Atoi(port)
 		if m.Alive = m.Self || alive(address); m.Alive {
 			living++
