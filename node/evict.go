@@ -140,6 +140,7 @@ func (e *evictor) choose(need int64, settings *eviction.Settings, now int64) {
 			return
 		}
 		e.chosen = append(e.chosen, c)
+		e.lots.gone++
 		need -= int64(c.Size)
 	}
 }

@@ -8,13 +8,18 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// lotsFor is how long the lots are drawn from before they are made anew.
-const lotsFor = time.Second
+const (
+	// lotsFor is how long the lots are drawn from before they are made anew,
+	lotsFor = time.Second
+	// and lotsBriefly how long when a part of the keys, one of spentPart, has gone since. What is new by then would not be looked at, and what is old would go for it.
+	lotsBriefly, spentPart = 20 * time.Millisecond, 4
+)
 
 // lots are the slots whose homes are this node's, so that each key is as likely to be looked at as any other.
 type lots struct {
 	at   int64 // when they were made, in monotonic milliseconds, 0 for never
 	all  []lot
+	gone int                // keys that were chosen of them since
 	held int                // keys that may go, in all slots that the node holds
 	led  map[uint16]float64 // of each member: the part of its slots whose homes are this node's
 }
@@ -54,7 +59,19 @@ func leads(n *Node, number uint16) bool {
 	return st.Responsible(number)
 }
 
-func (l *lots) old(now int64) bool { return l.at == 0 || now-l.at > lotsFor.Milliseconds() }
+// old reports whether the lots are to be made anew.
+func (l *lots) old(now int64) bool {
+	age := now - l.at
+	return l.at == 0 || age > lotsFor.Milliseconds() || spentPart*uint64(l.gone) > l.keys() && age >= lotsBriefly.Milliseconds()
+}
+
+// keys is how many keys may go, in all of the slots.
+func (l *lots) keys() uint64 {
+	if len(l.all) == 0 {
+		return 0
+	}
+	return l.all[len(l.all)-1].upTo
+}
 
 // share is the part of a member's slots whose homes are this node's.
 func (l *lots) share(id uint16) float64 { return min(1, l.led[id]) }
@@ -64,7 +81,7 @@ func (l *lots) pick(random func(uint64) uint64) (slot uint16, ok bool) {
 	if len(l.all) == 0 {
 		return 0, false
 	}
-	at := random(l.all[len(l.all)-1].upTo)
+	at := random(l.keys())
 	low, high := 0, len(l.all)-1
 	for low < high {
 		if middle := (low + high) / 2; at < l.all[middle].upTo {
