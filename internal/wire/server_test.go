@@ -144,7 +144,7 @@ func TestShutdownDoesNotWaitForeverForAPeer(t *testing.T) {
 		conn, err := listener.Dial(t.Context(), "")
 		require.NoError(t, err)
 		_ = client(t, conn)
-		_, err = conn.Write(appendFrame(nil, typeEcho, []byte("reply")))
+		_, err = conn.Write(appendFrame(nil, typeEcho, make([]byte, 1<<20))) // more than waits on the way
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
