@@ -49,6 +49,8 @@ type Options struct {
 	Listener net.Listener
 	// Dial connects to a peer at its address in Initial, nil for TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
+	// Clients is where clients of a Redis Cluster reach what serves them in this process, a proxy of the package of that name; empty if nothing does. Proxies are told.
+	Clients string
 	// GossipListen is where to gossip, host:port; GossipAdvertise where others reach
 	// it, empty for the real address of GossipListen.
 	GossipListen, GossipAdvertise string

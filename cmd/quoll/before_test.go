@@ -98,7 +98,7 @@ func startBefore(t *testing.T, top string, names []string) startedBefore {
 	c.address = listener.Addr().String()
 	cfg := config.DefaultProxy()
 	cfg.ClusterName, cfg.Nodes, cfg.OperationTimeout = "before", []string{initial[2].Peer}, 20*time.Second
-	p, err := startProxy(clientListeners{plain: listener}, new(security), cfg, nil, newFailures(), log)
+	p, err := startProxy(clientListeners{plain: listener}, new(security), cfg, surroundings{}, newFailures(), log)
 	require.NoError(t, err)
 	c.stop = func() {
 		stop(p.close)

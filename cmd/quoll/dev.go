@@ -25,8 +25,8 @@ func (a *app) devCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "dev",
 		Short: "Run a whole cluster in one process, to try things out",
-		Long: `Dev runs three nodes and a proxy in one process, with nothing to set up. The nodes talk
-over real sockets on this machine and keep the data in memory: it is gone when dev ends,
+		Long: `Dev runs three nodes and a proxy in one process, with nothing to set up. They talk inside of
+it, without sockets, and keep the data in memory: it is gone when dev ends,
 unless --engine badger --data DIR (or pebble) keeps it in that directory for the next time.
 
 It prints where to connect and what to type next. Ctrl-C stops it in order, a second
@@ -69,7 +69,8 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 	}
 	defer secure.watch(log)()
 	failed := newFailures()
-	nodes, initial, err := startDevNodes(cfg, failed, log)
+	inside := &neighbours{}
+	nodes, initial, err := startDevNodes(cfg, inside, failed, log)
 	defer func() {
 		for _, n := range nodes {
 			if closing := n.store.stop(n.Node); err == nil {
@@ -87,7 +88,7 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 	for _, m := range initial {
 		pc.Nodes = append(pc.Nodes, m.Peer)
 	}
-	p, err := startProxy(clients, secure, pc, nil, failed, log.With("component", "proxy"))
+	p, err := startProxy(clients, secure, pc, surroundings{dial: inside.dial, keptFiles: keptFiles}, failed, log.With("component", "proxy"))
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ type devNode struct {
 
 // startDevNodes starts the nodes. Those that it started are returned even with an
 // error.
-func startDevNodes(cfg config.Dev, failed failures, log *slog.Logger) ([]devNode, ring.Initial, error) {
+func startDevNodes(cfg config.Dev, inside *neighbours, failed failures, log *slog.Logger) ([]devNode, ring.Initial, error) {
 	if err := checkDevData(cfg); err != nil {
 		return nil, nil, err
 	}
@@ -155,12 +156,12 @@ func startDevNodes(cfg config.Dev, failed failures, log *slog.Logger) ([]devNode
 			}
 			return nil, nil, err
 		}
-		listeners = append(listeners, listener)
+		listeners = append(listeners, inside.join(listener, listener.Addr().String()))
 		initial = append(initial, ring.InitialMember{Name: devName(i, cfg.Nodes), Peer: listener.Addr().String()})
 	}
 	var nodes []devNode
 	for i, m := range initial {
-		n, err := startDevNode(cfg, m.Name, initial, listeners[i], failed, log)
+		n, err := startDevNode(cfg, m.Name, initial, listeners[i], inside.dial, failed, log)
 		if err != nil {
 			for _, l := range listeners[i:] {
 				l.Close()
@@ -172,13 +173,13 @@ func startDevNodes(cfg config.Dev, failed failures, log *slog.Logger) ([]devNode
 	return nodes, initial, nil
 }
 
-func startDevNode(cfg config.Dev, name string, initial ring.Initial, listener net.Listener, failed failures, log *slog.Logger) (devNode, error) {
+func startDevNode(cfg config.Dev, name string, initial ring.Initial, listener net.Listener, dial dialer, failed failures, log *slog.Logger) (devNode, error) {
 	s, err := openDevStore(cfg, name, log)
 	if err != nil {
 		return devNode{}, err
 	}
 	n, err := s.start(node.Options{
-		Name: name, ClusterName: devCluster, Initial: initial, Replicas: cfg.Replicas, Weight: 1, Listener: listener,
+		Name: name, ClusterName: devCluster, Initial: initial, Replicas: cfg.Replicas, Weight: 1, Listener: listener, Dial: dial,
 		GossipListen: "127.0.0.1:0", OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout,
 		Failed: failed.tell, MaxValue: int(cfg.MaxBulk), MaxCollection: int(cfg.MaxCollection), MaxPending: int64(cfg.MaxPending()), Version: thisBuild().Version, Logger: s.log,
 	})

@@ -23,7 +23,7 @@ func TestAProxyThatAcceptsNoMoreClientsEnds(t *testing.T) {
 	failed := newFailures()
 	cfg := config.DefaultProxy()
 	cfg.Nodes = []string{"127.0.0.1:1"}
-	p, err := startProxy(clientListeners{plain: listener}, new(security), cfg, nil, failed, slog.New(slog.DiscardHandler))
+	p, err := startProxy(clientListeners{plain: listener}, new(security), cfg, surroundings{}, failed, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
 	require.ErrorContains(t, <-failed, "start this process again")

@@ -26,11 +26,14 @@ func (a *app) nodeCommand() *cobra.Command {
 		Long: `Node runs one node of a cluster. All nodes that form it are started with the same
 --initial-cluster, which names every one of them, and each with its own --name. One that comes
 later is started with --join instead, and waits until quoll ring plan join and commit make it a
-member. Clients do not talk to nodes but to a proxy: see quoll proxy.
+member. Clients talk to a proxy (see quoll proxy), or to nodes that serve them.
 
 With --engine memory, the default, a node that ends has lost its data; the others have it. With
 --engine badger --data DIR it keeps the data in that directory, and comes back with it
 after a restart. The directory belongs to one node of one cluster.
+
+With --listen the node serves Redis clients itself, as a proxy does, without one on the way to what it
+holds; with --cluster-enabled clients of a Redis Cluster send each command to the home of its slot.
 
 Ports that other machines can reach need a secret that all nodes and proxies share
 (--secret-file), or --insecure in a network that strangers cannot enter.
@@ -103,22 +106,29 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.For
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", cfg.Peer)
+	clients, err := listenNodeClients(cfg)
 	if err != nil {
 		return nil, s.release(err)
 	}
+	listener, err := net.Listen("tcp", cfg.Peer)
+	if err != nil {
+		clients.close()
+		return nil, s.release(err)
+	}
+	inside := &neighbours{}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	reform, failed := make(chan membership.Forgotten, 1), newFailures()
 	n, err := s.start(node.Options{
 		Name: cfg.Name, ClusterName: cfg.ClusterName, Initial: initial, Join: cfg.Join, AutoJoin: cfg.AutoJoin, Peer: cfg.AdvertisePeer, Replicas: cfg.Replicas, Rack: cfg.Rack, Weight: cfg.Weight,
-		Listener: listener, GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip, Forgotten: forgotten,
+		Listener: inside.join(listener, cfg.AdvertisePeer), Dial: inside.dial, Clients: announced(cfg), GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip, Forgotten: forgotten,
 		Reform: func(f membership.Forgotten) { reform <- f; end() }, Failed: failed.tell,
 		Secret: []byte(cfg.Secret.Reveal()), TLS: secure.peers, GossipKeys: secure.gossip.Keys(), Certificate: secure.certificate(), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, MaxConnections: fitFiles("max-connections", cfg.MaxConnections, s.keptFiles(), openFiles(), s.log),
 		MaxValue: int(cfg.MaxBulk), MaxCollection: int(cfg.MaxCollection), MaxPending: int64(cfg.MaxPending), RepairRate: repairRate(*cfg), Version: thisBuild().Version, Logger: s.log,
 	})
 	if err != nil {
 		listener.Close()
+		clients.close()
 		return nil, err
 	}
 	defer func() {
@@ -132,12 +142,19 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.For
 		}
 	})
 	defer secure.watch(s.log)()
-	api, err := admin.ListenTLS(cfg.Admin, secure.admin, admin.NewHandler(n, serveMetrics(log, secure, nil, map[string]*node.Node{cfg.Name: n}), access), log)
+	p, err := serveNodeClients(cfg, clients, secure, inside.dial, failed, s, log)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		defer stop(p.close)
+	}
+	api, err := admin.ListenTLS(cfg.Admin, secure.admin, admin.NewHandler(servingNode{n, p}, serveMetrics(log, secure, p, map[string]*node.Node{cfg.Name: n}), access), log)
 	if err != nil {
 		return nil, err
 	}
 	cfg.Admin = api.Addr()
-	log.Info("the node runs", "component", "node", "node", cfg.Name, "peer", n.Address(), "admin", api.Addr())
+	log.Info("the node runs", "component", "node", "node", cfg.Name, "peer", n.Address(), "admin", api.Addr(), "clients", clients.String())
 	err = serveAdmin(ctx, api, keeping{cfg.Memory, gcNode, true}, failed)
 	select {
 	case f := <-reform:

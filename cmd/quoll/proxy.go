@@ -74,7 +74,7 @@ func runProxy(ctx context.Context, cfg config.Proxy, file *config.File, log *slo
 		return err
 	}
 	failed := newFailures()
-	p, err := startProxy(listeners, secure, cfg, file, failed, log.With("component", "proxy"))
+	p, err := startProxy(listeners, secure, cfg, surroundings{file: file, keptFiles: keptFiles}, failed, log.With("component", "proxy"))
 	if err != nil {
 		return err
 	}
@@ -97,8 +97,20 @@ type proxyParts struct {
 	watched     func()         // ends what looks after the other proxies, nil if nothing does
 }
 
-// startProxy starts a proxy on listeners, which it closes. CONFIG REWRITE writes to the file, unless it is nil. When it accepts no more clients, before it is closed, it tells failed.
-func startProxy(listeners clientListeners, secure *security, cfg config.Proxy, file *config.File, failed failures, log *slog.Logger) (*proxyParts, error) {
+// surroundings are what else is in the process of a proxy.
+type surroundings struct {
+	// file is where CONFIG REWRITE writes to, nil for no file.
+	file *config.File
+	// dial connects with nodes, nil for TCP.
+	dial dialer
+	// keptFiles is how many files are to be left to others.
+	keptFiles int
+	// node is where clients of a Redis Cluster reach this process, if that is a node to them; empty: it is a proxy.
+	node string
+}
+
+// startProxy starts a proxy on listeners, which it closes. When it accepts no more clients, before it is closed, it tells failed.
+func startProxy(listeners clientListeners, secure *security, cfg config.Proxy, around surroundings, failed failures, log *slog.Logger) (*proxyParts, error) {
 	initial := ""
 	if cfg.InitialCluster != "" {
 		parsed, err := ring.ParseInitial(cfg.InitialCluster)
@@ -118,11 +130,14 @@ func startProxy(listeners clientListeners, secure *security, cfg config.Proxy, f
 	}
 	coordinator := route.New(route.Config{
 		Name: "proxy " + listeners.addr().String(), ClusterName: cfg.ClusterName, Seeds: cfg.Nodes, Initial: initial,
-		Secret: []byte(cfg.Secret.Reveal()), TLS: secure.peers, OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, Version: thisBuild().Version, Logger: log,
+		Secret: []byte(cfg.Secret.Reveal()), TLS: secure.peers, Dial: around.dial, OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, Version: thisBuild().Version, Logger: log,
 	})
-	served := serverConfig(cfg, file, users, log)
+	served := serverConfig(cfg, around, users, log)
 	p := &proxyParts{coordinator: coordinator}
-	if cfg.ClusterEnabled {
+	switch {
+	case around.node != "":
+		served.Sessions.Topology = &topology.Nodes{Announce: around.node, Placement: coordinator.Placement}
+	case cfg.ClusterEnabled:
 		served.Sessions.Topology = p.watchProxies(cfg)
 	}
 	server := proxy.NewServer(served, coordinator)
@@ -144,7 +159,7 @@ func startProxy(listeners clientListeners, secure *security, cfg config.Proxy, f
 }
 
 // watchProxies looks after the other proxies, for clients of a Redis Cluster, until the proxy is closed.
-func (p *proxyParts) watchProxies(cfg config.Proxy) *topology.Topology {
+func (p *proxyParts) watchProxies(cfg config.Proxy) *topology.Proxies {
 	t := topology.New(topology.Config{Announce: cfg.ClusterAnnounce, Proxies: cfg.ClusterProxies})
 	ctx, cancel := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
@@ -157,7 +172,7 @@ func (p *proxyParts) watchProxies(cfg config.Proxy) *topology.Topology {
 }
 
 // serverConfig is how clients are treated.
-func serverConfig(cfg config.Proxy, file *config.File, users *session.UserFile, log *slog.Logger) proxy.ServerConfig {
+func serverConfig(cfg config.Proxy, around surroundings, users *session.UserFile, log *slog.Logger) proxy.ServerConfig {
 	events, _ := notify.Parse(cfg.NotifyKeyspaceEvents) // it is valid
 	output, hard := int(cfg.ClientOutputLimit), int64(cfg.ClientOutputLimit)
 	if cfg.ClientOutputLimit == 0 {
@@ -165,7 +180,7 @@ func serverConfig(cfg config.Proxy, file *config.File, users *session.UserFile, 
 	}
 	return proxy.ServerConfig{
 		Clients: front.Config{
-			MaxClients: fitFiles("max-clients", cfg.MaxClients, keptFiles, openFiles(), log), ClientMemory: int64(cfg.ClientMemory),
+			MaxClients: fitFiles("max-clients", cfg.MaxClients, around.keptFiles, openFiles(), log), ClientMemory: int64(cfg.ClientMemory),
 			OutputLimit: front.OutputLimit{Hard: hard, Soft: int64(cfg.ClientOutputSoftLimit), SoftFor: cfg.ClientOutputSoftTime}, IdleTimeout: cfg.IdleTimeout, LoginTimeout: cfg.LoginTimeout, Logger: log,
 		},
 		Sessions: session.Config{
@@ -176,7 +191,7 @@ func serverConfig(cfg config.Proxy, file *config.File, users *session.UserFile, 
 				SlowlogSlowerThan: int64(cfg.SlowlogLogSlowerThan), SlowlogMaxLen: int64(cfg.SlowlogMaxLen), LatencyThreshold: int64(cfg.LatencyMonitorThreshold),
 				Untracked: !cfg.LatencyTracking, Percentiles: cfg.Percentiles(),
 			},
-			Rewrite: rewriter(file, log), UserFile: users,
+			Rewrite: rewriter(around.file, log), UserFile: users,
 		},
 	}
 }

@@ -85,6 +85,9 @@ func secureNode(cfg *config.Node) (s *security, err error) {
 	if err == nil && cfg.AdminTLS {
 		err = s.serveAdmin(files)
 	}
+	if err == nil && cfg.TLSListen != "" {
+		err = s.serveClients(certs.Files{Cert: cfg.TLSCertFile, Key: cfg.TLSKeyFile, CA: cfg.TLSCaFile}, cfg.TLSClientAuth, cfg.TLSMinVersion)
+	}
 	if err == nil && cfg.GossipKeyFile != "" {
 		s.gossip, err = certs.OpenKeys(cfg.GossipKeyFile, node.GossipKey([]byte(cfg.Secret.Reveal())))
 	}

@@ -24,6 +24,8 @@ type Config struct {
 	Nodes, Proxies int
 	Node, Proxy    []string
 	Faults         bool
+	// Serving: nodes serve clients themselves, and are the nodes of a Redis Cluster to them.
+	Serving bool
 	// Engine is the nodes' --engine, Fsync and Cache are settings of it. Empty ones are left
 	// to quoll.
 	Engine, Fsync, Cache string
@@ -42,7 +44,7 @@ type Member struct {
 	*Process
 	// Node is the node's name in the initial cluster: a, b, c, ...
 	Node string
-	// Client is where a proxy serves clients, Secure where it does so with TLS, if the cluster has certificates; Peer and Gossip are a node's.
+	// Client is where a proxy, or a node that does so, serves clients, Secure where it does so with TLS, if the cluster has certificates; Peer and Gossip are a node's.
 	Client, Secure, Peer, Gossip string
 	Admin                        string
 	// Data is a node's data directory, empty if it has none.
@@ -87,6 +89,10 @@ func New(t testing.TB, cfg Config) *Cluster {
 	}
 	for _, m := range c.Nodes {
 		args := []string{"node", "--name", m.Node, "--peer", m.Peer, "--gossip", m.Gossip, "--admin", m.Admin, "--initial-cluster", c.Initial}
+		if cfg.Serving {
+			m.Client = FreeAddress(t)
+			args = append(args, "--listen", m.Client, "--cluster-enabled")
+		}
 		m.Process = NewProcess(t, "node "+m.Node, slices.Concat(args, store(m), secured, cfg.Node)...)
 	}
 	for i := range cfg.Proxies {

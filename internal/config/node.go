@@ -49,6 +49,8 @@ type Node struct {
 	// Memory bounds the memory of the process. Load fills it: three quarters of the machine's, or of the container's.
 	Memory Size
 	Eviction
+	// Clients is whether and how Redis clients are served.
+	Clients
 	// MaxDisk bounds the files of an engine on disk, 0 for no bound: near it what makes the data grow is refused.
 	MaxDisk Size
 	// InitialCluster is "name=host:port,..." of every node, the same on all of them.
@@ -107,6 +109,7 @@ func DefaultNode() Node {
 		Weight:           1,
 		Engine:           Memory,
 		Eviction:         defaultEviction(),
+		Clients:          defaultClients(),
 		Replicas:         3,
 		OperationTimeout: time.Second,
 		SlowTimeout:      5 * time.Minute,
@@ -134,6 +137,7 @@ func (n *Node) Bind(fs *pflag.FlagSet) {
 	bindMemory(fs, &n.Memory)
 	n.bindEviction(fs)
 	bindMaxDisk(fs, &n.MaxDisk)
+	n.bindClients(fs)
 	fs.Var((*clusterValue)(&n.InitialCluster), "initial-cluster", "`name=host:port,...`: the peer address of every node, the same on all nodes (this or --join is required)")
 	fs.Var(&listValue{list: &n.Join}, "join", "`host:port,...`: peer addresses of nodes of a running cluster, which this node asks to join")
 	fs.BoolVar(&n.AutoJoin, "auto-join", n.AutoJoin, "with --join: become a member at once, instead of waiting for quoll ring plan join")
@@ -176,6 +180,7 @@ func (n *Node) Validate() error {
 	n.validateEviction(&f, n.Engine, n.DataMemory())
 	f.maxDisk(n.MaxDisk, n.Engine)
 	n.validateCluster(&f)
+	n.validateClients(&f, n.Insecure)
 	f.protect("peer", n.Peer, "secret", n.Secret, n.Insecure)
 	f.protect("gossip", n.Gossip, "secret", n.Secret, n.Insecure)
 	f.protect("admin", n.Admin, "secret", n.Secret, n.Insecure)
@@ -235,7 +240,7 @@ func (n *Node) validateJoin(f *Faults) {
 }
 
 // DataMemory is how much of Memory there is for data.
-func (n *Node) DataMemory() Size { return dataMemory(n.Memory, n.MaxPending, 1) }
+func (n *Node) DataMemory() Size { return dataMemory(n.Memory, n.MaxPending+n.ClientMemory(), 1) }
 
 func (n *Node) store() store { return store{&n.Engine, &n.Data, &n.Fsync, &n.Cache} }
 
@@ -268,6 +273,7 @@ func (n *Node) complete() {
 	if n.AdvertisePeer == "" && portOf(n.Peer) != 0 {
 		n.AdvertisePeer = n.Peer
 	}
+	n.completeClients(n.tls(), n.AdvertisePeer)
 	if port := portOf(n.Gossip); n.AdvertiseGossip == "" && port != 0 {
 		n.AdvertiseGossip = n.Gossip
 		if isWildcard(n.Gossip) {
@@ -286,7 +292,7 @@ func addressOf(members []member, name string) string {
 }
 
 func (n *Node) secretFiles() []secretFile {
-	return []secretFile{{"secret", &n.Secret, n.SecretFile}}
+	return []secretFile{{"password", &n.Password, n.PasswordFile}, {"secret", &n.Secret, n.SecretFile}}
 }
 
 // LogValue implements Config.

@@ -24,6 +24,8 @@ type Properties struct {
 	// Voting: the node takes part; State says why not otherwise. Failed: because its store has failed.
 	Voting, Failed bool
 	State          string
+	// Clients is where clients of a Redis Cluster reach a node that serves them itself, empty if it does not.
+	Clients string
 	// Version of the program.
 	Version string
 	// Restored identifies the backups that a node's data began with.
@@ -59,6 +61,9 @@ func (p Properties) Encode(h wire.Hello) wire.Hello {
 	if p.Settings != nil {
 		h.Properties["settings"] = toJSON(p.Settings)
 	}
+	if p.Clients != "" {
+		h.Properties["clients"] = p.Clients
+	}
 	if p.Failed {
 		h.Properties["failed"] = "true"
 	}
@@ -82,7 +87,7 @@ func toJSON(v any) string {
 // DecodeProperties reads the properties of a Hello.
 func DecodeProperties(h wire.Hello) (Properties, error) {
 	p := Properties{Initial: h.Properties["initial"], State: h.Properties["state"], Version: h.Properties["version"],
-		Voting: h.Properties["voting"] == "true", Failed: h.Properties["failed"] == "true", Restored: h.Properties["restored"]}
+		Voting: h.Properties["voting"] == "true", Failed: h.Properties["failed"] == "true", Restored: h.Properties["restored"], Clients: h.Properties["clients"]}
 	var err error
 	if text := h.Properties["replicas"]; text != "" {
 		if p.Replicas, err = strconv.Atoi(text); err != nil {

@@ -146,6 +146,7 @@ func TestShutdownDoesNotWaitForeverForAPeer(t *testing.T) {
 		_ = client(t, conn)
 		_, err = conn.Write(appendFrame(nil, typeEcho, make([]byte, 1<<20))) // more than waits on the way
 		require.NoError(t, err)
+		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()

@@ -165,7 +165,7 @@ func (p *peer) verified(o *Options, hello Hello) error {
 	identity, err := o.TLS.Peers.Identity(p.secured.tls.State())
 	switch {
 	case err != nil:
-	case string(identity.Role) != string(hello.Role):
+	case string(identity.Role) != string(hello.Role) && (identity.Role != certs.Node || hello.Role != RoleProxy): // a node that serves clients is a proxy, too
 		err = fmt.Errorf("it says that it is a %s, and its certificate is for %s", hello.Role, identity)
 	case hello.Role == RoleNode && identity.Name != hello.Name: // a proxy's name is its address
 		err = fmt.Errorf("it says that it is node %s, and its certificate is for %s", hello.Name, identity)

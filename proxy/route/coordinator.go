@@ -51,11 +51,12 @@ type Coordinator struct {
 	log  *slog.Logger
 	ring atomic.Pointer[ringView] // nil until it is learned
 
-	document change.Document // that ring is made of; manage's
-	placed   atomic.Pointer[database.Placements]
-	heard    heard
-	seeds    atomic.Pointer[[]*nodeLink] // of the beginning
-	loaded   atomic.Bool                 // the nodes have been there once
+	document  change.Document // that ring is made of; manage's
+	placed    atomic.Pointer[database.Placements]
+	heard     heard
+	placement placement
+	seeds     atomic.Pointer[[]*nodeLink] // of the beginning
+	loaded    atomic.Bool                 // the nodes have been there once
 
 	batches   batchTable
 	watches   watches

@@ -22,8 +22,9 @@ type nodeLink struct {
 	formation   uint64 // and of the ring that it must be part of; 0 for a seed
 	link        *wire.Link
 	caller      *protocol.Caller
-	version     atomic.Uint64 // of the ring, that the node knows at least
-	elsewhere   atomic.Bool   // it was refused: it is part of another ring
+	version     atomic.Uint64          // of the ring, that the node knows at least
+	serves      atomic.Pointer[string] // where it serves clients, nil for nowhere
+	elsewhere   atomic.Bool            // it was refused: it is part of another ring
 	up          atomic.Bool
 	down        atomic.Bool // nothing can be sent
 	pace        wire.Pace
@@ -98,6 +99,9 @@ func (l *nodeLink) check(h wire.Hello) error {
 	}
 	l.elsewhere.Store(false)
 	l.version.Store(props.Ring.Version)
+	if l.serves.Store(nil); props.Clients != "" {
+		l.serves.Store(&props.Clients)
+	}
 	l.coordinator.hear(l, props.Ring)
 	return nil
 }
@@ -119,6 +123,7 @@ func (c *Coordinator) compare() {
 func (l *nodeLink) state(s wire.State) {
 	l.down.Store(s == wire.Down || s == wire.Leaving) // before it is up: who is up is not down
 	l.up.Store(s == wire.Up)
+	l.coordinator.place()
 	if s == wire.Up || s == wire.Suspect {
 		l.coordinator.watches.suspected(l)
 	}

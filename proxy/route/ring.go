@@ -84,6 +84,7 @@ func (c *Coordinator) adopt(formation uint64, cluster ring.Cluster, table *ring.
 	}
 	view := c.newView(formation, cluster, table, old)
 	c.ring.Store(view)
+	c.place()
 	c.watches.moved(view)
 	if old != nil {
 		closeLinks(old.nodes)
@@ -103,6 +104,7 @@ func (c *Coordinator) learn(cluster ring.Cluster, table *ring.Table) bool {
 		view.homes[slot].Store(uint32(homeAfter(old, view, uint16(slot))))
 	}
 	c.ring.Store(view)
+	c.place()
 	c.watches.moved(view)
 	for _, l := range old.nodes {
 		if !slices.Contains(view.nodes, l) {

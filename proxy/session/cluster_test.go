@@ -18,11 +18,14 @@ type threeProxies struct{}
 
 func (threeProxies) Members(net.Addr) []topology.Member {
 	return []topology.Member{
-		{ID: strings.Repeat("a", 40), Host: "10.0.0.1", Port: 6379, Self: true, Alive: true, Slots: topology.Slots{First: 0, End: 8192}},
-		{ID: strings.Repeat("b", 40), Host: "10.0.0.2", Port: 6380, Alive: true, Slots: topology.Slots{First: 8192, End: ring.Slots}},
+		{ID: strings.Repeat("a", 40), Host: "10.0.0.1", Port: 6379, Self: true, Alive: true, Slots: []topology.Slots{{First: 0, End: 8192}}},
+		{ID: strings.Repeat("b", 40), Host: "10.0.0.2", Port: 6380, Alive: true, Slots: []topology.Slots{{First: 8192, End: ring.Slots}}},
 		{ID: strings.Repeat("c", 40), Host: "::1", Port: 6381},
 	}
 }
+
+// Elsewhere implements Topology: clients are sent to no other proxy.
+func (threeProxies) Elsewhere(uint16) (string, bool) { return "", false }
 
 func bulk(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text) }
 

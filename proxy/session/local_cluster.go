@@ -13,10 +13,12 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// Topology says which proxies there are, to clients of a Redis Cluster.
+// Topology says who the masters are, to clients of a Redis Cluster: proxies, or nodes.
 type Topology interface {
 	// Members returns them. local is where the client has reached this one. It does not block.
 	Members(local net.Addr) []topology.Member
+	// Elsewhere says to which other one a client is sent with a command on a slot. It does not block.
+	Elsewhere(slot uint16) (address string, elsewhere bool)
 }
 
 // clusterCommand is CLUSTER. Without a topology a proxy is a server with cluster support disabled; with one it is a master of a
@@ -65,19 +67,17 @@ func (s *Service) ofMode(alone, cluster string) string {
 	return cluster
 }
 
-// proxies returns the proxies that there are.
-func (s *Session) proxies() []topology.Member {
+// masters returns the masters that there are.
+func (s *Session) masters() []topology.Member {
 	return s.service.cfg.Topology.Members(s.conn.LocalAddr())
 }
 
-// living returns those that answer.
-func living(all []topology.Member) (some []topology.Member) {
+// withSlots is how many of them have slots.
+func withSlots(all []topology.Member) (n int) {
 	for _, m := range all {
-		if m.Alive {
-			some = append(some, m)
-		}
+		n += min(1, len(m.Slots))
 	}
-	return some
+	return n
 }
 
 func clusterKeySlot(s *Session, dst []byte, args [][]byte) []byte {
@@ -85,14 +85,14 @@ func clusterKeySlot(s *Session, dst []byte, args [][]byte) []byte {
 }
 
 func clusterMyID(s *Session, dst []byte, _ [][]byte) []byte {
-	all := s.proxies()
+	all := s.masters()
 	self := slices.IndexFunc(all, func(m topology.Member) bool { return m.Self })
 	return resp.AppendBulk(dst, all[self].ID)
 }
 
 // clusterInfo says that all is well as long as the proxy reaches the nodes.
 func clusterInfo(s *Session, dst []byte, _ [][]byte) []byte {
-	all := s.proxies()
+	all := s.masters()
 	state, ok := "ok", ring.Slots
 	if s.service.cluster.Loading() != nil {
 		state, ok = "fail", 0
@@ -100,13 +100,13 @@ func clusterInfo(s *Session, dst []byte, _ [][]byte) []byte {
 	text := fmt.Sprintf("cluster_state:%s\r\ncluster_slots_assigned:%d\r\ncluster_slots_ok:%d\r\ncluster_slots_pfail:0\r\ncluster_slots_fail:%d\r\n"+
 		"cluster_known_nodes:%d\r\ncluster_size:%d\r\ncluster_current_epoch:0\r\ncluster_my_epoch:0\r\n"+
 		"cluster_stats_messages_sent:0\r\ncluster_stats_messages_received:0\r\ntotal_cluster_links_buffer_limit_exceeded:0\r\n",
-		state, ring.Slots, ok, ring.Slots-ok, len(all), len(living(all)))
+		state, ring.Slots, ok, ring.Slots-ok, len(all), withSlots(all))
 	return resp.AppendVerbatim(dst, text, s.resp3)
 }
 
 func clusterNodes(s *Session, dst []byte, _ [][]byte) []byte {
 	var text []byte
-	all := s.proxies()
+	all := s.masters()
 	for _, m := range all {
 		text = appendNode(text, &m)
 	}
@@ -122,33 +122,38 @@ func appendNode(text []byte, m *topology.Member) []byte {
 		flags, link = "master,fail", "disconnected"
 	}
 	text = fmt.Appendf(text, "%s %s@%d %s - 0 0 0 %s", m.ID, net.JoinHostPort(m.Host, strconv.Itoa(m.Port)), m.Port+10000, flags, link)
-	if !m.Slots.None() {
-		text = fmt.Appendf(text, " %d-%d", m.Slots.First, m.Slots.End-1)
+	for _, slots := range m.Slots {
+		if text = fmt.Appendf(text, " %d", slots.First); slots.End-1 > slots.First {
+			text = fmt.Appendf(text, "-%d", slots.End-1)
+		}
 	}
 	return append(text, '\n')
 }
 
 func clusterSlots(s *Session, dst []byte, _ [][]byte) []byte {
-	all := s.proxies()
-	some := living(all)
-	dst = resp.AppendArray(dst, len(some))
-	for _, m := range some {
-		dst = resp.AppendInt(resp.AppendInt(resp.AppendArray(dst, 3), int64(m.Slots.First)), int64(m.Slots.End-1))
-		dst = resp.AppendInt(resp.AppendBulk(resp.AppendArray(dst, 4), m.Host), int64(m.Port))
-		dst = resp.AppendArray(resp.AppendBulk(dst, m.ID), 0)
+	all, ranges := s.masters(), 0
+	for _, m := range all {
+		ranges += len(m.Slots)
+	}
+	dst = resp.AppendArray(dst, ranges)
+	for _, m := range all {
+		for _, slots := range m.Slots {
+			dst = resp.AppendInt(resp.AppendInt(resp.AppendArray(dst, 3), int64(slots.First)), int64(slots.End-1))
+			dst = resp.AppendInt(resp.AppendBulk(resp.AppendArray(dst, 4), m.Host), int64(m.Port))
+			dst = resp.AppendArray(resp.AppendBulk(dst, m.ID), 0)
+		}
 	}
 	return dst
 }
 
 func clusterShards(s *Session, dst []byte, _ [][]byte) []byte {
-	all := s.proxies()
+	all := s.masters()
 	dst = resp.AppendArray(dst, len(all))
 	for _, m := range all {
 		dst = resp.AppendBulk(resp.AppendMap(dst, 2, s.resp3), "slots")
-		if m.Slots.None() {
-			dst = resp.AppendArray(dst, 0)
-		} else {
-			dst = resp.AppendInt(resp.AppendInt(resp.AppendArray(dst, 2), int64(m.Slots.First)), int64(m.Slots.End-1))
+		dst = resp.AppendArray(dst, 2*len(m.Slots))
+		for _, slots := range m.Slots {
+			dst = resp.AppendInt(resp.AppendInt(dst, int64(slots.First)), int64(slots.End-1))
 		}
 		dst = resp.AppendArray(resp.AppendBulk(dst, "nodes"), 1)
 		dst = resp.AppendMap(dst, 7, s.resp3)
@@ -169,7 +174,7 @@ func clusterShards(s *Session, dst []byte, _ [][]byte) []byte {
 
 // known returns whether an argument is the ID of a proxy.
 func (s *Session) known(id []byte) error {
-	all := s.proxies()
+	all := s.masters()
 	for _, m := range all {
 		if m.ID == string(id) {
 			return nil

@@ -148,6 +148,9 @@ func (s *Session) route(cmd *command.Command, args [][]byte) {
 		s.refuse(cmd.Op, route.Refuse(problem))
 		return
 	}
+	if s.service.cfg.Topology != nil && s.moved(cmd, args) {
+		return
+	}
 	if s.tracking.on {
 		s.track(cmd, args)
 	}

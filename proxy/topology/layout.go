@@ -10,7 +10,7 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// Member is a proxy, as clients of a Redis Cluster see it: a master.
+// Member is a proxy, or a node that serves clients, as clients of a Redis Cluster see it: a master.
 type Member struct {
 	// ID is what CLUSTER MYID says: 40 hexadecimal digits, which follow from the address.
 	ID string
@@ -19,16 +19,14 @@ type Member struct {
 	Port int
 	// Self: it is the one that is asked.
 	Self bool
-	// Alive: it answers. Slots has no slot otherwise.
+	// Alive: it answers. Otherwise it has no slots.
 	Alive bool
-	Slots Slots
+	// Slots are in order.
+	Slots []Slots
 }
 
 // Slots are those from First on and before End.
 type Slots struct{ First, End int }
-
-// None reports whether there is no slot.
-func (s Slots) None() bool { return s.First >= s.End }
 
 // layout divides the slots among the proxies of a list that are alive. self is in it, and alive.
 func layout(addresses []string, self string, alive func(address string) bool) []Member {
@@ -37,9 +35,7 @@ func layout(addresses []string, self string, alive func(address string) bool) []
 	}
 	members, living := make([]Member, 0, len(addresses)), 0
 	for _, address := range addresses {
-		host, port, _ := net.SplitHostPort(address) // it was validated
-		m := Member{ID: idOf(address), Host: host, Self: address == self}
-		m.Port, _ = strconv.Atoi(port)
+		m := member(address, self)
 		if m.Alive = m.Self || alive(address); m.Alive {
 			living++
 		}
@@ -48,11 +44,19 @@ func layout(addresses []string, self string, alive func(address string) bool) []
 	nth := 0
 	for i := range members {
 		if members[i].Alive {
-			members[i].Slots = Slots{nth * ring.Slots / living, (nth + 1) * ring.Slots / living}
+			members[i].Slots = []Slots{{nth * ring.Slots / living, (nth + 1) * ring.Slots / living}}
 			nth++
 		}
 	}
 	return members
+}
+
+// member returns the one at an address.
+func member(address, self string) Member {
+	host, port, _ := net.SplitHostPort(address) // it was validated
+	m := Member{ID: idOf(address), Host: host, Self: address == self}
+	m.Port, _ = strconv.Atoi(port)
+	return m
 }
 
 // idOf makes a name of 40 digits, as nodes of a Redis Cluster have. It keeps no secret.

@@ -26,20 +26,20 @@ const (
 	misses = 2
 )
 
-// Topology knows which proxies answer. Any goroutine may use it.
-type Topology struct {
+// Proxies knows which proxies answer. Any goroutine may use it.
+type Proxies struct {
 	cfg    Config
 	missed map[string]*atomic.Int32 // how often each of the others has not answered since it did last
 }
 
-// New returns a topology in which all proxies are taken to be there until Watch has found out.
-func New(cfg Config) *Topology {
+// New returns a topology of proxies in which all are taken to be there until Watch has found out.
+func New(cfg Config) *Proxies {
 	if cfg.Dial == nil {
 		cfg.Dial = func(ctx context.Context, address string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", address)
 		}
 	}
-	t := &Topology{cfg: cfg, missed: map[string]*atomic.Int32{}}
+	t := &Proxies{cfg: cfg, missed: map[string]*atomic.Int32{}}
 	for _, address := range cfg.Proxies {
 		if address != cfg.Announce {
 			t.missed[address] = new(atomic.Int32)
@@ -49,7 +49,7 @@ func New(cfg Config) *Topology {
 }
 
 // Members returns the proxies. local is where the client has reached this one. It does not block.
-func (t *Topology) Members(local net.Addr) []Member {
+func (t *Proxies) Members(local net.Addr) []Member {
 	self := t.cfg.Announce
 	if self == "" {
 		self = local.String()
@@ -57,8 +57,11 @@ func (t *Topology) Members(local net.Addr) []Member {
 	return layout(t.cfg.Proxies, self, func(address string) bool { return t.missed[address].Load() < misses })
 }
 
+// Elsewhere implements what clients are told of a slot: no proxy sends a client to another one.
+func (t *Proxies) Elsewhere(uint16) (address string, elsewhere bool) { return "", false }
+
 // Watch asks the other proxies, again and again, whether they are there, until ctx ends. It blocks; its caller owns the goroutine.
-func (t *Topology) Watch(ctx context.Context) {
+func (t *Proxies) Watch(ctx context.Context) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
@@ -83,7 +86,7 @@ func (t *Topology) Watch(ctx context.Context) {
 
 // answers reports whether a proxy says anything when it is spoken to: one that hangs takes connections, and no more. That it wants a password is an
 // answer, too, and so is that of a port with TLS.
-func (t *Topology) answers(ctx context.Context, address string) bool {
+func (t *Proxies) answers(ctx context.Context, address string) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	conn, err := t.cfg.Dial(ctx, address)

@@ -36,17 +36,17 @@ func TestEachSlotIsOneLivingProxys(t *testing.T) {
 			require.Equal(t, m.Self || !dead[net.JoinHostPort(m.Host, strconv.Itoa(m.Port))], m.Alive)
 			require.Len(t, m.ID, 40)
 			if !m.Alive {
-				require.True(t, m.Slots.None())
+				require.Empty(t, m.Slots)
 				continue
 			}
 			living++
-			require.Equal(t, next, m.Slots.First)
-			next = m.Slots.End
+			require.Equal(t, next, m.Slots[0].First)
+			next = m.Slots[0].End
 		}
 		require.Equal(t, ring.Slots, next)
 		for _, m := range members {
 			if m.Alive {
-				require.InDelta(t, ring.Slots/living, m.Slots.End-m.Slots.First, 1, "their shares are equal")
+				require.InDelta(t, ring.Slots/living, m.Slots[0].End-m.Slots[0].First, 1, "their shares are equal")
 			}
 		}
 		require.Equal(t, 1, len(slices.DeleteFunc(members, func(m Member) bool { return !m.Self })))
@@ -56,7 +56,7 @@ func TestEachSlotIsOneLivingProxys(t *testing.T) {
 func TestOneProxyIsAtTheAddressThatTheClientUses(t *testing.T) {
 	local := &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 6380}
 	members := New(Config{}).Members(local)
-	require.Equal(t, []Member{{ID: idOf("10.1.2.3:6380"), Host: "10.1.2.3", Port: 6380, Self: true, Alive: true, Slots: Slots{0, ring.Slots}}}, members)
+	require.Equal(t, []Member{{ID: idOf("10.1.2.3:6380"), Host: "10.1.2.3", Port: 6380, Self: true, Alive: true, Slots: []Slots{{0, ring.Slots}}}}, members)
 	members = New(Config{Announce: "redis.example.com:6379"}).Members(local)
 	require.Equal(t, "redis.example.com", members[0].Host)
 }

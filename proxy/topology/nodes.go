@@ -1,0 +1,92 @@
+package topology
+
+import (
+	"net"
+	"slices"
+	"time"
+
+	"github.com/quolldb/quoll/ring"
+)
+
+// Placement is which nodes serve clients themselves, and which of them is each slot's home, most probably: the first of its replicas that serves clients and answers. It is immutable.
+type Placement struct {
+	// Nodes are in the order of the ring.
+	Nodes []Node
+	// Homes has for each slot the index of a node, -1 for none.
+	Homes [ring.Slots]int16
+	// Since is when it was found out.
+	Since time.Time
+}
+
+// Node is a node that serves clients.
+type Node struct {
+	// Address is where clients reach it, host:port.
+	Address string
+	// Alive: it answers this one.
+	Alive bool
+}
+
+// Same reports whether two placements differ in nothing but when they were found out.
+func (p *Placement) Same(other *Placement) bool {
+	return other != nil && slices.Equal(p.Nodes, other.Nodes) && p.Homes == other.Homes
+}
+
+// settled is how long a placement has to be known until clients are sent to others by it. Each node finds it out for itself: by then the others have, too, and two nodes do not send a client to
+// each other. By one placement they do not, even if they disagree on who answers: each node sends a client to a replica that comes before itself in the slot's order, or to any if it is none.
+const settled = time.Second
+
+// Nodes is the topology that a node which serves clients tells of: each node is the master of the slots whose home it is. Any goroutine may use it.
+type Nodes struct {
+	// Announce is where clients reach this node, host:port.
+	Announce string
+	// Placement returns what is known, nil for nothing. It does not block.
+	Placement func() *Placement
+}
+
+// Members returns the nodes that serve clients. A slot that none of them is the home of is this one's: it serves every slot, as all of them do.
+func (t *Nodes) Members(net.Addr) []Member {
+	p := t.Placement()
+	if p == nil {
+		p = &Placement{}
+		for slot := range p.Homes {
+			p.Homes[slot] = -1
+		}
+	}
+	members, self := make([]Member, 0, len(p.Nodes)+1), -1
+	for i, n := range p.Nodes {
+		m := member(n.Address, t.Announce)
+		m.Alive = n.Alive || m.Self
+		members = append(members, m)
+		if m.Self {
+			self = i
+		}
+	}
+	if self < 0 {
+		self = len(members)
+		m := member(t.Announce, t.Announce)
+		m.Alive = true
+		members = append(members, m)
+	}
+	for slot, home := range p.Homes {
+		if home < 0 {
+			home = int16(self)
+		}
+		m := &members[home]
+		if last := len(m.Slots) - 1; last >= 0 && m.Slots[last].End == slot {
+			m.Slots[last].End++
+		} else {
+			m.Slots = append(m.Slots, Slots{slot, slot + 1})
+		}
+	}
+	return members
+}
+
+// Elsewhere says to which other node clients are sent with a command on a slot.
+func (t *Nodes) Elsewhere(slot uint16) (address string, elsewhere bool) {
+	p := t.Placement()
+	if p == nil || p.Homes[slot] < 0 {
+		return "", false
+	}
+	address = p.Nodes[p.Homes[slot]].Address
+	return address, address != t.Announce && time.Since(p.Since) >= settled
+}
