@@ -64,14 +64,14 @@ func TestChaos(t *testing.T) {
 func chaosRound(t *testing.T, seed uint64, d time.Duration) chaosSummary {
 	random := rand.New(rand.NewPCG(seed, 0))
 	replicas := 3 + 2*random.IntN(2)
-	cfg := cluster.Config{Nodes: 5, Proxies: 3, Node: []string{"--replicas", fmt.Sprint(replicas)}, Faults: true}
+	cfg := cluster.Config{Nodes: 5, Proxies: 3, Node: []string{"--replicas", fmt.Sprint(replicas)}, Faults: true, Serving: seed%4 >= 2}
 	kills := replicas / 2
 	if seed%2 == 0 {
 		cfg.Engine, cfg.Fsync, kills = "badger", []string{"always", "interval=100ms"}[random.IntN(2)], many
 	}
 	c := cluster.Start(t, cfg)
 	l := startLoadOf(t, c.Clients(), loadConfig{impatient: loadClients / 4})
-	l.note("seed %d, %d replicas, engine %q, fsync %q", seed, replicas, cfg.Engine, cfg.Fsync)
+	l.note("seed %d, %d replicas, engine %q, fsync %q, nodes serve clients: %v", seed, replicas, cfg.Engine, cfg.Fsync, cfg.Serving)
 	l.progress(200)
 	n := newNemesis(c, l, random, kills)
 	transfers := startTransfers(t, c, d)

@@ -26,7 +26,7 @@ func movedBy(t *testing.T, m *cluster.Member) (n int) {
 // TestNodesServeClientsOfARedisCluster: each command goes to the home of its slot, any client may use any node, and clients go on when a node dies and comes back, without a proxy anywhere.
 func TestNodesServeClientsOfARedisCluster(t *testing.T) {
 	t.Parallel()
-	c := cluster.Start(t, cluster.Config{Nodes: 3, Serving: true})
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Serving: true, Node: []string{"--cluster-enabled"}})
 	cluster.Await(t, "each node knows all", func() bool {
 		for _, m := range c.Nodes {
 			if masters(t, m) != 3 {
@@ -74,7 +74,7 @@ func TestNodesServeClientsOfARedisCluster(t *testing.T) {
 // TestNodesRestartUnderClientsOfARedisCluster: one node after the other is restarted in order, and clients that ask again see no errors.
 func TestNodesRestartUnderClientsOfARedisCluster(t *testing.T) {
 	t.Parallel()
-	c := cluster.Start(t, cluster.Config{Nodes: 3, Serving: true, Engine: "pebble"})
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Serving: true, Engine: "pebble", Node: []string{"--cluster-enabled"}})
 	cluster.Await(t, "they know each other", func() bool { return masters(t, c.Nodes[0]) == 3 && masters(t, c.Nodes[2]) == 3 })
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{c.Nodes[0].Client, c.Nodes[1].Client, c.Nodes[2].Client}, MaxRedirects: 16, MaxRetryBackoff: time.Second})
 	defer client.Close()

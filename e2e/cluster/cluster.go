@@ -24,7 +24,7 @@ type Config struct {
 	Nodes, Proxies int
 	Node, Proxy    []string
 	Faults         bool
-	// Serving: nodes serve clients themselves, and are the nodes of a Redis Cluster to them.
+	// Serving: nodes serve clients themselves, too.
 	Serving bool
 	// Engine is the nodes' --engine, Fsync and Cache are settings of it. Empty ones are left
 	// to quoll.
@@ -91,7 +91,7 @@ func New(t testing.TB, cfg Config) *Cluster {
 		args := []string{"node", "--name", m.Node, "--peer", m.Peer, "--gossip", m.Gossip, "--admin", m.Admin, "--initial-cluster", c.Initial}
 		if cfg.Serving {
 			m.Client = FreeAddress(t)
-			args = append(args, "--listen", m.Client, "--cluster-enabled")
+			args = append(args, "--listen", m.Client)
 		}
 		m.Process = NewProcess(t, "node "+m.Node, slices.Concat(args, store(m), secured, cfg.Node)...)
 	}
@@ -125,11 +125,13 @@ func Start(t testing.TB, cfg Config) *Cluster {
 
 func (c *Cluster) members() []*Member { return append(append([]*Member{}, c.Nodes...), c.Proxies...) }
 
-// Clients returns the addresses of the proxies.
+// Clients returns the addresses of the proxies, and of nodes that serve clients.
 func (c *Cluster) Clients() []string {
 	var addresses []string
-	for _, p := range c.Proxies {
-		addresses = append(addresses, p.Client)
+	for _, m := range slices.Concat(c.Proxies, c.Nodes) {
+		if m.Client != "" {
+			addresses = append(addresses, m.Client)
+		}
 	}
 	return addresses
 }
