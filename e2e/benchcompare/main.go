@@ -97,7 +97,7 @@ func newPlan(ctx context.Context) (*plan, error) {
 	p := &plan{date: time.Now()}
 	seconds := flag.Float64("seconds", 10, "how long each measurement takes")
 	depths := flag.String("depths", "1,16,64", "commands in a pipeline")
-	only := flag.String("only", "", "measure only these systems besides quoll, separated by commas: redis, wait, nutcracker, cluster")
+	only := flag.String("only", "", "measure only these systems besides quoll, separated by commas: nodes, redis, wait, nutcracker, cluster")
 	flag.StringVar(&p.quoll, "quoll", "bin/quoll", "the binary (make build)")
 	flag.StringVar(&p.out, "out", "bin/bench-compare", "the directory for results")
 	flag.IntVar(&p.keys, "keys", 1_000_000, "number of keys")

@@ -131,12 +131,8 @@ func (s *site) measure(ctx context.Context, to target, op string, depth int, arg
 
 // bench runs quoll bench to its end. Answers that were errors do not end the comparison: they are counted and shown.
 func (p *plan) bench(ctx context.Context, to target, args ...string) (measure, error) {
-	keys := p.keys
-	if to.keys > 0 {
-		keys = to.keys
-	}
 	args = append([]string{
-		"bench", "--addr", strings.Join(to.addresses, ","), "--connections", strconv.Itoa(p.connections), "--keys", strconv.Itoa(keys),
+		"bench", "--addr", strings.Join(to.addresses, ","), "--connections", strconv.Itoa(p.connections), "--keys", strconv.Itoa(p.keys),
 		"--value-size", strconv.Itoa(p.value), "-o", "json",
 	}, append(args, to.args...)...)
 	var out, errs bytes.Buffer

@@ -15,7 +15,7 @@ type look struct {
 
 // looks can be told apart by the colour-blind; ours is the thick one.
 var looks = map[string]look{
-	quollName: {"#d1495b", 3}, "redis": {"#1d2330", 1.6}, "wait": {"#0a7fa8", 1.6}, "nutcracker": {"#e8a33d", 1.6}, "cluster": {"#6aa36f", 1.6},
+	quollName: {"#d1495b", 3}, nodesName: {"#e07a8b", 3}, "redis": {"#1d2330", 1.6}, "wait": {"#0a7fa8", 1.6}, "nutcracker": {"#e8a33d", 1.6}, "cluster": {"#6aa36f", 1.6},
 }
 
 const (

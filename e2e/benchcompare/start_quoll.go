@@ -22,9 +22,14 @@ const memoryEngine = "memory"
 func (p *plan) onDisk() bool { return p.engine != "" && p.engine != memoryEngine }
 
 // startQuoll starts nodes and a proxy.
-func startQuoll(ctx context.Context, s *site) (target, error) {
+func startQuoll(ctx context.Context, s *site) (target, error) { return startCluster(ctx, s, false) }
+
+// startNodes starts nodes that serve clients of a Redis Cluster.
+func startNodes(ctx context.Context, s *site) (target, error) { return startCluster(ctx, s, true) }
+
+func startCluster(ctx context.Context, s *site, serving bool) (target, error) {
 	n := max(copies, s.nodes)
-	free, err := ports(3*n + 2)
+	free, err := ports(4*n + 2)
 	if err != nil {
 		return target{}, err
 	}
@@ -34,7 +39,7 @@ func startQuoll(ctx context.Context, s *site) (target, error) {
 			env = append(env, name+"="+value)
 		}
 	}
-	peers, gossip, admins, client, proxyAdmin := free[:n], free[n:2*n], free[2*n:3*n], free[3*n], free[3*n+1]
+	peers, gossip, admins, clients, proxyAdmin := free[:n], free[n:2*n], free[2*n:3*n], free[3*n:4*n+1], free[4*n+1]
 	var initial, metrics []string
 	for i := range n {
 		initial = append(initial, nodeName(i)+"="+peers[i])
@@ -43,6 +48,9 @@ func startQuoll(ctx context.Context, s *site) (target, error) {
 	for i := range n {
 		args := []string{"node", "--name", nodeName(i), "--peer", peers[i], "--gossip", gossip[i], "--admin", admins[i], "--initial-cluster", strings.Join(initial, ","),
 			"--engine", cmp.Or(s.engine, memoryEngine)}
+		if serving {
+			args = append(args, "--listen", clients[i], "--cluster-enabled")
+		}
 		if s.onDisk() {
 			args = append(args, "--data", filepath.Join(s.dir, "data-"+nodeName(i)))
 		}
@@ -50,12 +58,18 @@ func startQuoll(ctx context.Context, s *site) (target, error) {
 			return target{}, err
 		}
 	}
-	if err := s.start(proxyName, env, s.quoll, "proxy", "--listen", client, "--admin", proxyAdmin, "--nodes", strings.Join(peers, ",")); err != nil {
-		return target{}, err
+	to := target{addresses: clients[:1], args: []string{"--cluster"}, copies: copies, metrics: metrics}
+	if !serving {
+		client := clients[n]
+		if err := s.start(proxyName, env, s.quoll, "proxy", "--listen", client, "--admin", proxyAdmin, "--nodes", strings.Join(peers, ",")); err != nil {
+			return target{}, err
+		}
+		to.addresses, to.args = []string{client}, nil
+		admins = append(admins, proxyAdmin)
 	}
 	web := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	return target{addresses: []string{client}, copies: copies, metrics: metrics}, s.await(ctx, "Quoll's cluster", func() bool {
-		for _, admin := range append([]string{proxyAdmin}, admins...) {
+	return to, s.await(ctx, "Quoll's cluster", func() bool {
+		for _, admin := range admins {
 			response, err := web.Get("http://" + admin + "/readyz")
 			if err != nil || response.Body.Close() != nil || response.StatusCode != http.StatusOK {
 				return false

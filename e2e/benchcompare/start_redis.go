@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -120,14 +119,13 @@ func startNutcracker(ctx context.Context, s *site) (target, error) {
 // thirds are the slots of the three primaries of a Redis Cluster.
 var thirds = [][2]int{{0, 5460}, {5461, 10922}, {10923, 16383}}
 
-// startRedisCluster starts three primaries. Each is given keys of its own, with a tag whose slot it has, so that the generator needs no redirections.
+// startRedisCluster starts three primaries.
 func startRedisCluster(ctx context.Context, s *site) (target, error) {
 	free, err := ports(6)
 	if err != nil {
 		return target{}, err
 	}
 	addresses, buses := free[:3], free[3:]
-	var tags []string
 	for i, address := range addresses {
 		if err := s.redisServer(ctx, address, "--cluster-enabled", "yes", "--cluster-port", portOf(buses[i])); err != nil {
 			return target{}, err
@@ -138,15 +136,13 @@ func startRedisCluster(ctx context.Context, s *site) (target, error) {
 					return err
 				}
 			}
-			tag, err := tagWithin(ctx, c, thirds[i])
-			tags = append(tags, tag)
-			return errors.Join(err, c.ClusterAddSlotsRange(ctx, thirds[i][0], thirds[i][1]).Err())
+			return c.ClusterAddSlotsRange(ctx, thirds[i][0], thirds[i][1]).Err()
 		})
 		if err != nil {
 			return target{}, err
 		}
 	}
-	return target{addresses: addresses, args: []string{"--prefix", strings.Join(tags, ",")}, keys: s.keys / len(addresses)},
+	return target{addresses: addresses[:1], args: []string{"--cluster"}},
 		s.await(ctx, "Redis Cluster", func() bool {
 			for _, address := range addresses {
 				var info string
@@ -160,19 +156,4 @@ func startRedisCluster(ctx context.Context, s *site) (target, error) {
 			}
 			return true
 		})
-}
-
-// tagWithin returns a hash tag whose slot is one of a range.
-func tagWithin(ctx context.Context, c *redis.Client, slots [2]int) (string, error) {
-	for letter := 'a'; letter <= 'z'; letter++ {
-		tag := "{" + string(letter) + "}"
-		slot, err := c.ClusterKeySlot(ctx, tag).Result()
-		if err != nil {
-			return "", err
-		}
-		if int(slot) >= slots[0] && int(slot) <= slots[1] {
-			return tag, nil
-		}
-	}
-	return "", errors.New("no letter's slot is in the range")
 }

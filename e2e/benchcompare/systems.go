@@ -22,8 +22,6 @@ type target struct {
 	addresses []string
 	// args are more arguments of quoll bench.
 	args []string
-	// keys is the number of keys of each address if they have keys of their own, otherwise 0.
-	keys int
 	// copies is how many of each key its servers hold, 0 for one.
 	copies int
 	// metrics are the pages on which servers in Go tell what they spend.
@@ -32,6 +30,7 @@ type target struct {
 
 const (
 	quollName = "quoll"
+	nodesName = "nodes"
 	redisName = "redis"
 )
 
@@ -58,7 +57,12 @@ var systems = []system{
 		programs: []string{"nutcracker", "redis-server"}, versionArgs: []string{"--version"}, start: startNutcracker,
 	},
 	{
-		name: "cluster", title: "Redis Cluster of three primaries, nothing replicated; a third of the connections and keys for each, without redirection",
+		name: nodesName, title: "Quoll: three nodes that serve clients, each command sent to the home of its slot; a third of the connections for each",
+		label:       "Quoll, without a proxy",
+		versionArgs: []string{"version"}, start: startNodes,
+	},
+	{
+		name: "cluster", title: "Redis Cluster of three primaries, nothing replicated, each command sent to the primary of its slot; a third of the connections for each",
 		label:    "Redis Cluster, 3 primaries",
 		programs: []string{"redis-server"}, versionArgs: []string{"--version"}, start: startRedisCluster,
 	},

@@ -17,7 +17,8 @@ type client struct {
 
 	opt    *Options
 	number int // of the connection
-	prefix int // which of the prefixes
+	prefix int // which of the prefixes, or the shares
+	share  share
 	// collections: keys hold something that has fields, or elements.
 	collections bool
 	requests    requests
@@ -54,14 +55,19 @@ const (
 
 func newClient(conn net.Conn, opt *Options, number int, values values, fields *fields, rec *recorder) *client {
 	prefix := 0
-	if len(opt.Prefixes) > 1 {
+	if len(opt.Prefixes) > 1 || opt.Cluster {
 		prefix = number % len(opt.Addresses)
 	}
 	keys := newKeyspace(opt.keyPrefix(prefix), opt.KeySize)
 	random := rand.New(rand.NewPCG(uint64(number), 1))
+	var own share
+	if opt.Cluster {
+		own = opt.shares[prefix]
+	}
+	pick := picker(random, opt.Distribution, own.keys(opt.Keys))
 	c := &client{
-		conn: conn, opt: opt, number: number, prefix: prefix, collections: opt.collections(), requests: newRequests(keys, values, fields), loaded: opt.Fields,
-		random: random, pick: picker(random, opt.Distribution, opt.Keys), recorder: rec,
+		conn: conn, opt: opt, number: number, prefix: prefix, share: own, collections: opt.collections(), requests: newRequests(keys, values, fields), loaded: opt.Fields,
+		random: random, pick: func() uint64 { return own.number(pick()) }, recorder: rec,
 	}
 	size := min(max(leastBuffer, opt.Depth*(opt.ValueSize+32)), mostBuffer)
 	c.in = reader{from: conn, buf: make([]byte, size), onRead: c.onRead}

@@ -7,9 +7,9 @@ func (c *client) compose(p *phase) bool {
 	case p.load != nil && c.collections:
 		c.composeCollections(p)
 	case p.load != nil:
-		first, n := p.claimLoad(c.prefix, p.depth, c.opt.Keys)
+		first, n := p.claimLoad(c.prefix, p.depth, c.share.keys(c.opt.Keys))
 		for i := range n {
-			c.send(holdings[c.opt.holds()].load, first+uint64(i), 0)
+			c.send(holdings[c.opt.holds()].load, c.share.number(first+uint64(i)), 0)
 		}
 	case p.echo:
 		c.composeEcho(p, p.claim(p.depth))
@@ -70,11 +70,11 @@ func (c *client) composeCollections(p *phase) {
 	load := holdings[c.opt.holds()].load
 	for len(c.sent) < p.depth {
 		if c.loaded == c.opt.Fields {
-			key, n := p.claimLoad(c.prefix, 1, c.opt.Keys)
+			nth, n := p.claimLoad(c.prefix, 1, c.share.keys(c.opt.Keys))
 			if n == 0 {
 				return
 			}
-			c.loading, c.loaded = key, 0
+			c.loading, c.loaded = c.share.number(nth), 0
 		}
 		n := min(c.opt.fieldsAtOnce(), c.opt.Fields-c.loaded)
 		c.out = c.requests.appendFields(c.out, load, c.loading, uint64(c.loaded), n)

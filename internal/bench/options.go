@@ -27,6 +27,9 @@ const (
 type Options struct {
 	// Addresses are host:port of the servers; connections take them in turns.
 	Addresses []string
+	// Cluster: they are nodes of a Redis Cluster, of which the first is asked for the others. Each key is sent to the master of its slot.
+	Cluster bool
+	shares  []share // of the addresses, with Cluster
 	// Prefixes begin the keys: one for all addresses (may be empty, see [keyspace]) or one for each.
 	Prefixes []string
 	Password string
@@ -136,6 +139,12 @@ func (o *Options) Faults() (faults []Fault) {
 func (o *Options) together() (faults []Fault) {
 	fault := func(option, format string, args ...any) {
 		faults = append(faults, Fault{option, fmt.Sprintf(format, args...)})
+	}
+	if o.Cluster && len(o.Prefixes) > 1 {
+		fault("prefix", "nodes of a cluster have one: each key is sent to the master of its slot")
+	}
+	if o.Cluster && o.holds() == aGroup {
+		fault("cluster", "what writes several keys of one slot cannot be divided by slots: leave it out, or measure other --commands")
 	}
 	if n := len(o.Prefixes); n > 1 && n != len(o.Addresses) {
 		fault("prefix", "%d prefixes do not fit %d addresses: give one for all, or one for each", n, len(o.Addresses))

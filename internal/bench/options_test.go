@@ -45,6 +45,7 @@ func TestFaults(t *testing.T) {
 		{func(o *Options) { o.FieldSize, o.Depth, o.Commands = 5, 5000, []string{"hget"} }, Fault{"field-size", "5 bytes are too few for 20000 fields: a letter and 5 digits take 6"}},
 		{func(o *Options) { o.Workload, o.Commands, o.Fields, o.Depth = Load, []string{"hset"}, 10_000, 300 }, Fault{"depth", "a pipeline of 300 commands would have 74 MiB, more than 64"}},
 		{func(o *Options) { o.Distribution = "x" }, Fault{"distribution", `"x" is none of uniform, zipf, exponential`}},
+		{func(o *Options) { o.Cluster, o.Commands = true, []string{"mset"} }, Fault{"cluster", "what writes several keys of one slot cannot be divided by slots: leave it out, or measure other --commands"}},
 		{func(o *Options) { o.Prefixes = []string{"a", "b"} }, Fault{"prefix", "2 prefixes do not fit 1 addresses: give one for all, or one for each"}},
 		{func(o *Options) { o.KeySize, o.Prefixes = 5, []string{"abc"} }, Fault{"key-size", `5 bytes are too few for 1000 keys: "abc" and 3 digits take 6`}},
 		{func(o *Options) { o.Depth, o.ValueSize = 2, 60<<20 }, Fault{"depth", "a pipeline of 2 commands would have 120 MiB, more than 64"}},

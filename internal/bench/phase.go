@@ -14,7 +14,7 @@ type phase struct {
 	own bool
 	// there: all keys, and all that they hold, were written before.
 	there bool
-	// load, if set, counts for each prefix the keys that have been taken to be written.
+	// load, if set, counts for each prefix, or node of a cluster, the keys that have been taken to be written.
 	load []atomic.Int64
 	// depth is the number of commands in a pipeline.
 	depth int
@@ -91,7 +91,7 @@ func (o *Options) fieldLength() int {
 
 // loading writes every key once.
 func (o *Options) loading(depth int) *phase {
-	return &phase{name: "load", depth: depth, load: make([]atomic.Int64, max(1, len(o.Prefixes)))}
+	return &phase{name: "load", depth: depth, load: make([]atomic.Int64, max(1, len(o.Prefixes), len(o.shares)))}
 }
 
 // preparing writes every key once without measuring it: faster than a small depth would.

@@ -30,6 +30,11 @@ func dial(ctx context.Context, opt *Options) (*pool, error) {
 	for range min(recorders, opt.Connections) {
 		p.recorders = append(p.recorders, &recorder{tally: newTally()})
 	}
+	if opt.Cluster {
+		if err := opt.divide(ctx); err != nil {
+			return nil, err
+		}
+	}
 	values, fields := newValues(opt.ValueSize), newFields(opt.Fields, opt.FieldSize)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -75,7 +75,7 @@ func (b *Bench) run(ctx context.Context, report *Report) error {
 func (b *Bench) phase(ctx context.Context, ph *phase, trial int) (*tally, time.Duration, error) {
 	duration, goal := b.opt.Duration, int64(b.opt.Count)
 	if ph.load != nil {
-		goal = int64(b.opt.Keys * b.opt.loadCommands() * len(ph.load))
+		goal = int64(b.opt.Keys * b.opt.loadCommands() * max(1, len(b.opt.Prefixes)))
 	}
 	if goal > 0 {
 		duration = 0
