@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -109,5 +110,26 @@ func TestNodesRestartUnderClientsOfARedisCluster(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, i, got)
 		}
+	}
+}
+
+// TestNodesServeClientsWithTLS, and with passwords, as proxies do; what clients send to any node reaches the home at another one.
+func TestNodesServeClientsWithTLS(t *testing.T) {
+	t.Parallel()
+	c, dir := startSecured(t, cluster.Config{Serving: true, Node: []string{"--tls-client-auth", "required", "--password", "sesame"}})
+	for _, m := range c.Nodes {
+		stranger := secureClient(m.Secure, clientTLS(t, dir, ""))
+		defer stranger.Close()
+		require.Error(t, stranger.Ping(t.Context()).Err(), "it has no certificate")
+		client := secureClient(m.Secure, clientTLS(t, dir, "alice"))
+		defer client.Close()
+		require.ErrorContains(t, client.Set(t.Context(), "k", 1, 0).Err(), "NOAUTH")
+		conn := client.Conn()
+		defer conn.Close()
+		require.NoError(t, conn.Auth(t.Context(), "sesame").Err())
+		for i := range 100 {
+			require.NoError(t, conn.Incr(t.Context(), fmt.Sprint("n", i)).Err())
+		}
+		require.Equal(t, fmt.Sprint(slices.Index(c.Nodes, m)+1), conn.Get(t.Context(), "n7").Val())
 	}
 }

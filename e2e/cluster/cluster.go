@@ -44,7 +44,7 @@ type Member struct {
 	*Process
 	// Node is the node's name in the initial cluster: a, b, c, ...
 	Node string
-	// Client is where a proxy, or a node that does so, serves clients, Secure where it does so with TLS, if the cluster has certificates; Peer and Gossip are a node's.
+	// Client is where a proxy, or a node that does so, serves clients; Secure where it does so with TLS, if the cluster has certificates; Peer and Gossip are a node's.
 	Client, Secure, Peer, Gossip string
 	Admin                        string
 	// Data is a node's data directory, empty if it has none.
@@ -92,6 +92,10 @@ func New(t testing.TB, cfg Config) *Cluster {
 		if cfg.Serving {
 			m.Client = FreeAddress(t)
 			args = append(args, "--listen", m.Client)
+			if secured != nil {
+				m.Secure = FreeAddress(t)
+				args = append(args, "--tls-listen", m.Secure)
+			}
 		}
 		m.Process = NewProcess(t, "node "+m.Node, slices.Concat(args, store(m), secured, cfg.Node)...)
 	}
