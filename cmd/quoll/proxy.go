@@ -129,7 +129,7 @@ func startProxy(listeners clientListeners, secure *security, cfg config.Proxy, a
 		return nil, err
 	}
 	coordinator := route.New(route.Config{
-		Name: "proxy " + listeners.addr().String(), ClusterName: cfg.ClusterName, Seeds: cfg.Nodes, Initial: initial,
+		Name: "proxy " + listeners.addr().String(), ClusterName: cfg.ClusterName, Rack: cfg.Rack, Seeds: cfg.Nodes, Initial: initial,
 		Secret: []byte(cfg.Secret.Reveal()), TLS: secure.peers, Dial: around.dial, OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, Version: thisBuild().Version, Logger: log,
 	})
 	served := serverConfig(cfg, around, users, log)

@@ -84,7 +84,7 @@ func (n *Node) Proxy() Proxy {
 	p.TLSClientAuth, p.TLSMinVersion, p.AclFile, p.MaxClients = c.TLSClientAuth, c.TLSMinVersion, c.AclFile, c.MaxClients
 	p.Password, p.PasswordFile, p.Insecure = c.Password, c.PasswordFile, n.Insecure
 	p.PeerTLS, p.PeerTLSCertFile, p.PeerTLSKeyFile, p.PeerTLSCaFile = n.PeerTLS, n.PeerTLSCertFile, n.PeerTLSKeyFile, n.PeerTLSCaFile
-	p.ClusterName, p.Nodes, p.Secret = n.ClusterName, []string{n.AdvertisePeer}, n.Secret
+	p.Rack, p.ClusterName, p.Nodes, p.Secret = n.Rack, n.ClusterName, []string{n.AdvertisePeer}, n.Secret
 	p.MaxBulk, p.OperationTimeout, p.SlowTimeout = n.MaxBulk, n.OperationTimeout, n.SlowTimeout
 	p.Memory, p.ClientMemory = n.Memory, n.ClientMemory()
 	return p

@@ -27,6 +27,8 @@ type Proxy struct {
 	// Nodes is the peer addresses of some nodes; the rest is learnt from them. Load
 	// fills it from InitialCluster if only that is given.
 	Nodes []string
+	// Rack is where the proxy is, as nodes have theirs: reads are answered by replicas there. May be empty.
+	Rack string
 	// ClusterName is the cluster that the nodes must belong to.
 	ClusterName string
 	// InitialCluster is optional. If given, nodes that were started with another one
@@ -128,6 +130,7 @@ func (p *Proxy) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&p.Listen, "listen", p.Listen, "`host:port` to listen on for Redis clients without TLS; none for no such port")
 	p.clientTLS().bind(fs)
 	fs.Var(&listValue{list: &p.Nodes}, "nodes", "`host:port,...`: peer addresses of some nodes; the rest is learnt from them")
+	fs.StringVar(&p.Rack, "rack", p.Rack, "`name` of the rack or zone where the proxy is, as nodes have theirs: values are read from replicas there")
 	fs.StringVar(&p.ClusterName, "cluster-name", p.ClusterName, "`name` of the cluster that the nodes must belong to")
 	fs.Var((*clusterValue)(&p.InitialCluster), "initial-cluster", "`name=host:port,...` as the nodes were given it; optional, refuses nodes that were given another one")
 	fs.StringVar(&p.Admin, "admin", p.Admin, "`host:port` to serve the admin API and metrics on (HTTP)")
@@ -174,6 +177,9 @@ func (p *Proxy) Validate() error {
 	}
 	p.validateNodes(&f)
 	f.name("cluster-name", p.ClusterName)
+	if p.Rack != "" {
+		f.name("rack", p.Rack)
+	}
 	f.listen("admin", p.Admin)
 	f.protect("admin", p.Admin, "secret", p.Secret, p.Insecure)
 	f.timeouts(p.OperationTimeout, p.SlowTimeout)

@@ -26,6 +26,8 @@ type Config struct {
 	Seeds []string
 	// Dial connects to a node at its peer address, nil for TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
+	// Rack is where this proxy is: what keys hold is asked of replicas there if there are any, and of others only which version they have. Empty: the home of a key is asked.
+	Rack string
 	// Initial is compared with the nodes' if it is not empty.
 	Initial string
 	// Secret is the cluster's, empty for none.

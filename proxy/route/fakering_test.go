@@ -65,7 +65,7 @@ func (f *fakeRing) form(generation uint64) {
 	f.cluster = ring.Cluster{Name: fakeClusterName, Epoch: 1, Replicas: 3}
 	for _, n := range f.nodes {
 		f.cluster.Members = append(f.cluster.Members, ring.Member{
-			ID: n.id, Name: fmt.Sprintf("n%d", n.id), Peer: n.address(), Weight: 1, Generation: generation})
+			ID: n.id, Name: fmt.Sprintf("n%d", n.id), Peer: n.address(), Rack: fmt.Sprintf("r%d", n.id), Weight: 1, Generation: generation})
 	}
 	var err error
 	f.document, err = change.FromCluster(f.cluster)

@@ -19,6 +19,7 @@ type nodeLink struct {
 	address     string
 	name        string // of the member that the node must be, in the life of this generation,
 	generation  uint64
+	near        bool   // it is in the rack of this proxy
 	formation   uint64 // and of the ring that it must be part of; 0 for a seed
 	link        *wire.Link
 	caller      *protocol.Caller
@@ -42,7 +43,7 @@ func (c *Coordinator) newLink(m ring.Member, formation, version uint64) *nodeLin
 
 // closedLink returns a link that does nothing yet.
 func (c *Coordinator) closedLink(m ring.Member, formation uint64) *nodeLink {
-	l := &nodeLink{coordinator: c, id: m.ID, address: m.Peer, name: m.Name, generation: m.Generation, formation: formation}
+	l := &nodeLink{coordinator: c, id: m.ID, address: m.Peer, name: m.Name, generation: m.Generation, near: c.cfg.Rack != "" && m.Rack == c.cfg.Rack, formation: formation}
 	l.down.Store(true)
 	l.link = wire.NewLink(wire.LinkConfig{
 		Options: wire.Options{Secret: c.cfg.Secret, TLS: c.cfg.TLS, Logger: c.log, Random: c.cfg.Random},

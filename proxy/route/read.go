@@ -7,7 +7,8 @@ import (
 )
 
 // sendRead asks a majority of the replicas: the home, which has the newest state,
-// for the reply, the others for their version; with each further try another majority. A joint slot, which would need two, is read at its home.
+// for the reply, the others for their version; with each further try another majority. One that is near is asked for the reply instead of the home, which then says its version: replies are long, and
+// versions short. A joint slot, which would need two, is read at its home.
 func (c *Coordinator) sendRead(view *ringView, b *Batch, i int32) {
 	s := &b.state
 	st := &s.ops[i]
@@ -32,6 +33,13 @@ func (c *Coordinator) sendRead(view *ringView, b *Batch, i int32) {
 		if n < need {
 			st.targets[n] = id
 			n++
+		}
+	}
+	if st.tries == 0 && c.cfg.Rack != "" {
+		for _, id := range replicas {
+			if l := view.node(id); n == 0 && l.near && l.condition() == answers {
+				add(id)
+			}
 		}
 	}
 	if st.tries > 0 {

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -24,6 +25,36 @@ func TestReadIsAnsweredByAMajorityThatAgrees(t *testing.T) {
 
 	f.play(func(r *request) { r.vote(0, "$-1\r\n") }) // never written
 	require.Equal(t, []string{"$-1\r\n"}, texts(run(t, c, get(key))))
+}
+
+// TestReadIsAnsweredNearby: a replica in the rack of the proxy is asked for the value, and the home for its version. If these differ the home executes it.
+func TestReadIsAnsweredNearby(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := startCoordinator(t, Config{OperationTimeout: patient, Seeds: []string{f.nodes[0].address()}, Rack: f.cluster.Members[2].Rack})
+	f.awaitUp(c, 3)
+	for home := range uint16(3) {
+		key := f.key(home + 1)
+		f.play(func(r *request) { r.vote(7, "$1\r\nv\r\n") })
+		require.Equal(t, []string{"$1\r\nv\r\n"}, texts(run(t, c, get(key))))
+		seen := f.seen()
+		require.Len(t, seen, 2*int(home+1))
+		require.Contains(t, seen, "3:value "+key)
+		if home+1 != 3 {
+			require.Contains(t, seen, fmt.Sprintf("%d:version %s", home+1, key))
+		}
+	}
+	require.EqualValues(t, 3, c.Stats().QuorumReads.Load())
+	key := f.key(1)
+	f.play(func(r *request) {
+		if r.Kind == protocol.Execute {
+			r.done("$1\r\nh\r\n")
+			return
+		}
+		r.vote(map[uint16]uint64{1: 8, 3: 7}[r.node.id], "$1\r\nv\r\n")
+	})
+	require.Equal(t, []string{"$1\r\nh\r\n"}, texts(run(t, c, get(key))))
+	require.Contains(t, f.seen(), "1:execute "+key)
 }
 
 func TestReadGoesToTheHomeWhenReplicasDiffer(t *testing.T) {
