@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -77,7 +78,7 @@ func (o *Options) askNodes(ctx context.Context) (string, error) {
 	}
 	var text []byte
 	err = in.body(int(r.n), func(_ int, piece []byte) { text = append(text, piece...) })
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
 	return string(text), err
