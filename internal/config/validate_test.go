@@ -139,6 +139,8 @@ func TestEachFault(t *testing.T) {
 		{"client", "--admin=localhost", "admin: "},
 		{"client", "--admin=gopher://h", "neither host:port nor an http or https URL"},
 		{"client", "--admin=http://", "neither host:port nor an http or https URL"},
+		{"servers", "--tls-ca-file=a", "tls-ca-file: is for TLS, which is not asked for: give --tls, too"},
+		{"verified", "--tls-key-file=k", "tls-key-file: is for TLS, which is not asked for"},
 	} {
 		t.Run(tc.command+tc.flag, func(t *testing.T) {
 			_, err := load(tc.command, tc.flag)
@@ -335,5 +337,28 @@ func TestTLS(t *testing.T) {
 	for _, open := range [][]string{{"--password=x"}, {"--insecure"}} {
 		_, err := load("proxy", slices.Concat(open, []string{"--tls-listen=:6380"}, files)...)
 		require.NoError(t, err)
+	}
+}
+
+// TestTLSOfBothEnds: each end of a copy has files of its own, and the one that is a URL speaks TLS if that says so.
+func TestTLSOfBothEnds(t *testing.T) {
+	for args, says := range map[[2]string]string{
+		{"--from=redis://h:1", "--from-tls-ca-file=a"}:    "from-tls-ca-file: is for TLS, which is not asked for: give a URL that begins with rediss://, too",
+		{"--from=rediss://h:1", "--from-tls-cert-file=c"}: "from-tls-cert-file: and --from-tls-key-file belong together",
+		{"--from=rediss://h:1", "--tls-ca-file=a"}:        "tls-ca-file: is for TLS, which is not asked for: give --tls, too",
+		{"--tls", "--tls-key-file=k"}:                     "tls-cert-file: and --tls-key-file belong together",
+		{"--from=rediss://h:1", "--from-tls-ca-file=a"}:   "",
+		{"--tls", "--tls-ca-file=a"}:                      "",
+	} {
+		c := DefaultCopied("from")
+		fs := flagsOf(&c)
+		require.NoError(t, fs.Parse(args[:]))
+		err := Load(&c, fs, nil)
+		require.Equal(t, c.URL == "rediss://h:1", c.URLTLS.TLS)
+		if says == "" {
+			require.NoError(t, err, args)
+			continue
+		}
+		require.ErrorContains(t, err, says)
 	}
 }
