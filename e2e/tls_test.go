@@ -182,6 +182,36 @@ func TestCommandsWithTLS(t *testing.T) {
 	})
 }
 
+// TestUsersByCertificate: a client is the user that its certificate names, from its first command on, also at a proxy that has just started.
+func TestUsersByCertificate(t *testing.T) {
+	t.Parallel()
+	c, dir := startSecured(t, cluster.Config{Proxy: []string{"--tls-client-auth", "optional", "--tls-auth-clients-user", "CN"}})
+	admin := connect(t, c.Proxies[0].Client)
+	require.NoError(t, admin.Do(t.Context(), "ACL", "SETUSER", "alice", "on", "~a*", "+@all").Err())
+	ca, err := certs.OpenAuthority(dir)
+	require.NoError(t, err)
+	cluster.Issue(t, ca, certs.Request{Role: certs.Client, Name: "bob"})
+	who := func(name string) string {
+		client := secureClient(c.Proxies[0].Secure, clientTLS(t, dir, name))
+		defer client.Close()
+		user, err := client.Do(t.Context(), "ACL", "WHOAMI").Text()
+		require.NoError(t, err)
+		return user
+	}
+	for range 2 {
+		require.Equal(t, "alice", who("alice"))
+		require.Equal(t, "default", who("bob"), "there is no such user")
+		require.Equal(t, "default", who(""))
+		c.Proxies[0].Kill()
+		c.Proxies[0].Start()
+		c.Proxies[0].AwaitReady()
+	}
+	alice := secureClient(c.Proxies[0].Secure, clientTLS(t, dir, "alice"))
+	defer alice.Close()
+	require.NoError(t, alice.Set(t.Context(), "a", "v", 0).Err())
+	require.ErrorContains(t, alice.Set(t.Context(), "b", "v", 0).Err(), "NOPERM")
+}
+
 // TestPeersWithTLS: no plain peer, no certificate of another CA, and none of somebody else gets into a cluster, whatever the secret is.
 func TestPeersWithTLS(t *testing.T) {
 	t.Parallel()

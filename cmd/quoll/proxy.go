@@ -176,7 +176,7 @@ func serverConfig(cfg config.Proxy, file *config.File, users *session.UserFile, 
 				SlowlogSlowerThan: int64(cfg.SlowlogLogSlowerThan), SlowlogMaxLen: int64(cfg.SlowlogMaxLen), LatencyThreshold: int64(cfg.LatencyMonitorThreshold),
 				Untracked: !cfg.LatencyTracking, Percentiles: cfg.Percentiles(),
 			},
-			Rewrite: rewriter(file, log), UserFile: users,
+			Rewrite: rewriter(file, log), UserFile: users, CertificateUsers: cfg.TLSAuthClientsUser == config.CommonNameUser,
 		},
 	}
 }

@@ -330,6 +330,8 @@ func TestTLS(t *testing.T) {
 		`tls-min-version: "1.1" is none of 1.2, 1.3`:                    {"--tls-min-version=1.1"},
 		"listen: is none, and there is no --tls-listen":                 {"--listen=none"},
 		"admin-tls: true needs --tls-cert-file, too":                    {"--admin-tls"},
+		`tls-auth-clients-user: "yes" is none of off, CN`:               {"--tls-auth-clients-user=yes"},
+		"tls-auth-clients-user: CN is for clients that show":            append([]string{"--tls-auth-clients-user=CN", "--tls-listen=127.0.0.1:6380"}, files...),
 	} {
 		_, err := load("proxy", args...)
 		require.ErrorContains(t, err, says)

@@ -42,6 +42,7 @@ func (s *Session) login(command string, name, password []byte) error {
 		return errWrongPass
 	}
 	s.become(user)
+	s.who.loggedIn = true
 	s.setAuthenticated(true)
 	return nil
 }

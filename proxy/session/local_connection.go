@@ -74,7 +74,7 @@ func runHello(s *Session, dst []byte, args [][]byte) []byte {
 		}
 	}
 	if !s.mayUseCommands() {
-		return route.AppendReply(dst, errHelloNoAuth)
+		return route.AppendReply(dst, s.unknown(errHelloNoAuth))
 	}
 	if protocol != 0 {
 		s.setRESP3(protocol == 3)

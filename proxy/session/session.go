@@ -123,7 +123,7 @@ func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
 	case !cmd.ArityOK(len(args)) && (!s.multi.open || !cmd.Enough(len(args))):
 		s.reject(cmd, args, wrongArity(cmd.Name))
 	case !s.who.authenticated && cmd.Flags&command.FlagNoAuth == 0 && !s.mayUseCommands():
-		s.reject(cmd, args, errNoAuth)
+		s.reject(cmd, args, s.unknown(errNoAuth))
 	case s.who.guarded && s.denies(cmd, args):
 	case s.subs.count > 0 && !s.resp3 && !whileSubscribed(cmd.Op):
 		s.reject(cmd, args, notWhileSubscribed(cmd, args))
