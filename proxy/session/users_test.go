@@ -230,3 +230,27 @@ func TestACertificateWhoseUserIsNotKnownYet(t *testing.T) {
 	require.Equal(t, "$7\r\ndefault\r\n", other.Do("ACL WHOAMI"), "it has said who it is")
 	require.Equal(t, noAuth, bob.Do("PING"))
 }
+
+// TestLoginsInTransactions: what Redis would do and Quoll cannot is refused; and a login comes to at EXEC what it came to before the commands on keys were executed.
+func TestLoginsInTransactions(t *testing.T) {
+	cluster := proxytest.NewCluster()
+	service, addr := startServer(t, Config{}, cluster)
+	c := proxytest.Dial(t, addr)
+	require.Equal(t, "+OK\r\n", c.Do("ACL SETUSER bob on >pw +@all ~a*"))
+	for _, line := range []string{"MULTI", "EVAL x 0", "AUTH bob pw", "EVAL y 0"} {
+		c.Do(line)
+	}
+	require.Contains(t, c.Do("EXEC"), "-EXECABORT Transaction discarded because of: Quoll does not execute scripts of users with different rules")
+	require.Equal(t, "$7\r\ndefault\r\n", c.Do("ACL WHOAMI"), "nothing was done")
+
+	for _, line := range []string{"MULTI", "AUTH bob no", "SET b 1", "AUTH bob pw", "SET b 2", "AUTH bob no"} {
+		require.Contains(t, c.Do(line), "+")
+	}
+	wrong := "-WRONGPASS invalid username-password pair or user is disabled.\r\n"
+	reply := c.Do("EXEC")
+	require.True(t, strings.HasPrefix(reply, "*5\r\n"+wrong+"+OK\r\n+OK\r\n-NOPERM "), reply)
+	require.True(t, strings.HasSuffix(reply, wrong), reply)
+	require.Equal(t, "$3\r\nbob\r\n", c.Do("ACL WHOAMI"))
+	require.Equal(t, "*2", strings.SplitN(proxytest.Dial(t, addr).Do("ACL LOG"), "\r\n", 2)[0][:2])
+	require.NotNil(t, service)
+}
