@@ -118,7 +118,7 @@ func (s *Session) execPieces(cmd *command.Command, args [][]byte, asks bool) {
 		batch.Add(req, s.multi.writes)
 		s.conn.Execute(&batch)
 		calls = s.again(&batch.Ops[0])
-		reply := withoutMemory(batch.Ops[0].Reply)
+		reply := s.withoutMemory(batch.Ops[0].Reply)
 		if !isArray(reply) { // nothing was done, or nobody knows
 			s.feedExec(cmd, s.database, args, s.multi.queue, reply, nil)
 			s.service.stats.count(cmd.Op, time.Since(start))
@@ -209,8 +209,9 @@ var (
 )
 
 // withoutMemory returns the reply of EXEC: one that was refused for want of memory is given up, as in Redis.
-func withoutMemory(reply []byte) []byte {
+func (s *Session) withoutMemory(reply []byte) []byte {
 	if bytes.Equal(reply, outOfMemory) {
+		s.service.stats.refusedMemory.Store(time.Now().UnixMilli())
 		return discarded
 	}
 	return reply

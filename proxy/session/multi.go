@@ -33,6 +33,8 @@ type transaction struct {
 	asks, writes bool
 	// everywhere: there is a command for all slots, of that name.
 	everywhere string
+	// asked: it was asked whether there is memory.
+	asked bool
 	// scripts: some commands are scripts, which have to be found first.
 	scripts bool
 	// authenticates: some commands may make the client another user. logins is what those of the command come to that is executed at the moment.
@@ -135,6 +137,9 @@ func (s *Session) queue(cmd *command.Command, args [][]byte) {
 	q, err := s.prepare(cmd, t.database, args)
 	if err == nil {
 		err = s.admit(&q)
+	}
+	if err == nil {
+		err = s.room(&q)
 	}
 	if err != nil {
 		s.reject(cmd, args, err)

@@ -32,8 +32,9 @@ type Session struct {
 	blocked  *waiter // it waits; nil if it does not
 	keeps    int     // bytes of these, as the front knows them
 
-	plan    plan
-	scratch []byte // where a reply that is not from a node is built
+	plan     plan
+	planning bool   // Plan is under way, which asks the cluster nothing
+	scratch  []byte // where a reply that is not from a node is built
 }
 
 // Open returns the session of a new connection.
