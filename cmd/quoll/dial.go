@@ -23,11 +23,7 @@ func serverDialer(cfg config.ServerTLS, prefix string) (dialer, error) {
 	}
 	store, err := certs.Open("server", certs.Files{Cert: cfg.TLSCertFile, Key: cfg.TLSKeyFile, CA: cfg.TLSCaFile})
 	if err != nil {
-		field := "tls-ca-file"
-		if cfg.TLSCaFile == "" || strings.Contains(err.Error(), cfg.TLSCertFile) && cfg.TLSCertFile != "" {
-			field = "tls-cert-file"
-		}
-		return nil, config.Faults{{Field: prefix + field, Reason: err.Error()}}
+		return nil, config.Faults{{Field: prefix + settingOf(cfg, err), Reason: err.Error()}}
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
@@ -45,6 +41,16 @@ func serverDialer(cfg config.ServerTLS, prefix string) (dialer, error) {
 		}
 		return secure, nil
 	}, nil
+}
+
+// settingOf is the setting whose file an error names.
+func settingOf(cfg config.ServerTLS, err error) string {
+	for _, file := range []struct{ setting, path string }{{"tls-cert-file", cfg.TLSCertFile}, {"tls-key-file", cfg.TLSKeyFile}} {
+		if file.path != "" && strings.Contains(err.Error(), file.path) {
+			return file.setting
+		}
+	}
+	return "tls-ca-file"
 }
 
 // noHandshake says why TLS did not come about with a server that is there. It wraps no timeout: the server did accept the connection.
