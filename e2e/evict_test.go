@@ -38,8 +38,13 @@ func infoLine(t testing.TB, client *redis.Client, name string) string {
 	return value
 }
 
+// doer is a client, or one connection of it.
+type doer interface {
+	Do(ctx context.Context, args ...any) *redis.Cmd
+}
+
 // inWords is what a server says to a command, in words.
-func inWords(ctx context.Context, client *redis.Client, args ...any) string {
+func inWords(ctx context.Context, client doer, args ...any) string {
 	reply, err := client.Do(ctx, args...).Result()
 	if err != nil {
 		return err.Error()
@@ -80,7 +85,13 @@ func TestOutOfMemorySameAsRedis(t *testing.T) {
 	} {
 		require.Equal(t, inWords(t.Context(), theirs, args...), inWords(t.Context(), quoll, args...), args)
 	}
-	for _, client := range []*redis.Client{quoll, theirs} { // Redis refuses INCR already when it is queued
+	ours, their := quoll.Conn(), theirs.Conn()
+	defer ours.Close()
+	defer their.Close()
+	for _, args := range [][]any{{"MULTI"}, {"INCR", "{k}n"}, {"EXEC"}, {"MULTI"}, {"APPEND", "{k}n", "x"}, {"DISCARD"}} {
+		require.Equal(t, inWords(t.Context(), their, args...), inWords(t.Context(), ours, args...), "%v: it is refused when it is queued", args)
+	}
+	for _, client := range []*redis.Client{quoll, theirs} {
 		_, err := client.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
 			p.Incr(t.Context(), "{k}n")
 			return nil

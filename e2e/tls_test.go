@@ -7,10 +7,12 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,6 +24,7 @@ import (
 
 	"github.com/quolldb/quoll/e2e/cluster"
 	"github.com/quolldb/quoll/internal/certs"
+	"github.com/quolldb/quoll/internal/redistest"
 )
 
 // startSecured starts a cluster of three nodes and a proxy that speak TLS with each other, and with clients at Secure.
@@ -132,6 +135,81 @@ func TestClientsWithTLS(t *testing.T) {
 		require.NoError(t, client.Close())
 	}
 	require.NoError(t, good.Ping(ctx).Err())
+}
+
+// TestCommandsWithTLS: bench, verify, import and export are clients with TLS, too, at each end of a copy by itself; and they say what is missing.
+func TestCommandsWithTLS(t *testing.T) {
+	t.Parallel()
+	c, dir := startSecured(t, cluster.Config{Proxy: []string{"--tls-client-auth", "required"}})
+	quoll := []string{"--addr", c.Proxies[0].Secure, "--tls", "--tls-ca-file", dir + "/ca.crt"}
+	alice := []string{"--tls-cert-file", dir + "/client.alice.crt", "--tls-key-file", dir + "/client.alice.key"}
+	run := func(code int, args ...string) string {
+		t.Helper()
+		stdout, stderr, is := cluster.Run(t, nil, args...)
+		require.Equal(t, code, is, "%s%s", stdout, stderr)
+		return stderr
+	}
+	good := slices.Concat(quoll, alice)
+	run(0, append([]string{"bench", "--count", "200", "--keys", "50", "--connections", "4", "--check"}, good...)...)
+	run(0, append([]string{"verify", "--for", "1s", "--clients", "2"}, good...)...)
+	for name, command := range map[string][]string{"bench": {"bench", "--count", "100"}, "verify": {"verify", "--for", "1s"}, "import": {"import", "--rdb", dir + "/ca.crt"}} {
+		require.Contains(t, run(2, append(command, quoll...)...), "--tls-cert-file", name)
+		require.Contains(t, run(2, slices.Concat(command, quoll[:3], alice)...), "its certificate is not trusted", name)
+		require.Contains(t, run(2, append(command, quoll[:2]...)...), "a port for TLS needs --tls", name)
+		require.Contains(t, run(2, slices.Concat(command, good, []string{"--addr", c.Proxies[0].Client})...), "--tls-listen", name)
+	}
+
+	t.Run("copies", func(t *testing.T) {
+		host, port, err := net.SplitHostPort(cluster.FreeAddress(t))
+		require.NoError(t, err)
+		plain := redistest.Start(t, "--tls-port", port, "--tls-cert-file", dir+"/proxy.p1.crt", "--tls-key-file", dir+"/proxy.p1.key", "--tls-ca-cert-file", dir+"/ca.crt")
+		redis := connect(t, plain)
+		require.NoError(t, redis.Set(t.Context(), "of the redis", "v", 0).Err())
+		other := func(flag string) []string {
+			return []string{"--" + flag, "rediss://" + net.JoinHostPort(host, port), "--" + flag + "-tls-ca-file", dir + "/ca.crt",
+				"--" + flag + "-tls-cert-file", dir + "/client.alice.crt", "--" + flag + "-tls-key-file", dir + "/client.alice.key"}
+		}
+		run(0, slices.Concat([]string{"import"}, other("from"), good)...)
+		client := connect(t, c.Proxies[0].Client)
+		require.Equal(t, "v", client.Get(t.Context(), "of the redis").Val())
+		require.NoError(t, client.Set(t.Context(), "of the cluster", "w", 0).Err())
+		run(0, slices.Concat([]string{"export", "--to", "redis://" + plain}, good)...)
+		require.Equal(t, "w", redis.Get(t.Context(), "of the cluster").Val())
+		require.NoError(t, client.Set(t.Context(), "once more", "x", 0).Err())
+		run(0, slices.Concat([]string{"export", "--addr", c.Proxies[0].Client}, other("to"))...)
+		require.Equal(t, "x", redis.Get(t.Context(), "once more").Val())
+		require.Contains(t, run(2, slices.Concat([]string{"import"}, other("from")[:2], good)...), "--from-tls-ca-file")
+	})
+}
+
+// TestUsersByCertificate: a client is the user that its certificate names, from its first command on, also at a proxy that has just started.
+func TestUsersByCertificate(t *testing.T) {
+	t.Parallel()
+	c, dir := startSecured(t, cluster.Config{Proxy: []string{"--tls-client-auth", "optional", "--tls-auth-clients-user", "CN"}})
+	admin := connect(t, c.Proxies[0].Client)
+	require.NoError(t, admin.Do(t.Context(), "ACL", "SETUSER", "alice", "on", "~a*", "+@all").Err())
+	ca, err := certs.OpenAuthority(dir)
+	require.NoError(t, err)
+	cluster.Issue(t, ca, certs.Request{Role: certs.Client, Name: "bob"})
+	who := func(name string) string {
+		client := secureClient(c.Proxies[0].Secure, clientTLS(t, dir, name))
+		defer client.Close()
+		user, err := client.Do(t.Context(), "ACL", "WHOAMI").Text()
+		require.NoError(t, err)
+		return user
+	}
+	for range 2 {
+		require.Equal(t, "alice", who("alice"))
+		require.Equal(t, "default", who("bob"), "there is no such user")
+		require.Equal(t, "default", who(""))
+		c.Proxies[0].Kill()
+		c.Proxies[0].Start()
+		c.Proxies[0].AwaitReady()
+	}
+	alice := secureClient(c.Proxies[0].Secure, clientTLS(t, dir, "alice"))
+	defer alice.Close()
+	require.NoError(t, alice.Set(t.Context(), "a", "v", 0).Err())
+	require.ErrorContains(t, alice.Set(t.Context(), "b", "v", 0).Err(), "NOPERM")
 }
 
 // TestPeersWithTLS: no plain peer, no certificate of another CA, and none of somebody else gets into a cluster, whatever the secret is.

@@ -118,6 +118,11 @@ func (o *benchOptions) complete(wrong error, count, duration bool) error {
 
 // benchServers measures, and prints what was measured even if that ended early.
 func (a *app) benchServers(ctx context.Context, opt benchOptions) error {
+	dial, err := serverDialer(opt.servers.ServerTLS, "")
+	if err != nil {
+		return err
+	}
+	opt.Dial = dial
 	p := startProgress(a.stderr, "Bench:", false)
 	p.set(benchState{bench.Progress{Phase: "connecting"}})
 	opt.Progress = func(now bench.Progress) { p.set(benchState{now}) }
@@ -127,7 +132,7 @@ func (a *app) benchServers(ctx context.Context, opt benchOptions) error {
 		if ctx.Err() != nil {
 			return errInterruptedEarly
 		}
-		return config.Faults{{Field: "addr", Reason: explain(err)}}
+		return config.Faults{{Field: "addr", Reason: explainServer(err)}}
 	}
 	defer b.Close()
 	report, err := b.Run(ctx)

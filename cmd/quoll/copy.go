@@ -26,8 +26,8 @@ type copyOptions struct {
 	words copyWords
 }
 
-// copyWords say which way it goes.
-type copyWords struct{ name, doing, done string }
+// copyWords say which way it goes; way is the flag of the other end.
+type copyWords struct{ name, way, doing, done string }
 
 // bind declares the flags that both have.
 func (o *copyOptions) bind(command *cobra.Command) {
@@ -83,6 +83,15 @@ func (o *copyOptions) complete(wrong error) error {
 	}
 	o.Rate = int64(o.rate)
 	return nil
+}
+
+// access is how both ends let in. Errors are Faults.
+func (o *copyOptions) access() (cluster, redis migrate.Access, err error) {
+	cluster.Password, redis.Password = o.ends.Password.Reveal(), o.ends.URLPassword.Reveal()
+	if cluster.Dial, err = serverDialer(o.ends.ServerTLS, ""); err == nil {
+		redis.Dial, err = serverDialer(o.ends.URLTLS, o.words.way+"-")
+	}
+	return cluster, redis, err
 }
 
 // copyKeys copies, says what was done, and concludes.

@@ -173,7 +173,7 @@ func startDevNodes(cfg config.Dev, inside *neighbours, failed failures, log *slo
 	return nodes, initial, nil
 }
 
-func startDevNode(cfg config.Dev, name string, initial ring.Initial, listener net.Listener, dial dialer, failed failures, log *slog.Logger) (devNode, error) {
+func startDevNode(cfg config.Dev, name string, initial ring.Initial, listener net.Listener, dial peerDialer, failed failures, log *slog.Logger) (devNode, error) {
 	s, err := openDevStore(cfg, name, log)
 	if err != nil {
 		return devNode{}, err

@@ -16,7 +16,7 @@ Exit codes: 0 all keys are there; 1 it failed or was interrupted (start it again
 or an end that does not answer; 3 it is done, but keys were left out: refused, or there with another value.`
 
 func (a *app) exportCommand() *cobra.Command {
-	opt := copyOptions{ends: config.DefaultCopied("to"), words: copyWords{"export", "Exporting", "Exported"}}
+	opt := copyOptions{ends: config.DefaultCopied("to"), words: copyWords{"export", "to", "Exporting", "Exported"}}
 	command := &cobra.Command{
 		Use:   "export",
 		Short: "Copy the keys of a cluster into a Redis",
@@ -31,12 +31,16 @@ func (a *app) exportCommand() *cobra.Command {
 
 // exportKeys opens both ends and copies.
 func (a *app) exportKeys(ctx context.Context, opt copyOptions) error {
-	from, err := migrate.Connect(ctx, opt.ends.Addr, opt.into, opt.ends.Password.Reveal())
+	cluster, redis, err := opt.access()
+	if err != nil {
+		return err
+	}
+	from, err := migrate.Connect(ctx, opt.ends.Addr, opt.into, cluster)
 	if err != nil {
 		return unreachable("addr", err)
 	}
 	defer from.Close()
-	to, err := migrate.ConnectURL(ctx, opt.ends.URL, opt.ends.URLPassword.Reveal())
+	to, err := migrate.ConnectURL(ctx, opt.ends.URL, redis)
 	if err != nil {
 		return unreachable("to", err)
 	}

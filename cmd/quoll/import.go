@@ -31,13 +31,14 @@ Exit codes: 0 all keys are there; 1 it failed or was interrupted (start it again
 or an end that does not answer; 3 it is done, but keys were left out: of types that Quoll does not have (streams, those of modules), too long, refused, of another database, or there with another value; or libraries of functions were.`
 
 func (a *app) importCommand() *cobra.Command {
-	opt := copyOptions{ends: config.DefaultCopied("from"), words: copyWords{"import", "Importing", "Imported"}}
+	opt := copyOptions{ends: config.DefaultCopied("from"), words: copyWords{"import", "from", "Importing", "Imported"}}
 	command := &cobra.Command{
 		Use:   "import",
 		Short: "Copy the keys of a Redis, or of its dump.rdb, into a cluster",
 		Long:  aboutImport,
 		Example: `  quoll import --from redis://10.0.0.9:6379 --addr 10.0.0.1:6379
   quoll import --from rediss://user@redis.example:6380/2 --from-password-file redis.password --rate 20MiB --state import.state
+  quoll import --from rediss://10.0.0.9:6380 --from-tls-ca-file redis-ca.crt --addr redis.example:6380 --tls --tls-ca-file ca.crt
   quoll import --rdb /var/lib/redis/dump.rdb --addr 10.0.0.1:6379,10.0.0.2:6379 --replace`,
 	}
 	flags := command.Flags()
@@ -50,14 +51,18 @@ func (a *app) importCommand() *cobra.Command {
 
 // importKeys opens both ends and copies.
 func (a *app) importKeys(ctx context.Context, opt copyOptions) error {
-	to, err := migrate.Connect(ctx, opt.ends.Addr, opt.into, opt.ends.Password.Reveal())
+	cluster, redis, err := opt.access()
+	if err != nil {
+		return err
+	}
+	to, err := migrate.Connect(ctx, opt.ends.Addr, opt.into, cluster)
 	if err != nil {
 		return unreachable("addr", err)
 	}
 	defer to.Close()
 	opt.To = to
 	if opt.file == "" {
-		from, err := migrate.ConnectURL(ctx, opt.ends.URL, opt.ends.URLPassword.Reveal())
+		from, err := migrate.ConnectURL(ctx, opt.ends.URL, redis)
 		if err != nil {
 			return unreachable("from", err)
 		}
@@ -79,5 +84,5 @@ func unreachable(flag string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errInterruptedEarly
 	}
-	return config.Faults{{Field: flag, Reason: printable(explain(err))}}
+	return config.Faults{{Field: flag, Reason: printable(explainServer(err))}}
 }

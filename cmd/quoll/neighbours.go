@@ -7,8 +7,8 @@ import (
 	"github.com/quolldb/quoll/internal/pipes"
 )
 
-// dialer connects with a peer at its address.
-type dialer = func(ctx context.Context, address string) (net.Conn, error)
+// peerDialer connects with a peer at its address.
+type peerDialer = func(ctx context.Context, address string) (net.Conn, error)
 
 // neighbours are the nodes in this process, which is how others in it reach them: without sockets.
 type neighbours struct {

@@ -28,7 +28,7 @@ func announced(cfg *config.Node) string {
 }
 
 // serveNodeClients starts the proxy in a node's process, nil if it serves no clients. It closes the listeners.
-func serveNodeClients(cfg *config.Node, listeners clientListeners, secure *security, dial dialer, failed failures, s *store, log *slog.Logger) (*proxyParts, error) {
+func serveNodeClients(cfg *config.Node, listeners clientListeners, secure *security, dial peerDialer, failed failures, s *store, log *slog.Logger) (*proxyParts, error) {
 	if !cfg.Serves() {
 		return nil, nil
 	}

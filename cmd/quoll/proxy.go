@@ -102,7 +102,7 @@ type surroundings struct {
 	// file is where CONFIG REWRITE writes to, nil for no file.
 	file *config.File
 	// dial connects with nodes, nil for TCP.
-	dial dialer
+	dial peerDialer
 	// keptFiles is how many files are to be left to others.
 	keptFiles int
 	// node is where clients of a Redis Cluster reach this process, if that is a node to them; empty: it is a proxy.
@@ -191,7 +191,7 @@ func serverConfig(cfg config.Proxy, around surroundings, users *session.UserFile
 				SlowlogSlowerThan: int64(cfg.SlowlogLogSlowerThan), SlowlogMaxLen: int64(cfg.SlowlogMaxLen), LatencyThreshold: int64(cfg.LatencyMonitorThreshold),
 				Untracked: !cfg.LatencyTracking, Percentiles: cfg.Percentiles(),
 			},
-			Rewrite: rewriter(around.file, log), UserFile: users,
+			Rewrite: rewriter(around.file, log), UserFile: users, CertificateUsers: cfg.TLSAuthClientsUser == config.CommonNameUser,
 		},
 	}
 }

@@ -137,6 +137,11 @@ func (o *verifyOptions) complete(wrong error) error {
 
 // verifyServers runs the checker and prints what it found.
 func (a *app) verifyServers(ctx context.Context, opt verifyOptions) error {
+	dial, err := serverDialer(opt.servers.ServerTLS, "")
+	if err != nil {
+		return err
+	}
+	opt.Dial = dial
 	p := startProgress(a.stderr, "Verifying", false)
 	p.set(verifyState{Progress: verify.Progress{Phase: "connecting"}})
 	opt.Progress = func(now verify.Progress) { p.set(verifyState{now}) }
@@ -145,7 +150,7 @@ func (a *app) verifyServers(ctx context.Context, opt verifyOptions) error {
 	all := verifyReport{report, resting()}
 	p.stop()
 	if err != nil {
-		return config.Faults{{Field: "addr", Reason: err.Error()}}
+		return config.Faults{{Field: "addr", Reason: explainServer(err)}}
 	}
 	if err := a.printReport(all, opt.form); err != nil {
 		return err

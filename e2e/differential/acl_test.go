@@ -258,6 +258,91 @@ func TestACLSameAsRedis(t *testing.T) {
 	b.play(t, aclScenario)
 }
 
+// loginScenario is who executes what is queued behind AUTH.
+const loginScenario = `
+a ACL SETUSER alice on >pw ~* +@all
+a ACL SETUSER bob on nopass ~a* +@all
+a ACL SETUSER carol on nopass ~* &* +@all -set -publish
+u MULTI
+u SET {a}b 1
+u AUTH bob x
+u SET a 1
+u SET x{a} 1
+u GET {a}b
+u MGET a x{a}
+u EXEC
+u ACL WHOAMI
+u GET a
+u SET x{a} 2
+v AUTH bob x
+v MULTI
+v AUTH alice pw
+v SET x{a} 3
+v SET a 3
+v EXEC
+v MULTI
+v AUTH alice pw
+v SET a 3
+v AUTH carol x
+v SET a 4
+v AUTH alice wrong
+v AUTH a b c
+v AUTH x
+v SET a 5
+v GET a
+v PUBLISH news x
+v AUTH alice pw
+v SET a 6
+v GET x{a}
+v EXEC
+v ACL WHOAMI
+v GET a
+w MULTI
+w HELLO 2 AUTH carol x SETNAME a§b
+w SET a 7
+w HELLO 2 SETNAME a§b AUTH bob x
+w GET x{a}
+w HELLO 9 AUTH bob x
+w GET x{a}
+w HELLO 2 AUTH bob x AUTH alice wrong
+w GET x{a}
+w EXEC
+w ACL WHOAMI
+w CLIENT GETNAME
+x WATCH a
+u SET a 8
+x MULTI
+x AUTH carol x
+x EXEC
+x ACL WHOAMI
+x MULTI
+x AUTH carol x
+x EVAL return§redis.call('set',KEYS[1],1) 1 a
+x EVAL return§redis.call('get',KEYS[1]) 1 a
+x EXEC
+x ACL WHOAMI
+y MULTI
+y AUTH bob x
+y SORT a BY x*
+y AUTH alice pw
+y SORT {a}list BY nosort
+y EXEC
+y MULTI
+y AUTH bob x
+y DISCARD
+y ACL WHOAMI
+a ACL LOG
+a ACL DELUSER alice bob carol
+`
+
+// TestLoginsInTransactionsAsRedis: what is queued behind AUTH is executed as the new user, or refused.
+func TestLoginsInTransactionsAsRedis(t *testing.T) {
+	s := startServers(t)
+	b := &both{s, map[string][2]*link{}}
+	t.Cleanup(b.close)
+	b.play(t, loginScenario)
+}
+
 // TestACLDisconnectsAsRedis: who may not listen any more is disconnected, and so is whose user is deleted.
 func TestACLDisconnectsAsRedis(t *testing.T) {
 	s := startServers(t)

@@ -61,7 +61,7 @@ func (o *Options) divide(ctx context.Context) error {
 
 // askNodes returns what CLUSTER NODES says.
 func (o *Options) askNodes(ctx context.Context) (string, error) {
-	conn, err := connect(ctx, o.Addresses[0], o.Password)
+	conn, err := connect(ctx, o, o.Addresses[0])
 	if err != nil {
 		return "", err
 	}

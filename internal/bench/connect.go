@@ -17,17 +17,21 @@ import (
 // patience is how long a server may take to accept a connection and to answer PING.
 const patience = 3 * time.Second
 
-// connect connects, gives the password, and makes sure that a server of Redis' protocol is there. Its errors say in one line what is
+// connect connects to an address of the options, gives the password, and makes sure that a server of Redis' protocol is there. Its errors say in one line what is
 // wrong with the address.
-func connect(ctx context.Context, address, password string) (net.Conn, error) {
+func connect(ctx context.Context, opt *Options, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	dial := opt.Dial
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	conn, err := dial(ctx, "tcp", address)
 	if err != nil {
 		return nil, cannotConnect(address, err)
 	}
 	cut := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	err = greet(conn, address, password)
+	err = greet(conn, address, opt.Password)
 	if !cut() && err == nil {
 		err = fmt.Errorf("%s answered too late", address)
 	}
@@ -86,7 +90,7 @@ func ask(conn net.Conn, in *reader, address string, request []byte) (reply, erro
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return reply{}, fmt.Errorf("%s accepted a connection, but did not answer PING within %s: is it a server of Redis' protocol, and not hung?", address, patience)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
-		return reply{}, fmt.Errorf("%s closed the connection instead of answering PING: is it a server of Redis' protocol, and not full?", address)
+		return reply{}, fmt.Errorf("%s closed the connection instead of answering PING: is it a server of Redis' protocol, and not full? a port for TLS needs --tls", address)
 	}
 	return r, err
 }

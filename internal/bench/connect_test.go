@@ -42,7 +42,7 @@ func TestWrongServersAreSaidInOneLine(t *testing.T) {
 		{say(t, "-LOADING soon\r\n"), "", "ADDR answered PING with an error: LOADING soon"},
 		{say(t, "HTTP/1.1 400 Bad Request\r\n"), "", `ADDR is no server of Redis' protocol: this is not an answer in Redis' protocol: "HTTP/1.1 400 Bad Request\r"`},
 		{say(t, ":1\r\n"), "", "ADDR is no server of Redis' protocol: it did not answer PING with PONG"},
-		{say(t, ""), "", "ADDR closed the connection instead of answering PING: is it a server of Redis' protocol, and not full?"},
+		{say(t, ""), "", "ADDR closed the connection instead of answering PING: is it a server of Redis' protocol, and not full? a port for TLS needs --tls"},
 		{hung.Addr().String(), "", "ADDR accepted a connection, but did not answer PING within 3s: is it a server of Redis' protocol, and not hung?"},
 	} {
 		opt := sensible()

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net"
@@ -33,6 +34,8 @@ type Options struct {
 	// Prefixes begin the keys: one for all addresses (may be empty, see [keyspace]) or one for each.
 	Prefixes []string
 	Password string
+	// Dial connects to them, as [net.Dialer.DialContext] does. Nil: by TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	Connections int
 	// Depth is the number of commands in a pipeline.

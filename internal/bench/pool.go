@@ -42,7 +42,7 @@ func dial(ctx context.Context, opt *Options) (*pool, error) {
 	for first := range min(dialers, opt.Connections) {
 		group.Go(func() {
 			for i := first; i < opt.Connections && ctx.Err() == nil; i += dialers {
-				conn, err := connect(ctx, opt.Addresses[i%len(opt.Addresses)], opt.Password)
+				conn, err := connect(ctx, opt, opt.Addresses[i%len(opt.Addresses)])
 				if err != nil {
 					cancel(err)
 					return

@@ -20,6 +20,8 @@ type Proxy struct {
 	TLSCertFile, TLSKeyFile, TLSCaFile string
 	// TLSClientAuth is off, optional or required, TLSMinVersion 1.2 or 1.3.
 	TLSClientAuth, TLSMinVersion string
+	// TLSAuthClientsUser is CN if a client with a certificate is the user whose name is the certificate's common name, else off.
+	TLSAuthClientsUser string
 	// CertsDir, PeerTLS and its files, and AdminTLS are as those of Node.
 	CertsDir, PeerTLS                              string
 	PeerTLSCertFile, PeerTLSKeyFile, PeerTLSCaFile string
@@ -101,20 +103,21 @@ type Proxy struct {
 // DefaultProxy returns the defaults. A proxy also needs Nodes or an InitialCluster.
 func DefaultProxy() Proxy {
 	return Proxy{
-		Listen:            "127.0.0.1:6379",
-		ClusterName:       "quoll",
-		TLSClientAuth:     "off",
-		TLSMinVersion:     "1.2",
-		Admin:             DefaultAdmin,
-		OperationTimeout:  time.Second,
-		SlowTimeout:       5 * time.Minute,
-		MaxClients:        10000,
-		MaxBulk:           64 * MiB,
-		MaxArgs:           1 << 20,
-		MaxInline:         64 * KiB,
-		LoginTimeout:      10 * time.Second,
-		ClientOutputLimit: 256 * MiB,
-		LogFormat:         "text",
+		Listen:             "127.0.0.1:6379",
+		ClusterName:        "quoll",
+		TLSClientAuth:      "off",
+		TLSAuthClientsUser: "off",
+		TLSMinVersion:      "1.2",
+		Admin:              DefaultAdmin,
+		OperationTimeout:   time.Second,
+		SlowTimeout:        5 * time.Minute,
+		MaxClients:         10000,
+		MaxBulk:            64 * MiB,
+		MaxArgs:            1 << 20,
+		MaxInline:          64 * KiB,
+		LoginTimeout:       10 * time.Second,
+		ClientOutputLimit:  256 * MiB,
+		LogFormat:          "text",
 		// The rest is as in Redis.
 		TrackingTableMaxKeys:           maxTrackingTable,
 		SlowlogLogSlowerThan:           10000,
@@ -129,6 +132,7 @@ func (p *Proxy) Bind(fs *pflag.FlagSet) {
 	bindFile(fs)
 	fs.StringVar(&p.Listen, "listen", p.Listen, "`host:port` to listen on for Redis clients without TLS; none for no such port")
 	p.clientTLS().bind(fs)
+	fs.StringVar(&p.TLSAuthClientsUser, "tls-auth-clients-user", p.TLSAuthClientsUser, "whether a client is the user that its certificate names, without a password: `off`, or CN, by the common name")
 	fs.Var(&listValue{list: &p.Nodes}, "nodes", "`host:port,...`: peer addresses of some nodes; the rest is learnt from them")
 	fs.StringVar(&p.Rack, "rack", p.Rack, "`name` of the rack or zone where the proxy is, as nodes have theirs: values are read from replicas there")
 	fs.StringVar(&p.ClusterName, "cluster-name", p.ClusterName, "`name` of the cluster that the nodes must belong to")
@@ -172,6 +176,10 @@ func (p *Proxy) Validate() error {
 	}
 	p.tls().validate(&f, "proxy")
 	p.clientTLS().validate(&f, p.Listen, p.Password, guarded)
+	f.oneOf("tls-auth-clients-user", p.TLSAuthClientsUser, "off", CommonNameUser)
+	if p.TLSAuthClientsUser == CommonNameUser && (p.TLSListen == "" || p.TLSClientAuth == "off") {
+		f.add("tls-auth-clients-user", "CN is for clients that show certificates: give --tls-listen, and --tls-client-auth optional or required")
+	}
 	if p.AdminTLS {
 		f.needs("admin-tls", "true", "tls-cert-file", p.TLSCertFile)
 	}

@@ -14,6 +14,7 @@ type Servers struct {
 	// Password is what they want, if they do. Load fills it from PasswordFile.
 	Password     Secret
 	PasswordFile string
+	ServerTLS
 }
 
 // DefaultServers returns the defaults: a proxy on this machine.
@@ -22,6 +23,7 @@ func DefaultServers() Servers { return Servers{Addr: []string{"127.0.0.1:6379"}}
 // Bind implements Config.
 func (s *Servers) Bind(fs *pflag.FlagSet) {
 	bindServers(fs, &s.Addr, &s.Password, &s.PasswordFile)
+	s.bindTLS(fs)
 }
 
 func bindServers(fs *pflag.FlagSet, addr *[]string, password *Secret, file *string) {
@@ -34,6 +36,7 @@ func bindServers(fs *pflag.FlagSet, addr *[]string, password *Secret, file *stri
 func (s *Servers) Validate() error {
 	var f Faults
 	f.servers(s.Addr)
+	s.checkTLS(&f, "", "--tls")
 	return f.err()
 }
 

@@ -17,6 +17,9 @@ const (
 // NoListener is what Proxy.Listen is for TLS only.
 const NoListener = "none"
 
+// CommonNameUser is what Proxy.TLSAuthClientsUser is where certificates say who their clients are.
+const CommonNameUser = "CN"
+
 // peerTLS points at the settings of TLS between nodes and proxies.
 type peerTLS struct {
 	dir, mode, cert, key, ca *string

@@ -139,6 +139,8 @@ func TestEachFault(t *testing.T) {
 		{"client", "--admin=localhost", "admin: "},
 		{"client", "--admin=gopher://h", "neither host:port nor an http or https URL"},
 		{"client", "--admin=http://", "neither host:port nor an http or https URL"},
+		{"servers", "--tls-ca-file=a", "tls-ca-file: is for TLS, which is not asked for: give --tls, too"},
+		{"verified", "--tls-key-file=k", "tls-key-file: is for TLS, which is not asked for"},
 	} {
 		t.Run(tc.command+tc.flag, func(t *testing.T) {
 			_, err := load(tc.command, tc.flag)
@@ -328,6 +330,8 @@ func TestTLS(t *testing.T) {
 		`tls-min-version: "1.1" is none of 1.2, 1.3`:                    {"--tls-min-version=1.1"},
 		"listen: is none, and there is no --tls-listen":                 {"--listen=none"},
 		"admin-tls: true needs --tls-cert-file, too":                    {"--admin-tls"},
+		`tls-auth-clients-user: "yes" is none of off, CN`:               {"--tls-auth-clients-user=yes"},
+		"tls-auth-clients-user: CN is for clients that show":            append([]string{"--tls-auth-clients-user=CN", "--tls-listen=127.0.0.1:6380"}, files...),
 	} {
 		_, err := load("proxy", args...)
 		require.ErrorContains(t, err, says)
@@ -335,5 +339,28 @@ func TestTLS(t *testing.T) {
 	for _, open := range [][]string{{"--password=x"}, {"--insecure"}} {
 		_, err := load("proxy", slices.Concat(open, []string{"--tls-listen=:6380"}, files)...)
 		require.NoError(t, err)
+	}
+}
+
+// TestTLSOfBothEnds: each end of a copy has files of its own, and the one that is a URL speaks TLS if that says so.
+func TestTLSOfBothEnds(t *testing.T) {
+	for args, says := range map[[2]string]string{
+		{"--from=redis://h:1", "--from-tls-ca-file=a"}:    "from-tls-ca-file: is for TLS, which is not asked for: give a URL that begins with rediss://, too",
+		{"--from=rediss://h:1", "--from-tls-cert-file=c"}: "from-tls-cert-file: and --from-tls-key-file belong together",
+		{"--from=rediss://h:1", "--tls-ca-file=a"}:        "tls-ca-file: is for TLS, which is not asked for: give --tls, too",
+		{"--tls", "--tls-key-file=k"}:                     "tls-cert-file: and --tls-key-file belong together",
+		{"--from=rediss://h:1", "--from-tls-ca-file=a"}:   "",
+		{"--tls", "--tls-ca-file=a"}:                      "",
+	} {
+		c := DefaultCopied("from")
+		fs := flagsOf(&c)
+		require.NoError(t, fs.Parse(args[:]))
+		err := Load(&c, fs, nil)
+		require.Equal(t, c.URL == "rediss://h:1", c.URLTLS.TLS)
+		if says == "" {
+			require.NoError(t, err, args)
+			continue
+		}
+		require.ErrorContains(t, err, says)
 	}
 }

@@ -28,7 +28,7 @@ func startEnd(t *testing.T, args ...string) end {
 	e := end{url: "redis://" + address, dir: dir, redis: redis.NewClient(&redis.Options{Addr: address})}
 	t.Cleanup(func() { _ = e.redis.Close() })
 	var err error
-	e.Server, err = ConnectURL(t.Context(), e.url, "")
+	e.Server, err = ConnectURL(t.Context(), e.url, Access{})
 	require.NoError(t, err)
 	t.Cleanup(e.Close)
 	return e
@@ -141,7 +141,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 	want := from.contents(t)
 	require.NoError(t, from.redis.SetRange(ctx, "too long", 2<<20, "x").Err())
 	require.NoError(t, from.redis.Do(ctx, "CONFIG", "SET", "rdbcompression", "no").Err())
-	other, err := ConnectURL(ctx, from.url+"/3", "")
+	other, err := ConnectURL(ctx, from.url+"/3", Access{})
 	require.NoError(t, err)
 	defer other.Close()
 	require.NoError(t, other.clients[0].Set(ctx, "of another database", "x", 0).Err())
@@ -302,17 +302,17 @@ func TestDamagedFile(t *testing.T) {
 // TestEndsThatDoNotAnswer: errors say what is wrong, and no password.
 func TestEndsThatDoNotAnswer(t *testing.T) {
 	url := "redis://" + redistest.Start(t, "--requirepass", "hush")
-	_, err := ConnectURL(t.Context(), url, "")
+	_, err := ConnectURL(t.Context(), url, Access{})
 	require.ErrorContains(t, err, "give the password")
-	_, err = ConnectURL(t.Context(), url, "wrong")
+	_, err = ConnectURL(t.Context(), url, Access{Password: "wrong"})
 	require.ErrorContains(t, err, "give the password")
-	s, err := ConnectURL(t.Context(), url, "hush")
+	s, err := ConnectURL(t.Context(), url, Access{Password: "hush"})
 	require.NoError(t, err)
 	s.Close()
-	_, err = ConnectURL(t.Context(), "http://user:hush@host", "")
+	_, err = ConnectURL(t.Context(), "http://user:hush@host", Access{})
 	require.ErrorIs(t, err, ErrURL)
 	require.NotContains(t, err.Error(), "hush")
-	_, err = Connect(t.Context(), []string{"127.0.0.1:1"}, 0, "")
+	_, err = Connect(t.Context(), []string{"127.0.0.1:1"}, 0, Access{})
 	require.ErrorContains(t, err, "127.0.0.1:1")
 	_, err = FromFile(filepath.Join(t.TempDir(), "none"), 0, 1)
 	require.True(t, errors.Is(err, os.ErrNotExist))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -36,28 +37,37 @@ type Server struct {
 
 func init() { redis.SetLogger(&logging.VoidLogger{}) } // its errors are returned, too
 
+// Access is how one gets in at an end of a copy.
+type Access struct {
+	// Password is what it wants, if it does.
+	Password string
+	// Dial connects to it, as [net.Dialer.DialContext] does. Nil: by TCP, or as its URL says.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
 // Connect connects to a cluster, or a server, at one address or several. It blocks until all have answered. The caller closes it.
-func Connect(ctx context.Context, addresses []string, number int, password string) (*Server, error) {
+func Connect(ctx context.Context, addresses []string, number int, access Access) (*Server, error) {
 	s := &Server{name: strings.Join(addresses, ","), db: number}
 	if number > 0 {
 		s.name += "/" + strconv.Itoa(number)
 	}
 	for _, address := range addresses {
-		s.add(&redis.Options{Addr: address, DB: number, Password: password})
+		s.add(&redis.Options{Addr: address, DB: number, Password: access.Password, Dialer: access.Dial})
 	}
 	return s.greet(ctx)
 }
 
 // ConnectURL connects to a server that is given as redis://[user:password@]host:port[/db], with rediss:// for TLS, or unix:///path?db=0. A password that
 // is not empty counts instead of that in the URL. The caller closes it. Errors wrap ErrURL if it is none.
-func ConnectURL(ctx context.Context, text, password string) (*Server, error) {
+func ConnectURL(ctx context.Context, text string, access Access) (*Server, error) {
 	opt, err := redis.ParseURL(text)
 	if err != nil {
 		return nil, fmt.Errorf("%w %q: it is not redis://[user:password@]host:port[/db], rediss:// or unix://", ErrURL, redacted(text))
 	}
-	if password != "" {
-		opt.Password = password
+	if access.Password != "" {
+		opt.Password = access.Password
 	}
+	opt.Dialer = access.Dial
 	s := &Server{name: opt.Addr, db: opt.DB}
 	s.add(opt)
 	return s.greet(ctx)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,8 @@ type Options struct {
 	// Addresses are host:port of proxies of one cluster, or of one server. Password is what they want, if anything.
 	Addresses []string
 	Password  string
+	// Dial connects to them, as [net.Dialer.DialContext] does. Nil: by TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Database is the number of the one to work in.
 	Database int
 	// For is how long clients work.

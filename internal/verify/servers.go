@@ -19,6 +19,7 @@ type servers struct {
 // server is one address, with the connections that nobody uses at the moment.
 type server struct {
 	address string
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	mu      sync.Mutex
 	idle    []*connection
 	closed  bool
@@ -31,8 +32,12 @@ const (
 
 func newServers(opt Options) *servers {
 	s := &servers{password: opt.Password, database: opt.Database}
+	dial := opt.Dial
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
 	for _, address := range opt.Addresses {
-		s.each = append(s.each, &server{address: address})
+		s.each = append(s.each, &server{address: address, dial: dial})
 	}
 	return s
 }
@@ -101,7 +106,7 @@ func (at *server) take(ctx context.Context, greet func(*connection, time.Time) e
 		return c, nil
 	}
 	at.mu.Unlock()
-	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", at.address)
+	conn, err := at.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +116,12 @@ func (at *server) take(ctx context.Context, greet func(*connection, time.Time) e
 		return nil, err
 	}
 	return c, nil
+}
+
+func (at *server) connect(ctx context.Context) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	return at.dial(ctx, "tcp", at.address)
 }
 
 func (at *server) give(c *connection) {

@@ -29,6 +29,11 @@ func Dial(t testing.TB, addr string) *Client {
 	t.Helper()
 	conn, err := DialConn(addr)
 	require.NoError(t, err)
+	return newClient(t, conn)
+}
+
+func newClient(t testing.TB, conn net.Conn) *Client {
+	t.Helper()
 	t.Cleanup(func() { conn.Close() })
 	require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
 	return &Client{t: t, Conn: conn, In: bufio.NewReader(conn)}

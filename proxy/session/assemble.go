@@ -43,7 +43,7 @@ func (s *Session) executed(took time.Duration) {
 			s.answerPlanned(c)
 			continue
 		case c.cmd.Op == command.OpExec:
-			p.batch.Ops[c.first].Reply = withoutMemory(p.batch.Ops[c.first].Reply)
+			p.batch.Ops[c.first].Reply = s.withoutMemory(p.batch.Ops[c.first].Reply)
 			s.feedExec(c.cmd, s.database, c.args, c.queue, p.batch.Ops[c.first].Reply, calls)
 			s.countQueued(c.queue, p.batch.Ops[c.first].Reply, each)
 		case calls != nil:

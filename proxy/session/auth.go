@@ -8,42 +8,65 @@ import (
 
 // runAuth is AUTH [user] password, https://redis.io/commands/auth/.
 func runAuth(s *Session, dst []byte, args [][]byte) []byte {
-	user, password := []byte(acl.DefaultName), args[1]
-	switch {
-	case len(args) > 3:
-		return route.AppendReply(dst, errSyntax)
-	case len(args) == 3:
-		user, password = args[1], args[2]
-	case s.who.set.Default().NoPassword():
-		return route.AppendReply(dst, errNoPassword)
+	user, password, err := s.credentials(args)
+	if err == nil {
+		err = s.login(string(args[0]), user, password)
 	}
-	if err := s.login(string(args[0]), user, password); err != nil {
+	if err != nil {
 		return route.AppendReply(dst, err)
 	}
 	return append(dst, resp.OK...)
 }
 
-// login makes the session that of a user, for a command of that name. It takes the same time whatever the password. Who is wrong too often is not listened to for a moment.
+// credentials are those of AUTH.
+func (s *Session) credentials(args [][]byte) (user, password []byte, err error) {
+	switch {
+	case len(args) > 3:
+		return nil, nil, errSyntax
+	case len(args) == 3:
+		return args[1], args[2], nil
+	case s.who.set.Default().NoPassword():
+		return nil, nil, errNoPassword
+	}
+	return []byte(acl.DefaultName), args[1], nil
+}
+
+// login makes the session that of a user, for a command of that name.
 func (s *Session) login(command string, name, password []byte) error {
+	var l login
+	if t := &s.multi; len(t.logins) > 0 { // EXEC had to know before
+		l, t.logins = t.logins[0], t.logins[1:]
+	} else {
+		l = s.accept(command, name, password)
+	}
+	if l.err != nil {
+		return l.err
+	}
+	s.become(l.user)
+	s.who.loggedIn = true
+	s.setAuthenticated(true)
+	return nil
+}
+
+// accept decides on a login. It takes the same time whatever the password. Who is wrong too often is not listened to for a moment.
+func (s *Session) accept(command string, name, password []byte) login {
 	passwords := &s.service.stats.Passwords
 	if !passwords.Allowed(s.conn.RemoteAddr()) {
 		s.service.cfg.Logger.Warn("too many wrong passwords from one address: AUTH is refused there for a moment", "client", s.conn.RemoteAddr())
-		return errTooManyPasswords
+		return login{err: errTooManyPasswords}
 	}
 	user := s.who.set.Get(name)
 	if user == nil && s.who.set.provisional {
 		if err := s.service.cluster.Loading(); err != nil {
-			return err
+			return login{err: err}
 		}
 	}
 	if user == nil || !user.Accepts(password) {
 		passwords.Failed(s.conn.RemoteAddr())
 		s.logDenial(acl.DeniedAuth, s.context(), []byte(command), string(name))
-		return errWrongPass
+		return login{err: errWrongPass}
 	}
-	s.become(user)
-	s.setAuthenticated(true)
-	return nil
+	return login{user: user}
 }
 
 // setAuthenticated says whether the client may use commands, and with that how

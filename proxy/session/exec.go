@@ -25,7 +25,10 @@ func (s *Session) exec(cmd *command.Command, args [][]byte) {
 		s.inTurn(cmd, route.AppendReply(nil, errExecAbort))
 		return
 	}
-	s.recheck()
+	if err := s.recheck(); err != nil {
+		s.refuse(cmd.Op, err)
+		return
+	}
 	if s.tracking.on {
 		for i := range t.queue {
 			s.track(t.queue[i].cmd, t.queue[i].args)
@@ -60,7 +63,10 @@ var emptyArray = []byte("*0\r\n")
 func (s *Session) transaction() (command.Request, error) {
 	t := &s.multi
 	b := command.Batch{Array: true, Shown: s.shown, Watched: s.watches.list}
-	if t.scripts {
+	switch {
+	case t.as.user != nil:
+		b.Rules = t.as.rules
+	case t.scripts:
 		b.Rules = s.scriptRules()
 	}
 	for i := range t.queue {
@@ -112,7 +118,7 @@ func (s *Session) execPieces(cmd *command.Command, args [][]byte, asks bool) {
 		batch.Add(req, s.multi.writes)
 		s.conn.Execute(&batch)
 		calls = s.again(&batch.Ops[0])
-		reply := withoutMemory(batch.Ops[0].Reply)
+		reply := s.withoutMemory(batch.Ops[0].Reply)
 		if !isArray(reply) { // nothing was done, or nobody knows
 			s.feedExec(cmd, s.database, args, s.multi.queue, reply, nil)
 			s.service.stats.count(cmd.Op, time.Since(start))
@@ -146,6 +152,7 @@ func (s *Session) execPieces(cmd *command.Command, args [][]byte, asks bool) {
 // answer returns the reply of a command of a transaction: what the proxy answers, or the next of the cluster's replies, which it takes away.
 func (q *queued) answer(s *Session, replies *[]byte) []byte {
 	if q.op == command.OpNone {
+		s.multi.logins = q.logins
 		s.scratch = q.run(s, s.scratch[:0], q.args)
 		reply := s.scratch
 		if cap(s.scratch) > maxScratch {
@@ -202,8 +209,9 @@ var (
 )
 
 // withoutMemory returns the reply of EXEC: one that was refused for want of memory is given up, as in Redis.
-func withoutMemory(reply []byte) []byte {
+func (s *Session) withoutMemory(reply []byte) []byte {
 	if bytes.Equal(reply, outOfMemory) {
+		s.service.stats.refusedMemory.Store(time.Now().UnixMilli())
 		return discarded
 	}
 	return reply

@@ -52,10 +52,18 @@ func clientSetName(s *Session, dst []byte, args [][]byte) []byte {
 	return append(dst, resp.OK...)
 }
 
-// setName names the connection; the empty name takes its name away.
-func (s *Session) setName(name []byte) error {
+// checkName says why the connection cannot have that name.
+func checkName(name []byte) error {
 	if !validName(name) {
 		return errClientName
+	}
+	return nil
+}
+
+// setName names the connection; the empty name takes its name away.
+func (s *Session) setName(name []byte) error {
+	if err := checkName(name); err != nil {
+		return err
 	}
 	s.info.set(func(c *clientInfo) { c.name = string(name) })
 	return nil

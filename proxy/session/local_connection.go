@@ -67,14 +67,15 @@ func runHello(s *Session, dst []byte, args [][]byte) []byte {
 	if len(args) > 1 {
 		var err error
 		if protocol, err = parseProtocol(args[1]); err == nil {
-			err = helloOptions(s, args[2:])
+			login := func(name, password []byte) error { return s.login("HELLO", name, password) }
+			err = helloOptions(args[2:], login, s.setName)
 		}
 		if err != nil {
 			return route.AppendReply(dst, err)
 		}
 	}
 	if !s.mayUseCommands() {
-		return route.AppendReply(dst, errHelloNoAuth)
+		return route.AppendReply(dst, s.unknown(errHelloNoAuth))
 	}
 	if protocol != 0 {
 		s.setRESP3(protocol == 3)
@@ -95,16 +96,16 @@ func parseProtocol(arg []byte) (int64, error) {
 
 // helloOptions executes the options of HELLO in order. As in Redis those before a wrong
 // one have been executed.
-func helloOptions(s *Session, options [][]byte) error {
+func helloOptions(options [][]byte, login func(name, password []byte) error, setName func([]byte) error) error {
 	for len(options) > 0 {
 		switch {
 		case is(options[0], "AUTH") && len(options) >= 3:
-			if err := s.login("HELLO", options[1], options[2]); err != nil {
+			if err := login(options[1], options[2]); err != nil {
 				return err
 			}
 			options = options[3:]
 		case is(options[0], "SETNAME") && len(options) >= 2:
-			if err := s.setName(options[1]); err != nil {
+			if err := setName(options[1]); err != nil {
 				return err
 			}
 			options = options[2:]

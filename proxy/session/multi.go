@@ -33,8 +33,15 @@ type transaction struct {
 	asks, writes bool
 	// everywhere: there is a command for all slots, of that name.
 	everywhere string
+	// asked: it was asked whether there is memory.
+	asked bool
 	// scripts: some commands are scripts, which have to be found first.
 	scripts bool
+	// authenticates: some commands may make the client another user. logins is what those of the command come to that is executed at the moment.
+	authenticates bool
+	logins        []login
+	// as is whose the scripts are if it authenticates.
+	as scriptsAs
 	// pieces: the reply is put together of what the cluster and the proxy answer.
 	pieces bool
 }
@@ -52,6 +59,8 @@ type queued struct {
 	asked [][]byte
 	// made, if set, makes the reply out of that of op.
 	made func(dst, reply []byte, q *queued, resp3 bool) []byte
+	// logins is what its logins come to, as EXEC has found out.
+	logins []login
 }
 
 var (
@@ -129,6 +138,9 @@ func (s *Session) queue(cmd *command.Command, args [][]byte) {
 	if err == nil {
 		err = s.admit(&q)
 	}
+	if err == nil {
+		err = s.room(&q)
+	}
 	if err != nil {
 		s.reject(cmd, args, err)
 		return
@@ -136,6 +148,7 @@ func (s *Session) queue(cmd *command.Command, args [][]byte) {
 	if !t.failed {
 		t.queue = append(t.queue, q)
 		t.bytes += size
+		t.authenticates = t.authenticates || authenticates(q.cmd.Op)
 		if q.cmd.Op == command.OpSelect {
 			t.selects(args[1])
 		}

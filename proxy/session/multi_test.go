@@ -303,3 +303,45 @@ func TestQueuedCommandsAreHeld(t *testing.T) {
 	require.EqualValues(t, 1, server.Stats().Evicted.Load())
 	require.Equal(t, "+PONG\r\n", other.Do("PING"))
 }
+
+// TestCommandsAreNotQueuedWithoutMemory: once somebody was refused for want of memory the first command of a transaction that may use some asks for it, and is refused as in Redis. Before that
+// nothing is asked, and what uses none is queued.
+func TestCommandsAreNotQueuedWithoutMemory(t *testing.T) {
+	proxytest.EachWay(t, testNotQueuedWithoutMemory)
+}
+
+func testNotQueuedWithoutMemory(t *testing.T, w proxytest.Way) {
+	cluster := proxytest.NewCluster()
+	full, asked := new(atomic.Bool), new(atomic.Int64)
+	cluster.Intercept = func(op *route.Op) bool {
+		if op.Req.Op == command.OpSetRange {
+			asked.Add(1)
+		}
+		if !full.Load() || !op.Write {
+			return false
+		}
+		op.Outcome, op.Reply = answer.NotDone, route.AppendReply(nil, route.ErrOutOfMemory)
+		return true
+	}
+	_, addr := serve(t, w, Config{}, cluster)
+	c := proxytest.Dial(t, addr)
+	transaction := func(lines ...string) (replies string) {
+		c.Send(append(append([]string{"MULTI"}, lines...), "EXEC")...)
+		for range len(lines) + 2 {
+			replies += c.Reply()
+		}
+		return replies
+	}
+	const oom, queued = "-OOM command not allowed when used memory > 'maxmemory'.\r\n", "+QUEUED\r\n"
+	require.Equal(t, "+OK\r\n"+queued+queued+"*2\r\n+OK\r\n+OK\r\n", transaction("SET a 1", "SET a 2"))
+	full.Store(true)
+	require.Equal(t, "+OK\r\n"+queued+"-EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.\r\n", transaction("SET a 1"))
+	require.Zero(t, asked.Load(), "nobody knew")
+	require.Equal(t, "+OK\r\n"+queued+oom+queued+execAbort, transaction("GET a", "SET a 1", "SET a 2"))
+	require.EqualValues(t, 1, asked.Load())
+	full.Store(false)
+	require.Equal(t, "+OK\r\n"+queued+queued+queued+"*3\r\n+OK\r\n+OK\r\n$1\r\n4\r\n", transaction("SET a 3", "SET a 4", "GET a"))
+	require.EqualValues(t, 2, asked.Load(), "once for each transaction")
+	require.Equal(t, "+OK\r\n"+queued+"*1\r\n$1\r\n4\r\n", transaction("GET a"))
+	require.EqualValues(t, 2, asked.Load())
+}

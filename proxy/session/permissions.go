@@ -25,7 +25,7 @@ func (s *Session) denies(cmd *command.Command, args [][]byte) bool {
 		s.reject(cmd, args, wrongArity(called.Name))
 		return true
 	}
-	denial := s.check(called, args, s.context())
+	denial := s.check(s.who.user, called, args, s.context())
 	if denial == acl.Allowed {
 		return false
 	}
@@ -41,15 +41,15 @@ func (s *Session) context() string {
 	return "toplevel"
 }
 
-// check returns whether the user may execute a command. A denial is kept for ACL LOG.
-func (s *Session) check(called *command.Command, args [][]byte, context string) acl.Denial {
-	denial, at := s.who.user.Check(called, args)
+// check returns whether a user may execute a command. A denial is kept for ACL LOG.
+func (s *Session) check(user *acl.User, called *command.Command, args [][]byte, context string) acl.Denial {
+	denial, at := user.Check(called, args)
 	switch denial {
 	case acl.Allowed:
 	case acl.DeniedCommand:
-		s.logDenial(denial, context, []byte(called.Name), s.who.user.Name)
+		s.logDenial(denial, context, []byte(called.Name), user.Name)
 	default:
-		s.logDenial(denial, context, args[at], s.who.user.Name)
+		s.logDenial(denial, context, args[at], user.Name)
 	}
 	return denial
 }
@@ -89,9 +89,13 @@ func (s *Session) logDenial(reason acl.Denial, context string, object []byte, us
 
 // logScript keeps for ACL LOG what scripts were denied.
 func (s *Session) logScript(denials []command.Denial) {
+	user := s.who.user
+	if s.multi.as.user != nil {
+		user = s.multi.as.user
+	}
 	for _, d := range denials {
 		if reason := acl.Denial(d.Reason); reason <= acl.DeniedChannel {
-			s.logDenial(reason, "lua", d.Object, s.who.user.Name)
+			s.logDenial(reason, "lua", d.Object, user.Name)
 		}
 	}
 }
@@ -104,26 +108,46 @@ func (s *Session) sortProblem(cmd *command.Command, args [][]byte) string {
 	return acl.SortDenied(s.who.user, cmd, args)
 }
 
-// recheck denies commands of a transaction at EXEC: the user may have lost permissions since they were queued. They are answered with an error, and the others are executed.
-func (s *Session) recheck() {
-	if !s.who.guarded {
-		return
-	}
+// recheck denies commands of a transaction at EXEC: the user may have lost permissions since they were queued, or is another one then. They are answered with an error, and the others are
+// executed. The error is one for EXEC itself.
+func (s *Session) recheck() error {
 	t := &s.multi
-	denied := false
+	if !s.who.guarded && !t.authenticates {
+		return nil
+	}
+	user, denied := s.who.user, false
 	for i := range t.queue {
 		q := &t.queue[i]
 		called := q.cmd.Called(q.asked)
 		if called == nil {
 			continue
 		}
-		if denial := s.check(called, q.asked, "multi"); denial != acl.Allowed {
-			q.op, q.made, q.run, denied = command.OpNone, nil, never(changedSince(denial)), true
+		if err := s.recheckOne(q, called, user); err != nil {
+			q.op, q.made, q.run, denied = command.OpNone, nil, never(err), true
+			continue
 		}
+		if t.authenticates && isScript(q.op) {
+			if err := t.as.add(user); err != nil {
+				return err
+			}
+		}
+		user = s.foresee(q, user)
 	}
 	if denied {
 		s.readmit()
 	}
+	return nil
+}
+
+// recheckOne says why a user may not execute a command that is queued, nil if it may.
+func (s *Session) recheckOne(q *queued, called *command.Command, user *acl.User) error {
+	if denial := s.check(user, called, q.asked, "multi"); denial != acl.Allowed {
+		return changedSince(denial)
+	}
+	if problem := acl.SortDenied(user, q.cmd, q.asked); problem != "" {
+		return route.Refuse(problem)
+	}
+	return nil
 }
 
 // readmit finds out again how the commands of a transaction are executed: some are only answered now.

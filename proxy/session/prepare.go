@@ -23,7 +23,7 @@ func (s *Session) prepare(cmd *command.Command, database int, args [][]byte) (q 
 		return q, errReplyInside
 	}
 	named, problem := s.named(cmd, database, args)
-	if problem == "" {
+	if problem == "" && !s.multi.authenticates { // else EXEC knows as whom it is executed
 		problem = s.sortProblem(cmd, args)
 	}
 	if problem != "" { // as Redis finds it, when it is executed

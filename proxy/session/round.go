@@ -21,6 +21,7 @@ func (s *Session) Plan(limit int) (ops []route.Op, all bool) {
 	if s.plan.maxOps < firstBatchOps { // its replies are large
 		return nil, false
 	}
+	s.planning = true
 	for s.conn.More() && len(s.plan.batch.Ops) < min(s.plan.maxOps, limit) {
 		args := s.conn.Peek()
 		cmd := command.Lookup(args[0])
@@ -31,6 +32,7 @@ func (s *Session) Plan(limit int) (ops []route.Op, all bool) {
 		s.shown = false
 		s.dispatch(cmd, args)
 	}
+	s.planning = false
 	return s.plan.batch.Ops, !s.conn.More()
 }
 
@@ -67,7 +69,7 @@ func (s *Session) fitsRound(cmd *command.Command, args [][]byte) bool {
 	case cmd.Op == command.OpExec:
 		return !t.pieces && !t.scripts && !s.service.look.monitors.any() && len(t.queue) <= maxRoundQueue && t.bytes <= maxRoundBytes
 	case t.open:
-		return cmd.Op != command.OpQuit && cmd.Op != command.OpReset // it is queued, or refused
+		return cmd.Op != command.OpQuit && cmd.Op != command.OpReset && !s.wantsMemory(cmd) // it is queued, or refused
 	}
 	if isScript(cmd.Op) {
 		return !s.service.look.monitors.any() && s.evalFits(cmd, args)

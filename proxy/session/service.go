@@ -23,6 +23,8 @@ type Config struct {
 	Password string
 	// UserFile, if there is one, has the users. Those of the cluster are not used then.
 	UserFile *UserFile
+	// CertificateUsers has a client with a certificate whose common name is that of an enabled user be that user from the beginning.
+	CertificateUsers bool
 	// OutputLimit is how many bytes of replies may wait for one client (default 256
 	// MiB). KEYS is refused beyond it, and pipelines with large replies are executed
 	// in smaller batches so that their replies stay below it.

@@ -32,8 +32,9 @@ type Session struct {
 	blocked  *waiter // it waits; nil if it does not
 	keeps    int     // bytes of these, as the front knows them
 
-	plan    plan
-	scratch []byte // where a reply that is not from a node is built
+	plan     plan
+	planning bool   // Plan is under way, which asks the cluster nothing
+	scratch  []byte // where a reply that is not from a node is built
 }
 
 // Open returns the session of a new connection.
@@ -123,7 +124,7 @@ func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
 	case !cmd.ArityOK(len(args)) && (!s.multi.open || !cmd.Enough(len(args))):
 		s.reject(cmd, args, wrongArity(cmd.Name))
 	case !s.who.authenticated && cmd.Flags&command.FlagNoAuth == 0 && !s.mayUseCommands():
-		s.reject(cmd, args, errNoAuth)
+		s.reject(cmd, args, s.unknown(errNoAuth))
 	case s.who.guarded && s.denies(cmd, args):
 	case s.subs.count > 0 && !s.resp3 && !whileSubscribed(cmd.Op):
 		s.reject(cmd, args, notWhileSubscribed(cmd, args))

@@ -40,6 +40,8 @@ type Stats struct {
 	Passwords loginlimit.Limiter
 
 	byOp [maxOps + maxSubcommands]CommandStats
+	// refusedMemory is when a command was refused for want of memory last, in Unix milliseconds.
+	refusedMemory atomic.Int64
 
 	mu     sync.Mutex
 	errors map[string]uint64
@@ -81,6 +83,9 @@ func (s *Stats) countError(op command.Op, reply []byte) {
 // countWord counts an error reply.
 func (s *Stats) countWord(reply []byte) {
 	word := errorWord(reply)
+	if string(word) == "OOM" {
+		s.refusedMemory.Store(time.Now().UnixMilli())
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.errors == nil {

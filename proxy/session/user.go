@@ -10,14 +10,57 @@ type userState struct {
 	guarded bool
 	// authenticated: the client may use commands.
 	authenticated bool
-	rules         []byte // of the user, as they are sent with scripts; nil until they are needed
+	// loggedIn: the client has said itself who it is.
+	loggedIn bool
+	rules    []byte // of the user, as they are sent with scripts; nil until they are needed
 }
 
-// beginUser makes the session that of the default user, as a new connection is.
+// beginUser makes the session that of the user whom the client's certificate names, or else of the default user, as a new connection is.
 func (s *Session) beginUser() {
 	s.who = userState{set: s.service.users.now.Load()}
+	s.takeUser()
+}
+
+// takeUser is beginUser with the users that are known.
+func (s *Session) takeUser() {
+	if user := s.certified(); user != nil {
+		s.become(user)
+		s.setAuthenticated(true)
+		return
+	}
 	s.become(s.who.set.Default())
 	s.setAuthenticated(s.who.user.Open())
+}
+
+// certified is the user whom the client's certificate names, nil if there is none who may log in.
+func (s *Session) certified() *acl.User {
+	name := s.certificate()
+	if name == "" {
+		return nil
+	}
+	user := s.who.set.Get([]byte(name))
+	if user == nil || !user.Enabled() {
+		return nil
+	}
+	return user
+}
+
+// certificate is the name in the client's certificate, if such names count.
+func (s *Session) certificate() string {
+	if !s.service.cfg.CertificateUsers {
+		return ""
+	}
+	return s.conn.CommonName()
+}
+
+// unknown is the refusal of a client that has not logged in: the user of its certificate may not be known yet.
+func (s *Session) unknown(refusal error) error {
+	if s.who.set.provisional && s.certificate() != "" {
+		if err := s.service.cluster.Loading(); err != nil {
+			return err
+		}
+	}
+	return refusal
 }
 
 // become has the commands from now on be those of a user.
@@ -36,6 +79,8 @@ func (s *Session) followUsers() {
 		s.become(acl.New(s.who.user.Name)) // it may do nothing
 		s.setAuthenticated(false)
 		s.conn.Break()
+	case before.provisional && !s.who.loggedIn && s.certified() != nil:
+		s.takeUser() // nobody knew the user of the certificate
 	case before.provisional && user.Stored() != s.who.user.Stored():
 		// Nobody knew who the default user is when the client connected, or gave its password.
 		s.become(user)

@@ -174,3 +174,83 @@ func TestChangesAtATimeAreAllMade(t *testing.T) {
 	wait.Wait()
 	require.Equal(t, "*9\r\n", proxytest.Dial(t, one).Do("ACL USERS")[:4])
 }
+
+// TestCertificatesNameUsers: who shows the certificate of a user that there is, and that may log in, is that user from the beginning; everybody else is the default user.
+func TestCertificatesNameUsers(t *testing.T) {
+	for _, w := range []proxytest.Way{proxytest.ByFrontTLS, proxytest.ByGoroutinesTLS} {
+		t.Run(w.Name, func(t *testing.T) { testCertificatesNameUsers(t, w) })
+	}
+}
+
+func testCertificatesNameUsers(t *testing.T, w proxytest.Way) {
+	cluster := proxytest.NewCluster()
+	_, addr := serve(t, w, Config{CertificateUsers: true, Password: "secret"}, cluster)
+	_, without := serve(t, w, Config{Password: "secret"}, cluster)
+	admin := proxytest.Dial(t, addr)
+	require.Equal(t, noAuth, admin.Do("PING"), "there is no certificate")
+	require.Equal(t, "+OK\r\n", admin.Do("AUTH secret"))
+	require.Equal(t, "+OK\r\n", admin.Do("ACL SETUSER alice on ~a* +@all"))
+	require.Equal(t, "+OK\r\n", admin.Do("ACL SETUSER carol off +@all"))
+	require.Equal(t, noAuth, proxytest.DialAs(t, without, "alice").Do("PING"), "names do not count")
+
+	alice := proxytest.DialAs(t, addr, "alice")
+	require.Equal(t, "$5\r\nalice\r\n", alice.Do("ACL WHOAMI"))
+	require.Equal(t, "-NOPERM this user has no permissions to access one of the keys used as arguments\r\n", alice.Do("SET b 1"))
+	require.Equal(t, "+OK\r\n", alice.Do("AUTH secret"))
+	require.Equal(t, "$7\r\ndefault\r\n", alice.Do("ACL WHOAMI"))
+	require.Equal(t, "+RESET\r\n", alice.Do("RESET"))
+	require.Equal(t, "$5\r\nalice\r\n", alice.Do("ACL WHOAMI"), "as if it were a new connection")
+
+	bob, carol := proxytest.DialAs(t, addr, "bob"), proxytest.DialAs(t, addr, "carol")
+	require.Equal(t, noAuth, bob.Do("PING"), "there is no such user")
+	require.Equal(t, noAuth, carol.Do("PING"), "it may not log in")
+	require.Equal(t, ":1\r\n", admin.Do("ACL DELUSER alice"))
+	require.Empty(t, alice.Rest())
+}
+
+// TestACertificateWhoseUserIsNotKnownYet: such a client waits until users are known, and need not say who it is then.
+func TestACertificateWhoseUserIsNotKnownYet(t *testing.T) {
+	cluster := &silent{Cluster: proxytest.NewCluster()}
+	_, addr := serve(t, proxytest.ByFrontTLS, Config{CertificateUsers: true, Password: "secret"}, cluster)
+	cluster.NotReady = route.ErrNotReady
+	alice, other, bob := proxytest.DialAs(t, addr, "alice"), proxytest.DialAs(t, addr, "alice2"), proxytest.DialAs(t, addr, "bob")
+	require.Contains(t, alice.Do("GET k"), "-LOADING")
+	require.Contains(t, bob.Do("HELLO"), "-LOADING")
+	require.Equal(t, "+OK\r\n", other.Do("AUTH secret"))
+	cluster.Lock()
+	cluster.NotReady = nil
+	cluster.Unlock()
+	rules := func(name string) *acl.User {
+		u, err := acl.New(name).With([]string{"on", "+@all", "~*"})
+		require.NoError(t, err)
+		return u
+	}
+	cluster.hear(usersOf(t, rules("alice"), rules("alice2")))
+	require.Equal(t, "$5\r\nalice\r\n", alice.Do("ACL WHOAMI"))
+	require.Equal(t, "$7\r\ndefault\r\n", other.Do("ACL WHOAMI"), "it has said who it is")
+	require.Equal(t, noAuth, bob.Do("PING"))
+}
+
+// TestLoginsInTransactions: what Redis would do and Quoll cannot is refused; and a login comes to at EXEC what it came to before the commands on keys were executed.
+func TestLoginsInTransactions(t *testing.T) {
+	cluster := proxytest.NewCluster()
+	service, addr := startServer(t, Config{}, cluster)
+	c := proxytest.Dial(t, addr)
+	require.Equal(t, "+OK\r\n", c.Do("ACL SETUSER bob on >pw +@all ~a*"))
+	for _, line := range []string{"MULTI", "EVAL x 0", "AUTH bob pw", "EVAL y 0"} {
+		c.Do(line)
+	}
+	require.Contains(t, c.Do("EXEC"), "-EXECABORT Transaction discarded because of: Quoll does not execute scripts of users with different rules")
+	require.Equal(t, "$7\r\ndefault\r\n", c.Do("ACL WHOAMI"), "nothing was done")
+
+	for _, line := range []string{"MULTI", "AUTH bob no", "SET b 1", "AUTH bob pw", "SET b 2", "AUTH bob no"} {
+		require.Contains(t, c.Do(line), "+")
+	}
+	wrong := "-WRONGPASS invalid username-password pair or user is disabled.\r\n"
+	reply := c.Do("EXEC")
+	require.True(t, strings.HasPrefix(reply, "*5\r\n"+wrong+"+OK\r\n+OK\r\n-NOPERM "), reply)
+	require.True(t, strings.HasSuffix(reply, wrong), reply)
+	require.Equal(t, "$3\r\nbob\r\n", c.Do("ACL WHOAMI"))
+	require.Equal(t, "*2", strings.SplitN(proxytest.Dial(t, addr).Do("ACL LOG"), "\r\n", 2)[0][:2])
+	require.NotNil(t, service)
+}

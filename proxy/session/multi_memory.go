@@ -1,0 +1,47 @@
+package session
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/proxy/route"
+)
+
+// Redis refuses what may use memory when it is queued, if there is none. A proxy does not know whether there is, and it does not ask for each transaction: only once somebody was refused for want of
+// memory, and for a while after that, does it ask the nodes of the transaction's keys.
+
+// shortFor is how long transactions ask whether there is memory once a command was refused for want of it.
+const shortFor = 10 * time.Second
+
+// short reports whether memory was short of late.
+func (s *Stats) short() bool {
+	last := s.refusedMemory.Load()
+	return last != 0 && time.Now().UnixMilli()-last < shortFor.Milliseconds()
+}
+
+// wantsMemory reports whether a command that is to be queued is the first of its transaction for which it is to be asked whether there is memory.
+func (s *Session) wantsMemory(cmd *command.Command) bool {
+	t := &s.multi
+	return t.open && !t.failed && !t.asked && cmd.Flags&command.FlagDenyOOM != 0 && s.service.stats.short()
+}
+
+// room says why there is no memory for a command that is being queued, nil if there is, or if nobody says. What it asks for changes nothing, and is refused where
+// what makes the data grow is.
+func (s *Session) room(q *queued) error {
+	if s.planning || q.op == command.OpNone || s.multi.key == nil || !s.wantsMemory(q.cmd) {
+		return nil
+	}
+	s.finish()
+	if s.conn.Broken() {
+		return nil
+	}
+	s.multi.asked = true
+	var batch route.Batch
+	batch.Add(command.Request{Op: command.OpSetRange, Args: [][]byte{[]byte("setrange"), s.multi.key, []byte("0"), {}}}, true)
+	s.conn.Execute(&batch)
+	if bytes.Equal(batch.Ops[0].Reply, outOfMemory) {
+		return route.ErrOutOfMemory
+	}
+	return nil
+}
