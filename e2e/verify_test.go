@@ -3,13 +3,16 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -222,6 +225,38 @@ func TestVerifyFindsWhatIsDoneToHashes(t *testing.T) {
 		require.Positive(t, test.want(report), "%s: %s", name, text)
 		require.Contains(t, text, test.text, name)
 	}
+}
+
+// TestVerifyOfACache: a cluster that evicts loses nothing else, and what it evicts does not come back.
+func TestVerifyOfACache(t *testing.T) {
+	_, client := evicting(t, "8MiB", "allkeys-random")
+	ctx, cancel := context.WithCancel(t.Context())
+	var fill sync.WaitGroup
+	report, text, code := verifying(t, func() {
+		awaitKeys(t, client.Options().Addr)
+		for n := range 4 {
+			fill.Go(func() {
+				value := strings.Repeat("v", 1000)
+				for i := 0; ctx.Err() == nil; i++ {
+					client.Set(ctx, fmt.Sprint("fill", n, ":", i), value, 0) // errors are no matter here
+				}
+			})
+		}
+		cluster.Await(t, "keys are evicted", func() bool { return infoLine(t, client, "evicted_keys") != "0" })
+	}, "--for", "8s", "--may-evict", "--addr", client.Options().Addr)
+	cancel()
+	fill.Wait()
+	require.Zero(t, code, text)
+	require.Zero(t, report.Lost+report.Stale+report.Wrong, text)
+	require.Positive(t, report.Histories)
+	evicted, err := strconv.Atoi(infoLine(t, client, "evicted_keys"))
+	require.NoError(t, err)
+	require.Greater(t, evicted, 1000)
+	t.Logf("%d keys were evicted, %d histories checked", evicted, report.Histories)
+
+	_, stderr, code := cluster.Run(t, nil, "verify", "--may-evict", "--transfers", "--addr", client.Options().Addr)
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "may-evict: goes neither with --transfers nor with --queue")
 }
 
 // TestVerifyRefusesWhatItCannotVerify, in one line.

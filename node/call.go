@@ -55,6 +55,11 @@ func (n *Node) call(c *wire.ServerConn, s *session, body []byte) {
 			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // nor does this
 			return
 		}
+		if method == protocol.MethodParameters {
+			reply, err := n.answerParameters(s, payload)
+			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // nor does this
+			return
+		}
 		if method == protocol.MethodPubSub {
 			reply, err := n.broker.Answer(payload)
 			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // nor does this

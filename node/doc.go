@@ -12,7 +12,7 @@
 //	call.go       rare requests: counts, status; scan.go pages of records; backup.go all of them
 //	status.go     what the admin API shows
 //	expire.go     keys that expire without being read
-//	evict.go      keys that go because memory is full
+//	evict.go      keys that go because memory is full; limits.go how much it may be
 //	drop.go       what is left of slots that other nodes hold
 //	hints.go      what was noted of peers that were away
 //	store.go      a store that is gone, or was replaced

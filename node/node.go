@@ -97,6 +97,8 @@ type Options struct {
 	MaxValue int
 	// MaxCollection is the same for a hash, list, set or sorted set: MaxValue. A store with a journal takes no more than its journal does in one operation, 129 MiB.
 	MaxCollection int
+	// DataMemory is the most that clients can set as what the data of a node in memory may take; 0: any number. What a node begins with is its engine's limit.
+	DataMemory int64
 	// RepairInterval is the time between two comparisons of the replicas: 10 s; negative: they are
 	// not compared, and what they miss is not noted.
 	RepairInterval time.Duration
@@ -196,6 +198,7 @@ type Node struct {
 	returned   atomic.Bool // those who use it have found it again
 	clock      clock.Common
 	clockWrong atomic.Int64          // by so many nanoseconds
+	limits     *limiter              // nil if the engine has no limit to its memory
 	toldClock  int64                 // when it told its peers the time, in monotonic milliseconds; tick's
 	toldSlow   int64                 // when it told those that it finds slow, in monotonic milliseconds; tick's
 	toldExcess int64                 // the same of how many bytes it has beyond its limit
@@ -225,6 +228,9 @@ func Start(opt Options) (*Node, error) {
 	opt.setDefaults()
 	n := &Node{opt: opt, log: opt.Logger, initial: opt.Initial, engine: opt.Engine, started: time.Now()}
 	n.rebuilds = newRebuilder(n)
+	if e, ok := opt.Engine.(engine.Evicting); ok {
+		n.limits = newLimiter(e, opt.DataMemory, opt.Logger)
+	}
 	n.clock.Start(n.mono(), n.system())
 	n.broker = broker.New(&n.Metrics)
 	n.replicas = newReplicas(n)

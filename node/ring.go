@@ -35,6 +35,7 @@ func (n *Node) enter(doc change.Document, v *replica.View) {
 	defer n.entering.Unlock()
 	n.addPeers(doc)
 	n.openHints(doc)
+	n.limit(&doc)
 	n.replicas.Enter(v)
 	n.judgePeers()
 	n.dropPeers(doc)
@@ -48,9 +49,17 @@ func (n *Node) learn(doc change.Document, v *replica.View) {
 	n.entering.Unlock()
 	n.replicas.Learn(v) // which waits for slots in turn
 	n.entering.Lock()
+	n.limit(&doc)
 	defer n.entering.Unlock()
 	n.judgePeers()
 	n.dropPeers(doc)
+}
+
+// limit has the data take as much as a document says.
+func (n *Node) limit(doc *change.Document) {
+	if n.limits != nil {
+		n.limits.follow(doc)
+	}
 }
 
 // acquaint links a node that does not vote in a ring with its members.

@@ -48,6 +48,9 @@ XADD, XREADGROUP and XACK. Now and then a worker is lost with what it has, which
   wrong    an element was handed out twice, other than to a worker after it was brought back or claimed; nobody pushed it, or its push was
            refused; or one that was pushed later was handed out earlier
 
+With --may-evict, for servers that evict keys (maxmemory-policy), any key may be gone at any moment. All else is as wrong as ever: an older value (lost or stale), one that comes back after nothing
+was found there, a hash, list, set or sorted set of which a part is gone. Of counters only what is too much is seen.
+
 A key (or the history of one, a group, or an element) is counted once as lost, stale or wrong, and not used any more. All keys begin with
 quoll-verify:RUN: and are removed at the end; no others are touched.
 
@@ -66,6 +69,7 @@ func (a *app) verifyCommand() *cobra.Command {
   quoll verify --password-file /etc/quoll/password --json
   quoll verify --transfers                                      # are transactions what they should be?
   quoll verify --queue --addr 10.0.0.1:6379,10.0.0.2:6379       # is each element of a queue handed out once?
+  quoll verify --may-evict                                      # of a cache
   quoll verify --churn 10.0.0.1:7100,10.0.0.2:7100              # while nodes come and go`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -89,6 +93,7 @@ func (a *app) verifyCommand() *cobra.Command {
 	flags.BoolVar(&opt.queue, "queue", false, "produce and consume instead: are elements of lists and streams handed out once, and in order?")
 	flags.IntSliceVar(&opt.churn.replicas, "churn-replicas", nil, "`numbers` of replicas that --churn tries, as in 3,5; the number stays as it is without it")
 	flags.Uint64Var(&opt.churn.seed, "churn-seed", 0, "`number` that decides what --churn does; another one each time without it")
+	flags.BoolVar(&opt.MayEvict, "may-evict", false, "keys may be evicted (maxmemory-policy): any may be gone at any moment, and all else still holds")
 	flags.BoolVar(&opt.Keep, "keep", false, "leave the keys there, to look at them")
 	bindForm(command, &opt.form)
 	return command
@@ -128,6 +133,9 @@ func (o *verifyOptions) complete(wrong error) error {
 		if o.Transfers {
 			fault("transfers", "not together with --queue: run them one beside the other")
 		}
+	}
+	if o.MayEvict && (o.Transfers || o.queue) {
+		fault("may-evict", "goes neither with --transfers nor with --queue: of accounts or elements that were evicted nothing is known")
 	}
 	if len(faults) > 0 {
 		return faults

@@ -29,6 +29,8 @@ type Config struct {
 	// Engine is the nodes' --engine, Fsync and Cache are settings of it. Empty ones are left
 	// to quoll.
 	Engine, Fsync, Cache string
+	// InMemory names nodes that keep their data in memory, whatever Engine says.
+	InMemory []string
 	// Data is where nodes with the engine badger keep their data, each in a directory of its
 	// own name. Without it, it is a directory of the test's; if the test fails it is kept
 	// among the artefacts.

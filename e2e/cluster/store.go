@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/quolldb/quoll/internal/artifact"
@@ -31,9 +32,16 @@ func (cfg Config) store(t testing.TB, nodes []*Member) func(*Member) []string {
 		parent = dataDir(t)
 	}
 	for _, m := range nodes {
-		m.Data = filepath.Join(parent, m.Node)
+		if !slices.Contains(cfg.InMemory, m.Node) {
+			m.Data = filepath.Join(parent, m.Node)
+		}
 	}
-	return func(m *Member) []string { return append([]string{"--data", m.Data}, common...) }
+	return func(m *Member) []string {
+		if m.Data == "" {
+			return nil
+		}
+		return append([]string{"--data", m.Data}, common...)
+	}
 }
 
 // dataDir makes a directory for data. If the test fails it moves to the artefacts:

@@ -61,8 +61,8 @@ var serverCommands = []*Command{
 				Since: "2.0.0", Summary: "Set configuration parameters to the given values",
 				Complexity: "O(N) when N is the number of configuration parameters provided",
 				Differs: "sets `acllog-max-len` (up to 16384), `maxclients`, `timeout`, `maxmemory-clients`, `client-output-buffer-limit` (of new connections), `slowlog-log-slower-than`, `slowlog-max-len` (up to 16384), " +
-					"`latency-monitor-threshold`, `latency-tracking`, `latency-tracking-info-percentiles`, `notify-keyspace-events` (in force as long as one proxy asks for it) and `tracking-table-max-keys` (1 to 1000000), and refuses others, with a reason: `maxmemory` and `maxmemory-policy` are flags of the nodes",
-				Limits: ofOneProxy + ", until it ends unless CONFIG REWRITE writes it down"},
+					"`latency-monitor-threshold`, `latency-tracking`, `latency-tracking-info-percentiles`, `notify-keyspace-events` (in force as long as one proxy asks for it) and `tracking-table-max-keys` (1 to 1000000), and refuses others, with a reason. `maxmemory` (of one node), `maxmemory-policy`, `maxmemory-samples` (up to 64), `lfu-log-factor` and `lfu-decay-time` it sets for the whole cluster, and keeps them",
+				Limits: ofOneProxy + ", until it ends unless CONFIG REWRITE writes it down; but for those that are the cluster's"},
 			{Name: "config|resetstat", Arity: 2, Flags: FlagAdmin | FlagNoScript | FlagLoading | FlagStale,
 				Since: "2.0.0", Summary: "Reset the stats returned by INFO",
 				Complexity: "O(1)",

@@ -12,7 +12,6 @@ import (
 const (
 	leastMaxmemory = MiB
 	leastMaxDisk   = GiB
-	mostSamples    = 64
 )
 
 // Eviction is how much a node in memory may have of data, and which keys go when it has more: the part of the settings that Node and Dev share. Its settings have the names that they have in Redis.
@@ -65,9 +64,9 @@ func (e *Eviction) validateEviction(f *Faults, engine string, room Size) {
 	case OnDisk(engine) && e.Maxmemory != 0:
 		f.add("maxmemory", "is for --engine memory: a node on disk takes --memory, and --max-disk bounds its data")
 	}
-	f.within("maxmemory-samples", e.MaxmemorySamples, 1, mostSamples)
-	f.within("lfu-log-factor", e.LfuLogFactor, 0, 1_000_000)
-	f.within("lfu-decay-time", e.LfuDecayTime, 0, 1_000_000)
+	f.within("maxmemory-samples", e.MaxmemorySamples, 1, eviction.MostSamples)
+	f.within("lfu-log-factor", e.LfuLogFactor, 0, eviction.MostLFU)
+	f.within("lfu-decay-time", e.LfuDecayTime, 0, eviction.MostLFU)
 }
 
 // Evicts are the settings as an engine takes them.

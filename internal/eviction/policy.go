@@ -68,17 +68,3 @@ func (p Policy) Tracks() Tracking {
 
 // Random reports whether any key is as good as another.
 func (p Policy) Random() bool { return p == AllKeysRandom || p == VolatileRandom }
-
-// Settings say how keys are evicted. They are Redis', with its names and defaults.
-type Settings struct {
-	Policy Policy
-	// Samples is how many keys are looked at for each that goes: maxmemory-samples.
-	Samples int
-	// LogFactor says how many uses it takes to count one up, DecayTime in how many minutes without use one is counted down, 0 for at each look: lfu-log-factor and lfu-decay-time.
-	LogFactor, DecayTime int
-}
-
-// DefaultSettings are Redis' defaults.
-func DefaultSettings() Settings {
-	return Settings{Policy: NoEviction, Samples: 5, LogFactor: 10, DecayTime: 1}
-}

@@ -78,11 +78,11 @@ func (r *Recorder) Check(perKey time.Duration) Result {
 				result.Unknown++
 			}
 		}
-		switch decide(ops, perKey) {
+		switch decide(r.model(), ops, perKey) {
 		case porcupine.Unknown:
 			result.Undecided = append(result.Undecided, key)
 		case porcupine.Illegal:
-			result.Violations = append(result.Violations, Violation{key, shortest(ops, perKey), len(ops)})
+			result.Violations = append(result.Violations, Violation{key, shortest(r.model(), ops, perKey), len(ops)})
 		}
 	}
 	return result

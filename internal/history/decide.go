@@ -8,19 +8,19 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// decide asks Porcupine about the operations of one key. Every operation of unknown
+// decide asks Porcupine whether a model explains the operations of one key. Every operation of unknown
 // outcome doubles what there is to search, and few of them took effect. Since one that did not is no
 // constraint, a history that is right without some of them is right: so none of them is tried
 // first, then those whose value somebody saw, then all.
-func decide(ops []Operation, within time.Duration) porcupine.CheckResult {
+func decide(model porcupine.Model, ops []Operation, within time.Duration) porcupine.CheckResult {
 	none := slices.DeleteFunc(slices.Clone(ops), func(o Operation) bool { return o.Unknown })
 	seen := slices.DeleteFunc(slices.Clone(ops), func(o Operation) bool { return o.Unknown && !anybodySaw(ops, o.Arg) })
 	for _, some := range [][]Operation{none, seen} {
-		if len(some) < len(ops) && porcupine.CheckOperationsTimeout(register, operations(some), within/4) == porcupine.Ok {
+		if len(some) < len(ops) && porcupine.CheckOperationsTimeout(model, operations(some), within/4) == porcupine.Ok {
 			return porcupine.Ok
 		}
 	}
-	return porcupine.CheckOperationsTimeout(register, operations(ops), within)
+	return porcupine.CheckOperationsTimeout(model, operations(ops), within)
 }
 
 // anybodySaw reports whether a value, or one of several, is part of a reply.

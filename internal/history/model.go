@@ -155,6 +155,8 @@ func number(text string) (n int64, canonical bool) {
 // may be, and how far each pipeline has come.
 type possible struct {
 	states []state
+	// evicts: the key may be deleted at any moment, and nobody says so.
+	evicts bool
 	// last holds the place of the last answered command of each pipeline. Which commands
 	// took effect decides it, so it is not compared.
 	last []position
@@ -165,7 +167,7 @@ type position struct{ pipeline, place int }
 // step executes an operation in every possible state and keeps those in which it
 // replies what it did. None is left if the operation cannot come here.
 func (p *possible) step(o *Operation) *possible {
-	next := &possible{last: p.last}
+	next := &possible{last: p.last, evicts: p.evicts}
 	if o.Pipeline != 0 && !o.Unknown { // one of unknown outcome may take effect yet, after the others
 		i := slices.IndexFunc(p.last, func(at position) bool { return at.pipeline == o.Pipeline })
 		if i >= 0 && p.last[i].place > o.Place {
@@ -179,7 +181,7 @@ func (p *possible) step(o *Operation) *possible {
 		}
 	}
 	for _, s := range p.states {
-		for _, found := range s.at(o.CallAt, o.ReturnAt) {
+		for _, found := range p.found(s, o) {
 			for _, choice := range o.choices(found) {
 				if after, reply := apply(found, choice); o.Unknown || reply == o.Reply {
 					next.add(after)
@@ -188,6 +190,15 @@ func (p *possible) step(o *Operation) *possible {
 		}
 	}
 	return next
+}
+
+// found returns what an operation may find, of a key in such a state.
+func (p *possible) found(s state, o *Operation) []state {
+	found := s.at(o.CallAt, o.ReturnAt)
+	if p.evicts && s.live && len(found) > 0 {
+		found = append(found, s.gone())
+	}
+	return found
 }
 
 // add adds a state, unless it is there with the same or a weaker condition.
@@ -233,16 +244,21 @@ func (p *possible) String() string {
 	return text
 }
 
-// register is the model of one key. The input is the whole *Operation.
-var register = porcupine.Model{
-	Init: func() any { return &possible{states: []state{{}}} },
-	Step: func(current, input, _ any) (bool, any) {
-		next := current.(*possible).step(input.(*Operation))
-		return len(next.states) > 0, next
-	},
-	Equal: func(a, b any) bool { return a.(*possible).equal(b.(*possible)) },
-	DescribeOperation: func(input, _ any) string {
-		return input.(*Operation).String() + " -> " + input.(*Operation).reply()
-	},
-	DescribeState: func(current any) string { return current.(*possible).String() },
+// register is the model of one key, and evicted that of one which may be evicted at any moment: then it is not there, and else all holds of it that does of a register.
+var register, evicted = modelOf(false), modelOf(true)
+
+// modelOf returns the model of a key. The input is the whole *Operation.
+func modelOf(evicts bool) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return &possible{states: []state{{}}, evicts: evicts} },
+		Step: func(current, input, _ any) (bool, any) {
+			next := current.(*possible).step(input.(*Operation))
+			return len(next.states) > 0, next
+		},
+		Equal: func(a, b any) bool { return a.(*possible).equal(b.(*possible)) },
+		DescribeOperation: func(input, _ any) string {
+			return input.(*Operation).String() + " -> " + input.(*Operation).reply()
+		},
+		DescribeState: func(current any) string { return current.(*possible).String() },
+	}
 }

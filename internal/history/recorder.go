@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/anishathalye/porcupine"
 )
 
 // Recorder collects the operations of many clients. Its methods may be called from
@@ -17,6 +19,7 @@ type Recorder struct {
 	pipelines int
 	ops       map[string][]Operation // by key
 	journals  map[string]bool
+	evicts    bool
 	events    []Event
 }
 
@@ -30,6 +33,21 @@ type Event struct {
 // NewRecorder returns an empty recorder.
 func NewRecorder() *Recorder {
 	return &Recorder{start: time.Now(), ops: map[string][]Operation{}, journals: map[string]bool{}}
+}
+
+// MayEvict says that the store may evict keys: each may be deleted at any moment. It is called before Check.
+func (r *Recorder) MayEvict() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.evicts = true
+}
+
+// model is that of each key. r.mu is locked.
+func (r *Recorder) model() porcupine.Model {
+	if r.evicts {
+		return evicted
+	}
+	return register
 }
 
 // Note records an event.

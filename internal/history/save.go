@@ -35,7 +35,7 @@ func (r *Recorder) Save(dir string, result Result) error {
 		return err
 	}
 	for i, violation := range result.Violations[:min(maxPages, len(result.Violations))] {
-		if err := violation.draw(filepath.Join(dir, fmt.Sprintf("violation-%d.html", i+1)), r.events); err != nil {
+		if err := violation.draw(r.model(), filepath.Join(dir, fmt.Sprintf("violation-%d.html", i+1)), r.events); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func writeLines[T any](path string, items []T) error {
 }
 
 // draw writes a page with Porcupine's picture of the shortest history.
-func (v Violation) draw(path string, events []Event) error {
+func (v Violation) draw(model porcupine.Model, path string, events []Event) error {
 	ops := operations(v.Shortest)
 	last := int64(0)
 	for i, op := range v.Shortest {
@@ -71,7 +71,7 @@ func (v Violation) draw(path string, events []Event) error {
 	for i := range ops {
 		ops[i].Return = min(ops[i].Return, last+1) // for ever is too wide for a page
 	}
-	_, info := porcupine.CheckOperationsVerbose(register, ops, 0)
+	_, info := porcupine.CheckOperationsVerbose(model, ops, 0)
 	var notes []porcupine.Annotation
 	for _, event := range events {
 		if event.At <= last {
@@ -79,7 +79,7 @@ func (v Violation) draw(path string, events []Event) error {
 		}
 	}
 	info.AddAnnotations(notes)
-	return porcupine.VisualizePath(register, info, path)
+	return porcupine.VisualizePath(model, info, path)
 }
 
 // lane is the first line of the page that is free at a moment.

@@ -13,8 +13,8 @@ import (
 // is cut off at the earliest moment at which it was wrong already, then go the operations without effect
 // whose absence leaves it wrong. Both only ever take constraints away, so what remains wrong
 // proves that the whole is. What the checker cannot decide within the given time stays.
-func shortest(ops []Operation, within time.Duration) []Operation {
-	wrong := func(ops []Operation) bool { return decide(ops, within) == porcupine.Illegal }
+func shortest(model porcupine.Model, ops []Operation, within time.Duration) []Operation {
+	wrong := func(ops []Operation) bool { return decide(model, ops, within) == porcupine.Illegal }
 	ops = slices.SortedFunc(slices.Values(ops), func(a, b Operation) int { return cmp.Compare(a.Call, b.Call) })
 
 	var returns []int64

@@ -75,7 +75,7 @@ func execute(t *rapid.T, points []point) []Operation {
 func TestWhatARegisterDoesIsLinearizable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ops := drawHistory(t)
-		require.Equal(t, porcupine.Ok, decide(ops, time.Minute), show(ops))
+		require.Equal(t, porcupine.Ok, decide(register, ops, time.Minute), show(ops))
 	})
 }
 
@@ -93,17 +93,17 @@ func TestShortest(t *testing.T) {
 			return
 		}
 		ops[i].Reply = rapid.SampledFrom([]string{Nil, "0", "1", "11", "OK"}).Draw(t, "reply")
-		if decide(ops, time.Minute) != porcupine.Illegal {
+		if decide(register, ops, time.Minute) != porcupine.Illegal {
 			return // it happens to be right
 		}
 		broken++
-		short := shortest(ops, time.Minute)
+		short := shortest(register, ops, time.Minute)
 		requireWrong(t, short)
 		requireParts(t, short, ops)
 		requireEarliest(t, short, ops)
 		for i := range short {
 			if short[i].noEffect() {
-				require.Equal(t, porcupine.Ok, decide(slices.Delete(slices.Clone(short), i, i+1), time.Minute), "%d is not needed:\n%s", i, show(short))
+				require.Equal(t, porcupine.Ok, decide(register, slices.Delete(slices.Clone(short), i, i+1), time.Minute), "%d is not needed:\n%s", i, show(short))
 			}
 		}
 	})
@@ -111,7 +111,7 @@ func TestShortest(t *testing.T) {
 }
 
 func requireWrong(t *rapid.T, ops []Operation) {
-	require.Equal(t, porcupine.Illegal, decide(ops, time.Minute), show(ops))
+	require.Equal(t, porcupine.Illegal, decide(register, ops, time.Minute), show(ops))
 }
 
 // requireParts checks that nothing was invented: every operation is one of the
@@ -132,7 +132,7 @@ func requireEarliest(t *rapid.T, short, ops []Operation) {
 			last = max(last, o.Return)
 		}
 	}
-	require.Equal(t, porcupine.Ok, decide(until(ops, last-1), time.Minute), "it was wrong before:\n%s", show(ops))
+	require.Equal(t, porcupine.Ok, decide(register, until(ops, last-1), time.Minute), "it was wrong before:\n%s", show(ops))
 }
 
 func TestShortestLeavesOnlyWhatMatters(t *testing.T) {

@@ -54,7 +54,9 @@ const (
 
 	MethodPubSub Method = 22 // PubSubQuestion -> PubSubAnswer: who subscribes to what
 
-	MethodUsers Method = 23 // change.Users as JSON -> UsersReply as JSON, once the node has proposed it: of proxies
+	MethodUsers Method = 23 // change.Users as JSON -> DecisionReply as JSON, once the node has proposed it: of proxies
+
+	MethodParameters Method = 24 // change.Parameters as JSON -> DecisionReply as JSON: the same of parameters
 )
 
 // ErrCall is wrapped by errors that the called node returned.

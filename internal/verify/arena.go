@@ -78,6 +78,9 @@ func (a *arena) enter() *duel {
 func (a *arena) begin() *duel {
 	a.made++
 	d := &duel{recorder: history.NewRecorder(), left: duelCommands}
+	if a.run.opt.MayEvict {
+		d.recorder.MayEvict()
+	}
 	for i := range d.clients {
 		d.clients[i] = d.recorder.Client()
 	}

@@ -16,6 +16,8 @@ type counter struct {
 	acked   int64 // increments that were acknowledged
 	seen    int64 // the highest value in any answer
 	replies bits  // the answers to increments: no two are the same
+	// evicts: it may be evicted, and begins anew then. So it is never more than was sent, and nothing else is known of it.
+	evicts bool
 }
 
 // send notes that an increment is about to be sent.
@@ -23,7 +25,7 @@ func (c *counter) send() floor {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sent++
-	return floor{c.acked, c.seen}
+	return floor{acked: c.acked, seen: c.seen}
 }
 
 // refuse notes that an increment did nothing.
@@ -44,6 +46,8 @@ func (c *counter) incremented(at floor, reply answer) *Finding {
 		return c.wrong("an increment was answered %s", reply)
 	case value > c.sent:
 		return c.wrong("an increment was answered %d, but only %d were sent", value, c.sent)
+	case c.evicts:
+		return nil
 	case value <= at.newest():
 		return c.wrong("an increment was answered %d after %d had been acknowledged and %d seen", value, at.acked, at.seen)
 	case c.replies.set(value):
@@ -57,7 +61,7 @@ func (c *counter) incremented(at floor, reply answer) *Finding {
 func (c *counter) floor() floor {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return floor{c.acked, c.seen}
+	return floor{acked: c.acked, seen: c.seen}
 }
 
 // read judges the answer to a read. Old means that it is below the floor: whether increments are gone, or
@@ -76,7 +80,7 @@ func (c *counter) read(at floor, reply answer) (found *Finding, old bool) {
 		return c.wrong("%d was read, but only %d increments were sent", value, c.sent), false
 	}
 	c.seen = max(c.seen, value)
-	return nil, value < at.newest()
+	return nil, value < at.newest() && !c.evicts
 }
 
 // older is the verdict on an old answer.

@@ -30,6 +30,9 @@
 //     different versions in one answer; an element that was handed out twice, or vanished; any other duel that is not linearizable; a group that no order of whole
 //     transfers explains; an element of a queue that was handed out twice, that nobody pushed, or in the wrong order. Of queues, Stale is an answer that there is nothing, while there was.
 //
+// Where keys may be evicted (Options.MayEvict) a register may be found gone at any moment, which is not held against it, but what was there before that must not come back; of counters only what is too
+// much is seen; and in the histories of duels every key may be deleted between any two commands.
+//
 // An error as an answer means that nothing was done (Refused). Unknown is what nobody can know: an answer -UNKNOWN, a
 // time-out, a connection lost with a command under way. Such a write may take effect at any later moment; its register is not
 // written again, and a new one takes its place, so that every judgement is certain: what works right is never blamed.

@@ -25,8 +25,13 @@ type pendingRead struct {
 // TestLinearizableRegisterIsNeverBlamed: writes take effect at any moment between call and answer, refused ones never, the last one, if
 // its outcome is unknown, whenever it likes; reads overlap with all of that.
 func TestLinearizableRegisterIsNeverBlamed(t *testing.T) {
+	t.Run("as it is", func(t *testing.T) { testLinearizableRegister(t, false) })
+	t.Run("which may be evicted", func(t *testing.T) { testLinearizableRegister(t, true) })
+}
+
+func testLinearizableRegister(t *testing.T, evicts bool) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := &register{place: place{key: "k"}}
+		r := &register{place: place{key: "k"}, evicts: evicts}
 		var stored, writing int64 // writing: sent and not answered yet
 		applied, unknown := false, false
 		var reads []*pendingRead
@@ -36,7 +41,7 @@ func TestLinearizableRegisterIsNeverBlamed(t *testing.T) {
 			}
 		}
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {
-			switch rapid.SampledFrom([]string{"write", "apply", "ack", "refuse", "unknown", "begin", "take", "end"}).Draw(t, "step") {
+			switch rapid.SampledFrom([]string{"write", "apply", "ack", "refuse", "unknown", "begin", "take", "end", "evict"}).Draw(t, "step") {
 			case "write":
 				if writing == 0 {
 					writing, applied = r.next(), false
@@ -53,6 +58,10 @@ func TestLinearizableRegisterIsNeverBlamed(t *testing.T) {
 				if writing > 0 && !applied && !unknown {
 					require.Nil(t, r.refuse(writing))
 					writing = 0
+				}
+			case "evict":
+				if evicts {
+					stored = 0
 				}
 			case "unknown":
 				unknown = unknown || writing > 0 // nobody writes it any more

@@ -13,6 +13,7 @@ import (
 type pool struct {
 	mu        sync.Mutex
 	prefix    string
+	evicts    bool        // keys may be evicted
 	made      int         // keys
 	fields    int         // of hashes that several share
 	scores    int         // of sorted sets that several share
@@ -48,24 +49,24 @@ func (p *pool) open(prefix string, registers, counters int) {
 func (p *pool) newRegister(i int) *register {
 	switch i % 5 {
 	case 1:
-		return &register{place: p.field()}
+		return &register{evicts: p.evicts, place: p.field()}
 	case 2:
-		return &register{place: place{key: p.key("row"), fields: rowFields}}
+		return &register{evicts: p.evicts, place: place{key: p.key("row"), fields: rowFields}}
 	case 4:
-		return &register{place: p.score()}
+		return &register{evicts: p.evicts, place: p.score()}
 	}
-	return &register{place: place{key: p.key("register")}}
+	return &register{evicts: p.evicts, place: place{key: p.key("register")}}
 }
 
 // newCounter returns the next counter at a place: of four there are two keys, a field and a score.
 func (p *pool) newCounter(i int) *counter {
 	switch i % 4 {
 	case 1:
-		return &counter{place: p.field()}
+		return &counter{evicts: p.evicts, place: p.field()}
 	case 3:
-		return &counter{place: p.score()}
+		return &counter{evicts: p.evicts, place: p.score()}
 	}
-	return &counter{place: place{key: p.key("counter")}}
+	return &counter{evicts: p.evicts, place: place{key: p.key("counter")}}
 }
 
 func (p *pool) key(kind string) string {

@@ -17,10 +17,13 @@ type register struct {
 	seen  int64 // the newest that was read by anybody
 	// refused are values whose write was answered with an error, and that are newer than acked.
 	refused map[int64]bool
+	// evicts: it may be evicted. gone is the newest value that had been acknowledged or read before somebody found nothing there: that one, and those before it, do not come back.
+	evicts bool
+	gone   int64
 }
 
 // floor is what a read that begins now may not fall behind.
-type floor struct{ acked, seen int64 }
+type floor struct{ acked, seen, gone int64 }
 
 func (f floor) newest() int64 { return max(f.acked, f.seen) }
 
@@ -57,7 +60,7 @@ func (r *register) refuse(value int64) *Finding {
 func (r *register) floor() floor {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return floor{r.acked, r.seen}
+	return floor{r.acked, r.seen, r.gone}
 }
 
 // read judges the answer to a read. Old means that it is older than the floor: whether it is lost or only stale is known when all
@@ -78,6 +81,13 @@ func (r *register) read(at floor, reply answer) (found *Finding, old bool) {
 		return r.wrong("the value %d was read, but %d is the newest that was sent", value, r.sent), false
 	case r.refused[value]:
 		return r.wrong("the value %d was read, but its write was answered with an error", value), false
+	}
+	if r.evicts && value == 0 {
+		r.gone = max(r.gone, at.newest())
+		return nil, false
+	}
+	if value > 0 && value <= at.gone {
+		return r.wrong("the value %d was read after nothing had been found there, when %d had been written already: what was evicted came back", value, at.gone), false
 	}
 	r.seen = max(r.seen, value)
 	return nil, value < at.newest()

@@ -31,6 +31,8 @@ type Options struct {
 	Transfers bool
 	// Queues, if there are any, has the clients produce and consume instead: it is the number of queues of each kind. Keys and Transfers do not count then.
 	Queues int
+	// MayEvict: the servers may evict keys, so any may be gone at any moment. It goes neither with Transfers nor with Queues.
+	MayEvict bool
 	// Keep leaves the keys where they are.
 	Keep bool
 	// Progress, if there is one, is told how far it is, several times a second, by one goroutine.
@@ -94,6 +96,7 @@ func newRun(opt Options, s store) *run {
 	if opt.Queues > 0 {
 		r.queues = newQueues(r)
 	} else {
+		r.pool.evicts = opt.MayEvict
 		r.pool.open(r.prefix, opt.Keys, counters)
 	}
 	r.arena = newArena(r)

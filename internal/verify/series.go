@@ -15,7 +15,7 @@ type series struct {
 	ended bool
 }
 
-func (s *series) floor() floor { return floor{s.acked, s.seen} }
+func (s *series) floor() floor { return floor{acked: s.acked, seen: s.seen} }
 
 // transfer is what one does: a pure function of its number, so that the number says what the accounts of the group hold.
 type transfer struct {

@@ -34,7 +34,7 @@ var codes = []code{
 	{"other_life", change.ErrOtherLife}, {"full", change.ErrFull}, {"nothing", change.ErrNothing}, {"nothing_staged", change.ErrNothingStaged},
 	{"aborting", change.ErrAborting}, {"no_plan", change.ErrNoPlan}, {"other_plan", change.ErrOtherPlan}, {"paused", change.ErrPaused},
 	{"stale", change.ErrStale}, {"rejoining", change.ErrRejoining}, {"loss_accepted", change.ErrLossAccepted}, {"other_cluster", change.ErrOtherCluster},
-	{"still_holds", change.ErrStillHolds}, {"no_loss", change.ErrNoLoss}, {"loss", change.ErrLoss}, {"users_stale", change.ErrUsersStale}, {"user_size", change.ErrUserSize}, {"encoding", change.ErrEncoding},
+	{"still_holds", change.ErrStillHolds}, {"no_loss", change.ErrNoLoss}, {"loss", change.ErrLoss}, {"users_stale", change.ErrUsersStale}, {"parameters_stale", change.ErrParametersStale}, {"user_size", change.ErrUserSize}, {"encoding", change.ErrEncoding},
 	{"refused", consensus.ErrRefused},
 }
 

@@ -46,9 +46,10 @@ type Cluster struct {
 	hear      func(*protocol.Message)
 	// usersMu guards users, and hearUsers, who are told of them: several proxies may be on one cluster.
 	usersMu   sync.Mutex
+	memory    admin.Memory
 	users     route.Users
 	hearUsers []func(route.Users)
-	// UsersErr, if set, is what ChangeUsers answers.
+	// UsersErr, if set, is what ChangeUsers and SetParameters answer.
 	UsersErr error
 	// NotReady is what Loading answers.
 	NotReady error
@@ -195,9 +196,6 @@ func (c *Cluster) DBSize(ctx context.Context, number int) (int64, error) {
 	sizes, err := c.DBSizes(ctx)
 	return sizes[number], err
 }
-
-// Memory implements route.Cluster: there is no limit.
-func (c *Cluster) Memory(context.Context) (admin.Memory, error) { return admin.Memory{}, nil }
 
 // DBSizes implements route.Cluster.
 func (c *Cluster) DBSizes(context.Context) (sizes [database.Count]int64, err error) {

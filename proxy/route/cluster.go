@@ -100,6 +100,10 @@ type Cluster interface {
 	// ChangeUsers has the users changed, for all proxies, and returns when this one has told of it, or after a moment. The error is a reply, or ErrUsersStale: then nothing was changed.
 	ChangeUsers(ctx context.Context, users change.Users) error
 
+	// SetParameters has parameters of CONFIG set for the whole cluster, and returns when the nodes that can be reached work by them, or after a moment. The error is a reply: then nothing was
+	// changed, or it says that nobody knows. An empty value takes one back.
+	SetParameters(ctx context.Context, set []change.Parameter) error
+
 	// RandomKey returns some live key of a database, by the client's name, nil if there is none.
 	RandomKey(ctx context.Context, number int) ([]byte, error)
 }

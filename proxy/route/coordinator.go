@@ -65,9 +65,11 @@ type Coordinator struct {
 	interests *interests
 	broker    atomic.Pointer[nodeLink] // that publishes for this proxy
 	users     usersHeard
-	stats     Stats
-	pauses    pauses
-	ending    atomic.Bool // nobody waits for nodes that are behind
+	// parameters is Document.ParametersAt, as this proxy knows it.
+	parameters atomic.Uint64
+	stats      Stats
+	pauses     pauses
+	ending     atomic.Bool // nobody waits for nodes that are behind
 
 	ctx    context.Context
 	cancel context.CancelFunc

@@ -17,6 +17,8 @@
 //	timeout, pauses    When the time is up.
 //	everybody, scan,   What asks the whole cluster: SCAN, DBSIZE, FLUSHALL.
 //	merge, count, flush
+//	decisions, users,  What is changed for the whole cluster, by those who decide on the ring.
+//	parameters
 //
 // Every operation ends with an outcome: it was executed, it had no effect and never will, or that is not known. All errors that say so are in
 // errors.go. A write that may have been sent is never sent to another home (rule R11).

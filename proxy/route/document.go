@@ -131,6 +131,7 @@ func (c *Coordinator) take(doc change.Document, moved []protocol.Address) bool {
 		c.document = doc
 		c.placed.Store(&doc.Placements) // after the version: a node that does not know it yet does nothing
 		c.learnUsers(&doc)
+		c.parameters.Store(doc.ParametersAt)
 	}
 	return took
 }

@@ -2,16 +2,11 @@ package route
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
-	"github.com/quolldb/quoll/internal/clock"
 	"github.com/quolldb/quoll/internal/protocol"
-	"github.com/quolldb/quoll/internal/protocol/answer"
-	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/ring/change"
 )
 
@@ -24,9 +19,6 @@ type Users struct {
 
 // ErrUsersStale is returned by ChangeUsers when the users have changed meanwhile.
 var ErrUsersStale = errors.New("proxy: the users have changed meanwhile")
-
-// errNoDecider is returned when no node can be asked.
-var errNoDecider = Refuse("CLUSTERDOWN no node can be asked to change users; nothing was done, and the users that there are can be used on. Try again, and see 'quoll ring status' if it stays so")
 
 // learnTime is how long a change of users waits until this proxy has heard of it.
 const learnTime = 2 * time.Second
@@ -61,22 +53,18 @@ func (c *Coordinator) learnUsers(doc *change.Document) {
 
 // ChangeUsers implements Cluster.
 func (c *Coordinator) ChangeUsers(ctx context.Context, users change.Users) error {
-	reply, err := c.proposeUsers(ctx, users)
-	switch {
-	case err != nil:
-		return err
-	case reply.Stale:
+	d := &decision{method: protocol.MethodUsers, change: users, of: "users", look: "ACL LIST"}
+	reply, err := c.propose(ctx, d)
+	if err == nil && reply.Stale {
 		return ErrUsersStale
-	case reply.Refused:
-		return Refuse("ERR the users were not changed: " + reply.Reason)
-	case reply.Unknown:
-		return &ReplyError{Outcome: answer.Unknown, Text: "UNKNOWN the change of users was proposed, and nobody can tell what became of it: look at ACL LIST when a majority of the nodes that decide is there again (quoll ring status). " + reply.Reason}
-	case reply.Version == 0:
-		return Refuse("ERR the users were not changed; those that there are can be used on. A majority of the nodes that decide has to be there (quoll ring status). " + reply.Reason)
 	}
-	ctx, cancel := context.WithTimeout(ctx, learnTime)
-	defer cancel()
-	clock.Await(ctx, func() bool {
+	if err == nil {
+		err = d.judge(reply)
+	}
+	if err != nil {
+		return err
+	}
+	awaitFor(ctx, learnTime, func() bool {
 		view := c.ring.Load()
 		return view != nil && view.table.Version() >= reply.Version && c.usersAt() >= reply.Version
 	})
@@ -90,34 +78,4 @@ func (c *Coordinator) usersAt() uint64 {
 		return 0
 	}
 	return c.users.now.At
-}
-
-// proposeUsers has some node propose a change, the next one if one cannot be asked.
-func (c *Coordinator) proposeUsers(ctx context.Context, users change.Users) (reply protocol.UsersReply, err error) {
-	view := c.ring.Load()
-	if view == nil {
-		return reply, ErrNotReady
-	}
-	payload, err := json.Marshal(users)
-	if err != nil {
-		return reply, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, protocol.UsersTime)
-	defer cancel()
-	err = errNoDecider
-	for _, l := range view.nodes {
-		if !l.up.Load() {
-			continue
-		}
-		payload, asked := l.caller.Call(ctx, protocol.MethodUsers, payload)
-		switch {
-		case asked == nil:
-			return reply, json.Unmarshal(payload, &reply)
-		case errors.Is(asked, protocol.ErrCall), errors.Is(asked, wire.ErrDown): // it has done nothing
-			err = Refuse(fmt.Sprintf("ERR the users were not changed: node %s: %s", l.address, asked))
-		default:
-			return protocol.UsersReply{Unknown: true, Reason: asked.Error()}, nil
-		}
-	}
-	return reply, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quolldb/quoll/internal/admin"
 	"github.com/quolldb/quoll/internal/database"
+	"github.com/quolldb/quoll/internal/eviction"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/front"
 )
@@ -70,12 +71,12 @@ var parameters = []parameter{
 	{"latency-tracking", func(s *Session) string { return yesOrNo(!s.service.config.untracked.Load()) }, setTracking, ""},
 	{"latency-tracking-info-percentiles", percentiles, setPercentiles, ""},
 	{"maxclients", func(s *Session) string { return strconv.Itoa(s.conn.Server().Config().MaxClients) }, setMaxClients, ""},
-	ofNodes("lfu-decay-time", func(m admin.Memory) string { return strconv.Itoa(m.DecayTime) }),
-	ofNodes("lfu-log-factor", func(m admin.Memory) string { return strconv.Itoa(m.LogFactor) }),
-	ofNodes("maxmemory", func(m admin.Memory) string { return decimal(m.Limit) }),
+	ofNodes(eviction.LfuDecayTime, func(m admin.Memory) string { return strconv.Itoa(m.DecayTime) }),
+	ofNodes(eviction.LfuLogFactor, func(m admin.Memory) string { return strconv.Itoa(m.LogFactor) }),
+	ofNodes(eviction.MaxMemory, func(m admin.Memory) string { return decimal(m.Limit) }),
 	{"maxmemory-clients", func(s *Session) string { return decimal(s.conn.Server().Config().ClientMemory) }, setClientMemory, ""},
-	ofNodes("maxmemory-policy", func(m admin.Memory) string { return m.Policy }),
-	ofNodes("maxmemory-samples", func(m admin.Memory) string { return strconv.Itoa(m.Samples) }),
+	ofNodes(eviction.MaxMemoryPolicy, func(m admin.Memory) string { return m.Policy }),
+	ofNodes(eviction.MaxMemorySamples, func(m admin.Memory) string { return strconv.Itoa(m.Samples) }),
 	{"notify-keyspace-events", func(s *Session) string { return s.service.events().String() }, setEvents, ""},
 	{"proto-max-bulk-len", maxBulk, nil, "it is that of the whole cluster: start proxies and nodes with --max-bulk"},
 	fixed("save", "", "a proxy keeps no data, and nodes keep theirs as they were started"),
@@ -103,15 +104,24 @@ func fixed(name, value, why string) parameter {
 // number is a parameter that is a whole number between two others.
 func number(least, most int64, set func(*Session, int64)) func(*Session, string) (func(), error) {
 	return func(s *Session, value string) (func(), error) {
-		n, ok := resp.ParseInt([]byte(value))
-		if !ok {
-			return nil, fmt.Errorf("argument couldn't be parsed into an integer")
-		}
-		if n < least || n > most {
-			return nil, fmt.Errorf("argument must be between %d and %d inclusive", least, most)
+		n, err := parseNumber(value, least, most)
+		if err != nil {
+			return nil, err
 		}
 		return func() { set(s, n) }, nil
 	}
+}
+
+// parseNumber reads a whole number between two others.
+func parseNumber(value string, least, most int64) (int64, error) {
+	n, ok := resp.ParseInt([]byte(value))
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("argument couldn't be parsed into an integer")
+	case n < least || n > most:
+		return 0, fmt.Errorf("argument must be between %d and %d inclusive", least, most)
+	}
+	return n, nil
 }
 
 func setTracking(s *Session, value string) (func(), error) {
@@ -186,20 +196,6 @@ func maxBulk(s *Session) string {
 		return strconv.Itoa(bulk)
 	}
 	return strconv.Itoa(resp.DefaultMaxBulk)
-}
-
-// memoryUnits are those of Redis' configuration.
-var memoryUnits = map[string]int64{"": 1, "b": 1, "k": 1000, "kb": 1 << 10, "m": 1000_000, "mb": 1 << 20, "g": 1000_000_000, "gb": 1 << 30}
-
-// parseMemory reads a number of bytes: 100mb.
-func parseMemory(value string) (bytes int64, ok bool) {
-	digits := strings.TrimRight(value, "bBkKmMgG")
-	unit, known := memoryUnits[strings.ToLower(value[len(digits):])]
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || !known || n < 0 || n > math.MaxInt64/unit {
-		return 0, false
-	}
-	return n * unit, true
 }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }

@@ -41,7 +41,7 @@ func TestParametersAreRedis(t *testing.T) {
 // TestConfigSetSameAsRedis: what may be set, and how wrong values are refused.
 func TestConfigSetSameAsRedis(t *testing.T) {
 	redisAddr := redistest.Start(t)
-	_, quollAddr := startServer(t, Config{}, proxytest.NewCluster())
+	_, quollAddr := startServer(t, Config{}, proxytest.NewCluster().KeepInMemory())
 	r, q := proxytest.Dial(t, redisAddr), proxytest.Dial(t, quollAddr)
 	for _, line := range strings.Split(strings.TrimSpace(`
 CONFIG SET maxclients 9000|CONFIG GET maxclients|CONFIG SET maxclients 0|CONFIG SET maxclients abc|CONFIG SET MAXCLIENTS 8000|CONFIG GET MaxClients
@@ -54,6 +54,11 @@ CONFIG SET timeout 5 maxclients x|CONFIG GET timeout|CONFIG SET timeout 5 timeou
 CONFIG SET databases 5|CONFIG SET daemonize no|CONFIG SET timeout 4 databases 2|CONFIG SET cluster-enabled yes|CONFIG GET timeout databases time*ut|CONFIG SET save ""|CONFIG SET maxmemory 0|CONFIG SET appendonly no
 CONFIG SET maxmemory-clients x|CONFIG SET maxmemory-clients 200%|CONFIG SET maxmemory-clients 10mb|CONFIG GET maxmemory-clients|CONFIG SET client-output-buffer-limit normal~0~0|CONFIG SET client-output-buffer-limit foo~0~0~0
 CONFIG SET client-output-buffer-limit normal~x~0~0|CONFIG SET client-output-buffer-limit normal~1mb~512kb~5~pubsub~33554432~8388608~60
+CONFIG SET maxmemory 100mb|CONFIG GET maxmemory|CONFIG SET maxmemory -1|CONFIG SET maxmemory abc|CONFIG SET maxmemory 1.5gb|CONFIG SET maxmemory 5%|CONFIG SET maxmemory +5|CONFIG SET maxmemory 100kib
+CONFIG SET MaxMemory 010|CONFIG GET maxmemory|CONFIG SET maxmemory 9223372036854775807|CONFIG GET maxmemory|CONFIG SET maxmemory mb|CONFIG GET maxmemory|CONFIG SET maxmemory ""|CONFIG SET maxmemory 5b
+CONFIG SET maxmemory-policy lru|CONFIG SET maxmemory-policy AllKeys-LRU|CONFIG GET maxmemory-policy|CONFIG SET maxmemory-policy volatile-ttl|CONFIG GET maxmemory*policy
+CONFIG SET maxmemory-samples x|CONFIG SET maxmemory-samples 10|CONFIG GET maxmemory-samples|CONFIG SET lfu-log-factor -1|CONFIG SET lfu-log-factor 2147483647|CONFIG SET lfu-decay-time 2147483648|CONFIG SET lfu-decay-time 0|CONFIG GET lfu-*
+CONFIG SET maxmemory 7 lfu-decay-time 3 timeout x|CONFIG GET maxmemory|CONFIG SET maxmemory 7 maxmemory 8|CONFIG SET timeout 9 maxmemory 7 maxmemory-policy allkeys-lfu lfu-decay-time 3|CONFIG GET maxmemory|CONFIG GET lfu-decay-time|CONFIG GET timeout
 CONFIG SET timeout 3 slowlog-max-len 7 latency-monitor-threshold 9|CONFIG GET timeout slowlog-max-len latency-monitor-threshold|CONFIG SET timeout 0
 `), "\n") {
 		for _, text := range strings.Split(line, "|") {
@@ -67,7 +72,7 @@ CONFIG SET timeout 3 slowlog-max-len 7 latency-monitor-threshold 9|CONFIG GET ti
 	}
 	require.Contains(t, q.Do("CONFIG GET client-output-buffer-limit"), "normal 1048576 524288 5 slave")
 	require.Contains(t, q.Do("CONFIG SET hz 50"), "-ERR CONFIG SET failed (possibly related to argument 'hz') - Quoll has no such parameter")
-	require.Contains(t, q.Do("CONFIG SET maxmemory 100mb"), "-ERR CONFIG SET failed (possibly related to argument 'maxmemory') - nodes limit their memory")
+	require.Contains(t, q.Do("CONFIG SET maxmemory-samples 65"), "argument must be between 1 and 64 inclusive", "others wait while keys are looked at")
 	require.Contains(t, q.Do("CONFIG SET maxmemory-clients 0"), "a proxy is started with what it may take")
 }
 

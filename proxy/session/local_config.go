@@ -11,7 +11,7 @@ import (
 	"github.com/quolldb/quoll/proxy/route"
 )
 
-// configCommand is CONFIG, https://redis.io/commands/config/: of this proxy, until it ends unless CONFIG REWRITE writes it down.
+// configCommand is CONFIG, https://redis.io/commands/config/: of this proxy, until it ends unless CONFIG REWRITE writes it down, but for what is shared (shared.go).
 var configCommand = container{"CONFIG", []subcommand{
 	{"GET", -3, configGet, []string{"GET <pattern>", "Return parameters matching the glob-like <pattern> and their values."}},
 	{"SET", -4, configSet, []string{"SET <directive> <value>", "Set the configuration <directive> to <value>."}},
@@ -54,9 +54,6 @@ func configSet(s *Session, dst []byte, args [][]byte) []byte {
 	if err != nil {
 		return route.AppendReply(dst, err)
 	}
-	config := &s.service.config
-	config.setting.Lock() // one after the other, for some change a part of something
-	defer config.setting.Unlock()
 	var changes []func()
 	for i, p := range set {
 		change, err := p.change(s, string(args[2*i+3]))
@@ -65,9 +62,15 @@ func configSet(s *Session, dst []byte, args [][]byte) []byte {
 		}
 		changes = append(changes, change)
 	}
+	if err := s.service.share(s.conn.Server().Context(), shares(args[2:])); err != nil {
+		return route.AppendReply(dst, err)
+	}
+	config := &s.service.config
+	config.setting.Lock() // one after the other, for some change a part of something
+	defer config.setting.Unlock()
 	for i, change := range changes {
 		change()
-		if set[i].set != nil {
+		if set[i].set != nil && sharedParameters[set[i].name] == nil {
 			config.changed[set[i].name] = true
 		}
 		s.audit("CONFIG SET", "parameter", set[i].name, "value", string(args[2*i+3]))

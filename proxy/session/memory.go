@@ -18,6 +18,7 @@ type nodesMemory struct {
 	mu   sync.Mutex
 	at   time.Time
 	said admin.Memory
+	any  bool // keeps its data in memory
 }
 
 // memory is how much memory the nodes have for data, and which keys go when they have more. Of nodes that cannot be asked nothing is known, as if there were no limit.
@@ -30,7 +31,7 @@ func (s *Service) memory() admin.Memory {
 		defer cancel()
 		m.said, _ = s.cluster.Memory(ctx)
 		m.at = time.Now()
-		if m.said.Policy == "" { // no node in memory
+		if m.any = m.said.Policy != ""; !m.any {
 			d := eviction.DefaultSettings()
 			m.said.Policy, m.said.Samples, m.said.LogFactor, m.said.DecayTime = d.Policy.String(), d.Samples, d.LogFactor, d.DecayTime
 		}
@@ -38,10 +39,19 @@ func (s *Service) memory() admin.Memory {
 	return m.said
 }
 
-// ofNodes is a parameter that is the nodes'.
-func ofNodes(name string, get func(admin.Memory) string) parameter {
-	return parameter{name, func(s *Session) string { return get(s.service.memory()) }, nil,
-		"nodes limit their memory, as they were started: restart them one after the other with another --" + name}
+// inMemory reports whether any node that answers keeps its data in memory.
+func (s *Service) inMemory() bool {
+	s.memory()
+	s.nodes.mu.Lock()
+	defer s.nodes.mu.Unlock()
+	return s.nodes.any
+}
+
+// forget has the nodes be asked again.
+func (m *nodesMemory) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at = time.Time{}
 }
 
 // evictionFields are those of INFO memory that say when keys are evicted.

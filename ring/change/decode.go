@@ -151,8 +151,8 @@ func (r *reader) settings(d *Document) {
 
 // later reads what is only written if there is something to say.
 func (r *reader) later(d *Document) {
-	users := d.Users
-	d.Refounded, d.Placements, d.Users, d.UsersAt = 0, database.Placements{}, nil, 0
+	users, parameters := d.Users, d.Parameters
+	d.Refounded, d.Placements, d.Users, d.UsersAt, d.Parameters, d.ParametersAt = 0, database.Placements{}, nil, 0, nil, 0
 	if len(r.b) == 0 {
 		return
 	}
@@ -170,7 +170,15 @@ func (r *reader) later(d *Document) {
 	if d.Users = users; r.flag() {
 		d.Users = r.users()
 	}
-	r.bad = r.bad || d.UsersAt == 0
+	if len(r.b) == 0 {
+		r.bad = r.bad || d.UsersAt == 0
+		return
+	}
+	d.ParametersAt = r.number()
+	if d.Parameters = parameters; r.flag() {
+		d.Parameters = r.parameters()
+	}
+	r.bad = r.bad || d.ParametersAt == 0
 }
 
 func (r *reader) members() []Life {

@@ -46,6 +46,9 @@ type Document struct {
 	// Users are those of the clients, ordered by name, and UsersAt is the version in which they changed last; 0 if they never did.
 	Users   []User
 	UsersAt uint64
+	// Parameters are those of CONFIG that clients have set for the whole cluster, ordered by name, and ParametersAt is the version in which they changed last; 0 if they never did.
+	Parameters   []Parameter
+	ParametersAt uint64
 
 	// History has the last MaxHistory events, the latest last.
 	History []Event

@@ -63,18 +63,26 @@ func (d Document) body(since uint64) []byte {
 
 // later writes what only is there if there is something to say. A document without it is as it was before there were such things.
 func (w *writer) later(d Document, since uint64) {
-	placed, users := d.Placements != (database.Placements{}), d.UsersAt > 0
-	if !placed && !users && d.Refounded == 0 {
+	parameters := d.ParametersAt > 0
+	users := d.UsersAt > 0 || parameters // what comes later is behind all that was there before it
+	placed := d.Placements != (database.Placements{}) || users
+	if !placed && d.Refounded == 0 {
 		return
 	}
 	w.numbers(d.Refounded)
-	if placed || users {
+	if placed {
 		w.numbers(uint64(d.Placements.Together), uint64(d.Placements.Closed))
 	}
 	if users {
 		w.number(d.UsersAt)
 		if w.flag(d.UsersAt > since) {
 			w.users(d.Users)
+		}
+	}
+	if parameters {
+		w.number(d.ParametersAt)
+		if w.flag(d.ParametersAt > since) {
+			w.parameters(d.Parameters)
 		}
 	}
 }

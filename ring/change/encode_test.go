@@ -112,7 +112,8 @@ func FuzzApply(f *testing.F) {
 	joint := do(f, moving, begin(moving, wave...))
 	for _, e := range []Entry{{}, {By: "x", Join: &Join{member(6)}}, {Forget: &Forget{"n5"}}, {Rejoin: &Rejoin{"n2", 9, 2, "h:1", "h:2"}}, stage(Staged{Kind: SetRack, Name: "n1", By: "r"}),
 		{Unstage: &Unstage{}}, {Commit: &Commit{ID: c.ID, Moves: c.Moves[:40]}}, {Abort: &Abort{Plan: moving.Plan.ID}}, {Pause: &Pause{}}, {Rate: &Rate{5}}, begin(moving, wave...),
-		{Complete: &Complete{5, []SlotEpoch{{wave[0], joint.Version}}}}, {Accept: &AcceptLoss{"test", []uint16{1, 2}}}, {Place: &Place{Database: 3, Close: true}}} {
+		{Complete: &Complete{5, []SlotEpoch{{wave[0], joint.Version}}}}, {Accept: &AcceptLoss{"test", []uint16{1, 2}}}, {Place: &Place{Database: 3, Close: true}},
+		{Parameters: &Parameters{Set: []Parameter{{"maxmemory", "1"}}}}} {
 		text, err := json.Marshal(e)
 		require.NoError(f, err)
 		f.Add(text)

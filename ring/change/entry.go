@@ -29,6 +29,8 @@ type Entry struct {
 	Accept   *AcceptLoss `json:"accept_loss,omitempty"`
 	Place    *Place      `json:"place,omitempty"`
 	Users    *Users      `json:"users,omitempty"`
+	// Parameters are those of CONFIG.
+	Parameters *Parameters `json:"parameters,omitempty"`
 }
 
 // command is what an entry does.
@@ -44,6 +46,7 @@ func (e Entry) command() (command, error) {
 		{e.Join != nil, e.Join}, {e.Forget != nil, e.Forget}, {e.Rejoin != nil, e.Rejoin}, {e.Stage != nil, e.Stage}, {e.Unstage != nil, e.Unstage},
 		{e.Commit != nil, e.Commit}, {e.Abort != nil, e.Abort}, {e.Pause != nil, e.Pause}, {e.Rate != nil, e.Rate}, {e.Begin != nil, e.Begin},
 		{e.Complete != nil, e.Complete}, {e.Accept != nil, e.Accept}, {e.Place != nil, e.Place}, {e.Users != nil, e.Users},
+		{e.Parameters != nil, e.Parameters},
 	} {
 		if c.set {
 			found, n = c.command, n+1

@@ -51,6 +51,8 @@ var (
 	ErrNoLoss = errors.New("nothing is lost by it: every slot still has a majority of its replicas")
 	// ErrUsersStale: users have changed since the change was made.
 	ErrUsersStale = errors.New("users have changed since: make the change again, of what is there now")
+	// ErrParametersStale: parameters have changed since the change was made.
+	ErrParametersStale = errors.New("the parameters of the cluster have changed since: make the change again, of what is there now")
 	// ErrUserSize: a user, or all of them, would be too large.
 	ErrUserSize = errors.New("too large")
 	// ErrLoss: data can't be moved, and may be lost.

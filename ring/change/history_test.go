@@ -130,7 +130,7 @@ func (h *history) entry() Entry {
 		plan = h.d.Plan.ID
 	}
 	e := Entry{By: "test"}
-	switch rapid.IntRange(0, 16).Draw(h.t, "entry") {
+	switch rapid.IntRange(0, 17).Draw(h.t, "entry") {
 	case 0, 1:
 		m := member(10 + h.next)
 		m.Rack = rapid.SampledFrom([]string{"", "a", "b"}).Draw(h.t, "rack")
@@ -163,6 +163,8 @@ func (h *history) entry() Entry {
 		e.Rate = &Rate{int64(h.next)}
 	case 14:
 		e.Place = &Place{Database: rapid.IntRange(0, 3).Draw(h.t, "database"), Close: rapid.Bool().Draw(h.t, "close"), Together: rapid.Bool().Draw(h.t, "together")}
+	case 15:
+		e.Parameters = &Parameters{Seen: h.d.ParametersAt, Set: []Parameter{{rapid.SampledFrom([]string{"maxmemory", "maxmemory-policy"}).Draw(h.t, "parameter"), rapid.SampledFrom([]string{"", "1", "2"}).Draw(h.t, "value")}}}
 	default:
 		if len(h.d.Joint) > 0 && rapid.Bool().Draw(h.t, "complete") {
 			p := h.d.Joint[rapid.IntRange(0, len(h.d.Joint)-1).Draw(h.t, "joint")]

@@ -25,6 +25,7 @@ func TestEntriesAreReadAsTheyWereWritten(t *testing.T) {
 		"place":    {By: "ann", Place: &Place{Database: 15, Together: true}},
 		"close":    {Place: &Place{Close: true}},
 		"accept":   {Accept: &AcceptLoss{Cluster: "zoo", Gone: []uint16{1}}},
+		"set":      {Parameters: &Parameters{Seen: 7, Set: []Parameter{{"maxmemory", "5"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := e.Encode()

@@ -167,6 +167,12 @@ func (d Document) checkRest() error {
 	if err := checkUsers(d.Users, d.Version); err != nil {
 		return err
 	}
+	if d.ParametersAt > d.Version || d.ParametersAt == 0 && len(d.Parameters) > 0 {
+		return fmt.Errorf("%d parameters, changed in version %d of %d", len(d.Parameters), d.ParametersAt, d.Version)
+	}
+	if err := checkParameters(d.Parameters); err != nil {
+		return err
+	}
 	if d.Refounded > d.Version {
 		return fmt.Errorf("founded again in version %d", d.Refounded)
 	}

@@ -15,6 +15,7 @@ import (
 // bound is how much memory the data may take, and what is done when they take more.
 type bound struct {
 	limit     atomic.Int64 // in bytes, 0 for none
+	shrinking atomic.Int64 // how much there was when the limit was set to less than that; 0 once there is no more than the limit
 	settings  atomic.Pointer[eviction.Settings]
 	clock     atomic.Uint32 // an eviction.Clock
 	tracks    atomic.Bool   // the use of keys is noted
@@ -47,8 +48,15 @@ func (e *Engine) SetEviction(s eviction.Settings) {
 // Memory implements engine.Evicting.
 func (e *Engine) Memory() (used, limit int64) { return e.arena.Used(), e.bound.limit.Load() }
 
-// SetLimit implements engine.Evicting.
-func (e *Engine) SetLimit(limit int64) { e.bound.limit.Store(limit) }
+// SetLimit implements engine.Evicting. What is beyond a lower limit is evicted, if anything is: writes go on meanwhile, as long as there is no more than before.
+func (e *Engine) SetLimit(limit int64) {
+	e.bound.limit.Store(limit)
+	if used := e.arena.Used(); limit == 0 || used <= limit {
+		e.bound.shrinking.Store(0)
+	} else {
+		e.bound.shrinking.Store(used)
+	}
+}
 
 // SetExhausted implements engine.Evicting.
 func (e *Engine) SetExhausted(is bool) { e.bound.exhausted.Store(is) }
@@ -67,11 +75,22 @@ func (b *bound) evicts() bool {
 // Room implements engine.Engine.
 func (e *Engine) Room() error {
 	used, limit := e.Memory()
-	if limit == 0 || used <= limit || e.bound.evicts() && used <= limit+limit/tolerant {
+	shrinking := e.bound.shrinking.Load()
+	if limit == 0 || used <= limit {
+		if shrinking > 0 {
+			e.bound.shrinking.CompareAndSwap(shrinking, 0)
+		}
 		return nil
 	}
+	most := limit
+	if e.bound.evicts() {
+		most = max(limit, shrinking)
+		if used <= most+most/tolerant {
+			return nil
+		}
+	}
 	short := engine.ErrCrowded
-	if used > limit+limit/brimful {
+	if used > most+most/brimful {
 		short = engine.ErrBrimful
 	}
 	const mib = 1 << 20

@@ -137,3 +137,28 @@ func TestRoomWhileKeysAreEvicted(t *testing.T) {
 	e.SetLimit(2 * limit)
 	require.NoError(t, e.Room())
 }
+
+// TestRoomWhileTheDataShrink: writes go on while what is beyond a lower limit is evicted, and are held to that limit from then on.
+func TestRoomWhileTheDataShrink(t *testing.T) {
+	t.Parallel()
+	const limit = 16 << 20
+	e := evicting(eviction.AllKeysLRU, limit)
+	n := 0
+	for ; e.arena.Used() < limit; n++ {
+		e.set(t, fmt.Sprint(n), strings.Repeat("v", 10_000), 0)
+	}
+	e.SetLimit(limit / 4)
+	require.NoError(t, e.Room())
+	require.Equal(t, longestPause, e.Pause())
+	e.SetExhausted(true)
+	require.ErrorIs(t, e.Room(), engine.ErrBrimful, "nothing makes room")
+	e.SetExhausted(false)
+	for i := range n {
+		require.NoError(t, e.Delete(7, fmt.Append(nil, i)))
+		require.NoError(t, e.Room())
+	}
+	for i := 0; e.arena.Used() < limit/2; i++ {
+		e.set(t, fmt.Sprint(i), strings.Repeat("v", 10_000), 0)
+	}
+	require.Error(t, e.Room())
+}

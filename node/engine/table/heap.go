@@ -67,5 +67,9 @@ func (h *heap) free(p piece) {
 	arena.Spoil(h.near[p.at : p.at+p.n])
 }
 
-// nearSlack is what part of a new array is spare at least.
-const nearSlack = 8
+const (
+	// nearSlack is what part of a new array is spare at least.
+	nearSlack = 8
+	// nearSpare is how much of an array may be free in any case, in bytes.
+	nearSpare = 256
+)

@@ -144,3 +144,30 @@ func requireHeap(t require.TestingT, p *page) int {
 	require.Equal(t, live, p.live)
 	return long
 }
+
+// TestWhatIsDeletedGivesItsMemoryBack at once, be it removed or overwritten by a tombstone, and though nothing is written to its page any more.
+func TestWhatIsDeletedGivesItsMemoryBack(t *testing.T) {
+	for name, gone := range map[string]func(table *Table, i int){
+		"removed": func(table *Table, i int) { table.Remove(position(i), longKeyNumber(i)) },
+		"made tombstones": func(table *Table, i int) {
+			ref, _ := table.Find(position(i), longKeyNumber(i))
+			ref.Set(record.Record{})
+		},
+	} {
+		for _, keys := range []int{1, 8, 1000} {
+			t.Run(fmt.Sprint(name, keys), func(t *testing.T) {
+				a := arena.New()
+				table := Make(a)
+				for i := range keys {
+					ref, _ := table.Upsert(position(i), longKeyNumber(i))
+					ref.Set(record.Record{State: record.State{Type: record.String, Value: bytes.Repeat([]byte{1}, record.CopiedValue)}})
+				}
+				full := a.Used()
+				for i := range keys {
+					gone(&table, i)
+				}
+				require.Less(t, a.Used(), 2*full/3, "the keys of tombstones stay")
+			})
+		}
+	}
+}

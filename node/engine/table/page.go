@@ -147,7 +147,15 @@ func (p *page) remove(index int) record.Record {
 		p.entries, p.places, p.usages = refit(p.arena, p.entries, pageStep), refit(p.arena, p.places, pageStep), p.refitUsages(pageStep)
 		release(p.arena, p.settle(0))
 	}
+	p.slim()
 	return old
+}
+
+// slim gives back what is free of near, if that is most of it: what is deleted makes room for other pages at once. What is copied for it is less than what was freed.
+func (p *page) slim() {
+	if cap(p.near) > 2*p.live+nearSpare {
+		release(p.arena, p.settle(0))
+	}
 }
 
 // split moves the upper half of the page that begins at start to a new page, and returns that and its own start, and
@@ -236,6 +244,7 @@ func (p *page) replace(e *entry, st *record.State) {
 		release(p.arena, former)
 	}
 	p.arena.Lend(p.farSize(e.value) - before)
+	p.slim()
 }
 
 // keep adds bytes to the page's heap, and makes room for them. It returns memory that is not used any more.
