@@ -35,12 +35,13 @@ var units = []string{
 	"unit/type/string", "unit/type/incr", "unit/type/hash", "unit/type/list", "unit/type/list-2", "unit/type/list-3", "unit/type/set", "unit/type/zset", "unit/type/stream", "unit/type/stream-cgroups",
 	"unit/multi", "unit/other", "unit/expire", "unit/scan", "unit/keyspace", "unit/bitops", "unit/bitfield", "unit/geo", "unit/hyperloglog", "unit/sort", "unit/dump", "unit/protocol",
 	"unit/functions", "unit/introspection", "unit/introspection-2", "unit/slowlog", "unit/latency-monitor", "unit/info-command", "unit/pause",
-	"unit/pubsub", "unit/pubsubshard", "unit/tracking", "unit/acl", "unit/acl-v2",
+	"unit/pubsub", "unit/pubsubshard", "unit/tracking", "unit/acl", "unit/acl-v2", "unit/maxmemory",
 }
 
 // onOneNode are the options for units that are run on a cluster of one node. Those of CLIENT TRACKING count messages, and read the next one: of three replicas one that is late may tell of a version
 // that has been read already, which is a message for nothing (package protocol, rules of keys that are watched).
-var onOneNode = map[string][]string{"unit/tracking": {"--nodes", "1", "--replicas", "1"}}
+// Those of keys that are evicted count what a key takes.
+var onOneNode = map[string][]string{"unit/tracking": {"--nodes", "1", "--replicas", "1"}, "unit/maxmemory": {"--nodes", "1", "--replicas", "1"}}
 
 // patience is how long one unit may take.
 const patience = 10 * time.Minute
@@ -96,6 +97,17 @@ func adapted(t *testing.T, source string) string {
 	for _, unit := range []string{"acl", "acl-v2"} {
 		replace(t, filepath.Join(dir, "tests/unit", unit+".tcl"), `{tags {"acl external:skip"}}`, `{tags {"acl"}}`)
 	}
+	// What the data take is none of the memory of a proxy's process. The other parts are about what clients and replicas take of the limit.
+	maxmemory := filepath.Join(dir, "tests/unit/maxmemory.tcl")
+	replace(t, maxmemory, "start_server {tags {\"maxmemory external:skip\"}} {\n    test \"Without", "start_server {tags {\"maxmemory\"}} {\n    test \"Without")
+	for range 3 { // of which each does so for several policies
+		// A proxy asks the nodes what they hold five times a second, and writes that were refused go on a second after there is room.
+		replace(t, maxmemory, "            r flushall\n            # Get", "            r flushall\n            after 1500\n            # Get")
+		// Keys go a little before the limit, and what is written meanwhile takes a little more.
+		replace(t, maxmemory, "[s used_memory]\n", "[s used_memory_dataset]\n")
+		replace(t, maxmemory, "{[s used_memory]+4096 > $limit}", "{[s used_memory_dataset]+16384 > $limit}")
+		replace(t, maxmemory, "{[s used_memory] < ($limit+4096)}", "{[s used_memory_dataset] < ($limit+16384)}")
+	}
 	// Which of two connections is heard first is not sure.
 	xread := "$rd XREAD BLOCK 0 STREAMS mystream \"$\"\n"
 	replace(t, filepath.Join(dir, "tests/unit/type/stream-cgroups.tcl"), xread+"        r SET mystream val1", xread+"        wait_for_blocked_clients_count 1\n        r SET mystream val1")
@@ -132,7 +144,7 @@ func run(t *testing.T, suite, unit string) (passed int, failed []string) {
 		"--durable", "--skiptest", "/^Keyspace notifications: evicted", "--tags", "-needs:debug", "--single", unit,
 		// A client that tracks is taken to read the keys that it gives a script. They leave what it is told of them to the tests behind them, which then wait for ever.
 		"--skiptest", "Invalid keys should not be tracked for scripts in NOLOOP mode", "--skiptest", "Tracking only occurs for scripts when a command calls a read-only command",
-		// Quoll evicts no keys.
+		// Keys are not evicted by the command that finds no room, but beside it.
 		"--skiptest", "Tracking invalidation message of eviction keys should be before response")
 	cmd.Dir, cmd.Env = suite, append(os.Environ(), "TERM=dumb") // no colours
 	out, err := cmd.CombinedOutput()

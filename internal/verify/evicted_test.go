@@ -9,29 +9,35 @@ import (
 
 func mayEvict(o *Options) { o.MayEvict = true }
 
-// evicting is a server that evicts a key now and then.
-func evicting(f *fake, _ int, _ []string) (answer, error, bool) {
-	if rand.IntN(20) == 0 {
-		for key := range f.values {
-			delete(f.values, key)
-			break
-		}
+// evict evicts a key now and then.
+func (f *fake) evict() {
+	if rand.IntN(20) > 0 {
+		return
 	}
-	return answer{}, nil, false
+	for key := range f.values {
+		delete(f.values, key)
+		return
+	}
+}
+
+// newEvicting returns a server that evicts keys.
+func newEvicting() *fake {
+	f := newFake()
+	f.lie = func(f *fake, _ int, _ []string) (answer, error, bool) {
+		f.evict()
+		return answer{}, nil, false
+	}
+	return f
 }
 
 // TestAServerThatEvictsIsNotBlamed if it may, and is if it may not.
 func TestAServerThatEvictsIsNotBlamed(t *testing.T) {
-	f := newFake()
-	f.lie = evicting
-	report := verify(t, f, mayEvict)
+	report := verify(t, newEvicting(), mayEvict)
 	require.False(t, report.Violated(), "%+v", report)
 	require.Zero(t, report.Unread+report.Undecided)
 	require.Positive(t, report.Histories)
 
-	f = newFake()
-	f.lie = evicting
-	report = verify(t, f, nil)
+	report = verify(t, newEvicting(), nil)
 	require.Positive(t, report.Lost)
 }
 
@@ -65,7 +71,7 @@ func TestAServerThatEvictsIsBlamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFake()
 			f.lie = func(f *fake, address int, words []string) (answer, error, bool) {
-				_, _, _ = evicting(f, address, words)
+				f.evict()
 				if f.calls < 1000 || rand.IntN(10) > 0 {
 					return answer{}, nil, false
 				}

@@ -54,10 +54,11 @@ func (m *nodesMemory) forget() {
 	m.at = time.Time{}
 }
 
-// evictionFields are those of INFO memory that say when keys are evicted.
+// evictionFields are those of INFO memory that say when keys are evicted: what the data of a node take is the most of all nodes.
 func evictionFields(s *Session) []infoField {
 	m := s.service.memory()
 	return []infoField{
+		{"used_memory_dataset", strconv.FormatInt(m.Used, 10)},
 		{"maxmemory", strconv.FormatInt(m.Limit, 10)},
 		{"maxmemory_human", humanBytes(m.Limit)},
 		{"maxmemory_policy", m.Policy},
