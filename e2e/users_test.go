@@ -176,6 +176,6 @@ func TestTheCommandsOfTheUsersPageWork(t *testing.T) {
 		require.NoError(t, err, line)
 		require.NotRegexp(t, "(ERR|NOAUTH|NOPERM|WRONGPASS) ", string(out), line)
 	}
-	require.Equal(t, 7, executed)
+	require.Equal(t, 8, executed)
 	require.Contains(t, do(t, loggedIn(t, address, "", ""), "PING"), "NOAUTH")
 }

@@ -132,7 +132,7 @@ var generators = map[string]func(*generator) []string{
 		return g.some(func() string { return pick(g, "server", "KEYSPACE", "nosuch", "") }, 2)
 	},
 	"acl":     (*generator).acl,
-	"debug":   func(g *generator) []string { return []string{pick(g, "foo", "SLEEP", "")} }, // a Redis does none of it by itself
+	"debug":   func(g *generator) []string { return []string{pick(g, "foo", "")} }, // a Redis does none of it by itself, and SLEEP would last for as long as is drawn
 	"latency": (*generator).latency,
 	"lolwut": func(g *generator) []string {
 		return pick(g, nil, []string{"VERSION", "9"}, []string{"VERSION", "x"}, []string{"x"})

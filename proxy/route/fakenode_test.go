@@ -98,6 +98,9 @@ func (n *fakeNode) Open(c *wire.ServerConn, _ wire.Hello) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.conns, n.watched = append(n.conns, c), nil
+	if news := n.props.Load().Ring; news.Formation != 0 {
+		_ = c.SendFrames(protocol.RingFrame(news)) // as a node does: the hello may have named an earlier version, and who was told since was not this one
+	}
 }
 
 // push tells everybody who is connected of a ring.
