@@ -164,7 +164,7 @@ func (g *generator) unknown() []string {
 		return append([]string{pick(g, "NOSUCH", "", "GETX", "get ", "\x00", "no\r\nsuch", strings.Repeat("x", 200))}, g.some(g.value, 3)...)
 	}
 	c := pick(g, command.All()...)
-	if subscribes(c) {
+	if subscribes(c) || c.Op == command.OpMonitor { // what they are shown comes between replies
 		c = command.Lookup([]byte("publish"))
 	}
 	if c.Op == command.OpMulti || c.Op == command.OpWatch { // what follows would be queued, and some of it refused
