@@ -17,7 +17,7 @@ import (
 // answerProxyTime bounds how long a proxy's client waits for the nodes that decide. It is below protocol.DecisionTime.
 const answerProxyTime = protocol.DecisionTime - time.Second
 
-// errNotProxy is that of who may not change users.
+// errNotProxy is that of who may not change them.
 var errNotProxy = errors.New("node: only proxies change users and parameters")
 
 // answerUsers proposes a change of users for a proxy, and returns what became of it.

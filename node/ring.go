@@ -49,8 +49,8 @@ func (n *Node) learn(doc change.Document, v *replica.View) {
 	n.entering.Unlock()
 	n.replicas.Learn(v) // which waits for slots in turn
 	n.entering.Lock()
-	n.limit(&doc)
 	defer n.entering.Unlock()
+	n.limit(&doc)
 	n.judgePeers()
 	n.dropPeers(doc)
 }
