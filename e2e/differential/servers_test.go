@@ -4,6 +4,8 @@ package differential
 
 import (
 	"bufio"
+	"flag"
+	"fmt"
 	"net"
 	"os"
 	"testing"
@@ -14,7 +16,17 @@ import (
 	"github.com/quolldb/quoll/internal/redistest"
 )
 
-func TestMain(m *testing.M) { os.Exit(cluster.Main(m)) }
+// TestMain takes what is drawn from $TEST_SEED, if there is one and no -rapid.seed, so that a commit is checked in the same way each time.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if seed := os.Getenv("TEST_SEED"); seed != "" && flag.Lookup("rapid.seed").Value.String() == "0" {
+		if err := flag.Set("rapid.seed", seed); err != nil {
+			fmt.Fprintln(os.Stderr, "TEST_SEED:", err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(cluster.Main(m))
+}
 
 // servers are the addresses of the two servers that are compared.
 type servers struct{ redis, quoll string }

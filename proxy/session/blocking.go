@@ -40,6 +40,9 @@ func (s *Session) wait(cmd *command.Command, args [][]byte) {
 	case pops && len(b.keys) > len(args)-4: // nothing is behind the keys
 		s.refuse(cmd.Op, errSyntax)
 		return
+	case b.whole() && !sameSlot(b.keys): // which Redis says before it reads the other arguments
+		s.refuse(cmd.Op, errCrossSlot)
+		return
 	case problem == "":
 	case pops || cmd.Op == command.OpBLMove: // a node finds out whether something else is wrong, which comes first
 		one, key := b.args, anywhere(cmd.Name)
@@ -54,10 +57,6 @@ func (s *Session) wait(cmd *command.Command, args [][]byte) {
 		return
 	default:
 		s.refuse(cmd.Op, route.Refuse(problem))
-		return
-	}
-	if b.whole() && !sameSlot(b.keys) {
-		s.refuse(cmd.Op, errCrossSlot)
 		return
 	}
 	if b.whole() { // the other one is where to
