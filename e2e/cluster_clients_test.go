@@ -114,3 +114,21 @@ print("fine")
 `, port)
 	require.Equal(t, "fine\n", output(t, python, "-c", script))
 }
+
+// TestDevIsARedisCluster to clients of such, of one master.
+func TestDevIsARedisCluster(t *testing.T) {
+	t.Parallel()
+	address := cluster.FreeAddress(t)
+	dev := cluster.NewProcess(t, "quoll dev", "dev", "--listen", address, "--cluster-enabled")
+	dev.Start()
+	dev.AwaitLog("Quoll runs")
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{address}})
+	defer client.Close()
+	for i := range 10 {
+		require.NoError(t, client.Set(t.Context(), fmt.Sprint("key:", i), i, 0).Err())
+	}
+	slots, err := client.ClusterSlots(t.Context()).Result()
+	require.NoError(t, err)
+	require.Len(t, slots, 1)
+	require.Equal(t, address, slots[0].Nodes[0].Addr)
+}

@@ -113,10 +113,10 @@ func TestNodesRestartUnderClientsOfARedisCluster(t *testing.T) {
 	}
 }
 
-// TestNodesServeClientsWithTLS, and with passwords, as proxies do; what clients send to any node reaches the home at another one.
+// TestNodesServeClientsWithTLS, and with passwords and users by certificates, as proxies do; what clients send to any node reaches the home at another one.
 func TestNodesServeClientsWithTLS(t *testing.T) {
 	t.Parallel()
-	c, dir := startSecured(t, cluster.Config{Serving: true, Node: []string{"--tls-client-auth", "required", "--password", "sesame"}})
+	c, dir := startSecured(t, cluster.Config{Serving: true, Node: []string{"--tls-client-auth", "required", "--tls-auth-clients-user", "CN", "--password", "sesame"}})
 	for _, m := range c.Nodes {
 		stranger := secureClient(m.Secure, clientTLS(t, dir, ""))
 		defer stranger.Close()
@@ -131,5 +131,11 @@ func TestNodesServeClientsWithTLS(t *testing.T) {
 			require.NoError(t, conn.Incr(t.Context(), fmt.Sprint("n", i)).Err())
 		}
 		require.Equal(t, fmt.Sprint(slices.Index(c.Nodes, m)+1), conn.Get(t.Context(), "n7").Val())
+		require.NoError(t, conn.Do(t.Context(), "ACL", "SETUSER", "alice", "on", "~n*", "+get").Err())
+		alice := secureClient(m.Secure, clientTLS(t, dir, "alice"))
+		defer alice.Close()
+		require.NoError(t, alice.Get(t.Context(), "n7").Err())
+		require.ErrorContains(t, alice.Set(t.Context(), "n7", 1, 0).Err(), "NOPERM")
+		require.NoError(t, conn.Do(t.Context(), "ACL", "DELUSER", "alice").Err())
 	}
 }

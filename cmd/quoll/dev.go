@@ -82,9 +82,8 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 		clients.close()
 		return err
 	}
-	pc := config.DefaultProxy()
-	pc.Password, pc.MaxBulk, pc.OperationTimeout, pc.SlowTimeout, pc.ClusterName = cfg.Password, cfg.MaxBulk, cfg.OperationTimeout, cfg.SlowTimeout, devCluster
-	pc.ClientMemory = cfg.ClientMemory()
+	pc := cfg.Proxy()
+	pc.ClusterName = devCluster
 	for _, m := range initial {
 		pc.Nodes = append(pc.Nodes, m.Peer)
 	}

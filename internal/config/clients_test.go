@@ -14,6 +14,19 @@ func loadNode(t *testing.T, flags ...string) (Node, error) {
 	return n, Load(&n, fs, nil)
 }
 
+func TestDevServesClientsAsAProxyDoes(t *testing.T) {
+	d := DefaultDev()
+	fs := flagsOf(&d)
+	require.NoError(t, fs.Parse([]string{"--listen=0.0.0.0:6379", "--acl-file=users.acl", "--cluster-enabled", "--max-clients=7"}))
+	require.NoError(t, Load(&d, fs, nil))
+	p := d.Proxy()
+	require.Equal(t, d.Clients, p.Clients)
+	require.Equal(t, "0.0.0.0:6379", p.Exposed(), "what the file says decides")
+
+	d.Listen, d.TLSListen = NoListener, "127.0.0.1:6380"
+	require.ErrorContains(t, d.Validate(), "listen: is none")
+}
+
 func TestANodeServesClientsIfItIsToldTo(t *testing.T) {
 	n, err := loadNode(t, "--cluster-enabled", "--max-clients=0") // may be variables of all processes
 	require.NoError(t, err)
@@ -40,6 +53,8 @@ func TestANodeServesClientsIfItIsToldTo(t *testing.T) {
 		"cluster-announce": {"--listen=127.0.0.1:0", "--cluster-enabled"},
 		"max-clients":      {"--listen=127.0.0.1:6379", "--max-clients=0"},
 		"tls-listen":       {"--tls-listen=127.0.0.1:6380"},
+
+		"tls-auth-clients-user": {"--listen=127.0.0.1:6379", "--tls-auth-clients-user=CN"}, // without TLS
 	} {
 		_, err := loadNode(t, flags...)
 		var faults Faults

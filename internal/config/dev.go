@@ -12,12 +12,8 @@ import (
 // Dev is what can be set about `quoll dev`. What is not here is as in DefaultNode
 // and DefaultProxy.
 type Dev struct {
-	// Listen is where Redis clients connect.
-	Listen string
-	// TLSListen and its files and rules are as those of Proxy. Listen is not to be left out.
-	TLSListen                          string
-	TLSCertFile, TLSKeyFile, TLSCaFile string
-	TLSClientAuth, TLSMinVersion       string
+	// Clients has a Listen that is not NoListener.
+	Clients
 	// Nodes is the number of nodes, 1 to 64.
 	Nodes int
 	// Replicas is the number of nodes that hold each key.
@@ -39,9 +35,6 @@ type Dev struct {
 	MaxDisk Size
 	// Admin is where the admin API is served (HTTP).
 	Admin string
-	// Password is what clients must give; see Proxy.
-	Password     Secret
-	PasswordFile string
 	// Secret guards the admin port; the nodes' ports are on loopback.
 	Secret     Secret
 	SecretFile string
@@ -62,9 +55,7 @@ type Dev struct {
 // warnings only: the terminal is the user's.
 func DefaultDev() Dev {
 	return Dev{
-		Listen:           "127.0.0.1:6379",
-		TLSClientAuth:    "off",
-		TLSMinVersion:    "1.2",
+		Clients:          defaultClients(defaultListen),
 		Nodes:            3,
 		Replicas:         3,
 		Engine:           Memory,
@@ -80,8 +71,7 @@ func DefaultDev() Dev {
 // Bind implements Config.
 func (d *Dev) Bind(fs *pflag.FlagSet) {
 	bindFile(fs)
-	fs.StringVar(&d.Listen, "listen", d.Listen, "`host:port` to listen on for Redis clients")
-	d.clientTLS().bind(fs)
+	d.bindClients(fs, "the only one", "where they have reached it")
 	fs.IntVar(&d.Nodes, "nodes", d.Nodes, "number of nodes, 1 to 64")
 	rename(fs, "nodes", "QUOLL_DEV_NODES") // QUOLL_NODES are addresses
 	fs.IntVar(&d.Replicas, "replicas", d.Replicas, "number of nodes that hold each key")
@@ -91,7 +81,6 @@ func (d *Dev) Bind(fs *pflag.FlagSet) {
 	bindMaxDisk(fs, &d.MaxDisk)
 	fs.StringVar(&d.Admin, "admin", d.Admin, "`host:port` to serve the admin API and metrics on (HTTP); port 0 for any free one")
 	rename(fs, "admin", "QUOLL_ADMIN_LISTEN") // QUOLL_ADMIN is whom to ask
-	bindPassword(fs, &d.Password, &d.PasswordFile)
 	bindSecret(fs, &d.Secret, &d.SecretFile)
 	fs.BoolVar(&d.Insecure, "insecure", d.Insecure, "allow ports that other machines can reach without password or secret")
 	fs.Var(&d.MaxBulk, "max-bulk", "largest argument of a command, and largest value")
@@ -104,9 +93,10 @@ func (d *Dev) Bind(fs *pflag.FlagSet) {
 // Validate implements Config.
 func (d *Dev) Validate() error {
 	var f Faults
-	f.listen("listen", d.Listen)
-	f.protect("listen", d.Listen, "password", d.Password, d.Insecure)
-	d.clientTLS().validate(&f, d.Listen, d.Password, d.Insecure)
+	if d.Listen == NoListener {
+		f.add("listen", "is none, but it is where dev says that clients connect: give a host:port, beside --tls-listen if you like")
+	}
+	d.validateClients(&f, d.Insecure)
 	f.within("nodes", d.Nodes, 1, 64)
 	f.replicas(d.Replicas)
 	if d.Replicas > d.Nodes {
@@ -124,10 +114,6 @@ func (d *Dev) Validate() error {
 	return f.err()
 }
 
-func (d *Dev) clientTLS() clientTLS {
-	return clientTLS{&d.TLSListen, &d.TLSCertFile, &d.TLSKeyFile, &d.TLSCaFile, &d.TLSClientAuth, &d.TLSMinVersion}
-}
-
 // complete implements Config.
 func (d *Dev) complete() {
 	if d.Memory == 0 {
@@ -141,6 +127,15 @@ func (d *Dev) complete() {
 // leastMemory is what the proxy needs, and the nodes.
 func (d *Dev) leastMemory() Size {
 	return leastProxyMemory(d.MaxBulk) + 2*leastCache*Size(max(1, d.Nodes))
+}
+
+// Proxy returns the settings of the proxy, but for the cluster that it is part of.
+func (d *Dev) Proxy() Proxy {
+	p := DefaultProxy()
+	p.Clients, p.Insecure = d.Clients, d.Insecure
+	p.MaxBulk, p.OperationTimeout, p.SlowTimeout = d.MaxBulk, d.OperationTimeout, d.SlowTimeout
+	p.Memory, p.ClientMemory = d.Memory, d.ClientMemory()
+	return p
 }
 
 // ClientMemory is the part of Memory for what clients make the proxy hold.

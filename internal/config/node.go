@@ -49,7 +49,7 @@ type Node struct {
 	// Memory bounds the memory of the process. Load fills it: three quarters of the machine's, or of the container's.
 	Memory Size
 	Eviction
-	// Clients is whether and how Redis clients are served.
+	// Clients are served if there is a port for them. What else can be set about a proxy is as in DefaultProxy.
 	Clients
 	// MaxDisk bounds the files of an engine on disk, 0 for no bound: near it what makes the data grow is refused.
 	MaxDisk Size
@@ -109,7 +109,7 @@ func DefaultNode() Node {
 		Weight:           1,
 		Engine:           Memory,
 		Eviction:         defaultEviction(),
-		Clients:          defaultClients(),
+		Clients:          defaultClients(NoListener),
 		Replicas:         3,
 		OperationTimeout: time.Second,
 		SlowTimeout:      5 * time.Minute,
@@ -137,7 +137,7 @@ func (n *Node) Bind(fs *pflag.FlagSet) {
 	bindMemory(fs, &n.Memory)
 	n.bindEviction(fs)
 	bindMaxDisk(fs, &n.MaxDisk)
-	n.bindClients(fs)
+	n.bindOwnClients(fs)
 	fs.Var((*clusterValue)(&n.InitialCluster), "initial-cluster", "`name=host:port,...`: the peer address of every node, the same on all nodes (this or --join is required)")
 	fs.Var(&listValue{list: &n.Join}, "join", "`host:port,...`: peer addresses of nodes of a running cluster, which this node asks to join")
 	fs.BoolVar(&n.AutoJoin, "auto-join", n.AutoJoin, "with --join: become a member at once, instead of waiting for quoll ring plan join")
@@ -180,7 +180,7 @@ func (n *Node) Validate() error {
 	n.validateEviction(&f, n.Engine, n.DataMemory())
 	f.maxDisk(n.MaxDisk, n.Engine)
 	n.validateCluster(&f)
-	n.validateClients(&f, n.Insecure)
+	n.validateOwnClients(&f)
 	f.protect("peer", n.Peer, "secret", n.Secret, n.Insecure)
 	f.protect("gossip", n.Gossip, "secret", n.Secret, n.Insecure)
 	f.protect("admin", n.Admin, "secret", n.Secret, n.Insecure)
@@ -273,7 +273,7 @@ func (n *Node) complete() {
 	if n.AdvertisePeer == "" && portOf(n.Peer) != 0 {
 		n.AdvertisePeer = n.Peer
 	}
-	n.completeClients(n.tls(), n.AdvertisePeer)
+	n.completeClients()
 	if port := portOf(n.Gossip); n.AdvertiseGossip == "" && port != 0 {
 		n.AdvertiseGossip = n.Gossip
 		if isWildcard(n.Gossip) {

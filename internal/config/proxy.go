@@ -12,16 +12,7 @@ import (
 
 // Proxy is what can be set about `quoll proxy`.
 type Proxy struct {
-	// Listen is where Redis clients connect, NoListener for TLS only.
-	Listen string
-	// TLSListen is where they connect with TLS. Empty: nowhere.
-	TLSListen string
-	// TLSCertFile and TLSKeyFile are what they are shown, TLSCaFile the CA of their own certificates. Load takes those of PeerTLS if there are no others.
-	TLSCertFile, TLSKeyFile, TLSCaFile string
-	// TLSClientAuth is off, optional or required, TLSMinVersion 1.2 or 1.3.
-	TLSClientAuth, TLSMinVersion string
-	// TLSAuthClientsUser is CN if a client with a certificate is the user whose name is the certificate's common name, else off.
-	TLSAuthClientsUser string
+	Clients
 	// CertsDir, PeerTLS and its files, and AdminTLS are as those of Node.
 	CertsDir, PeerTLS                              string
 	PeerTLSCertFile, PeerTLSKeyFile, PeerTLSCaFile string
@@ -38,12 +29,6 @@ type Proxy struct {
 	InitialCluster string
 	// Admin is where the admin API is served (HTTP).
 	Admin string
-	// Password is what clients must give, for the user "default". Load fills it from
-	// PasswordFile if that is given. Empty: none is asked for.
-	Password     Secret
-	PasswordFile string
-	// AclFile has the users of clients, as ACL files of Redis. Empty: they are those of the cluster.
-	AclFile string
 	// Secret is shared by all nodes and proxies; see Node.
 	Secret     Secret
 	SecretFile string
@@ -55,8 +40,6 @@ type Proxy struct {
 	OperationTimeout time.Duration
 	// SlowTimeout bounds it when nodes say that they are behind with their work.
 	SlowTimeout time.Duration
-	// MaxClients bounds the client connections.
-	MaxClients int
 	// MaxBulk bounds one argument, in bytes. Nodes have a bound of their own for values, which should be the same; the lower one holds.
 	MaxBulk Size
 	// MaxArgs bounds the arguments of one command.
@@ -78,11 +61,8 @@ type Proxy struct {
 	IdleTimeout time.Duration
 	// LoginTimeout disconnects clients that have not said by then who they are, where they have to. 0: never.
 	LoginTimeout time.Duration
-	// ClusterEnabled makes the proxy one of the masters of a Redis Cluster, to clients of such: ClusterProxies are all proxies, and ClusterAnnounce is where clients reach this
-	// one, by default where each has reached it.
-	ClusterEnabled  bool
-	ClusterAnnounce string
-	ClusterProxies  []string
+	// ClusterProxies are where clients of a Redis Cluster reach all proxies, with ClusterEnabled.
+	ClusterProxies []string
 	// NotifyKeyspaceEvents are the classes of events of keys that are published, as Redis has them in notify-keyspace-events.
 	NotifyKeyspaceEvents string
 	// TrackingTableMaxKeys is how many keys that clients keep the proxy remembers for CLIENT TRACKING.
@@ -100,24 +80,23 @@ type Proxy struct {
 	LogFormat string
 }
 
+// defaultListen is where Redis clients expect a server.
+const defaultListen = "127.0.0.1:6379"
+
 // DefaultProxy returns the defaults. A proxy also needs Nodes or an InitialCluster.
 func DefaultProxy() Proxy {
 	return Proxy{
-		Listen:             "127.0.0.1:6379",
-		ClusterName:        "quoll",
-		TLSClientAuth:      "off",
-		TLSAuthClientsUser: "off",
-		TLSMinVersion:      "1.2",
-		Admin:              DefaultAdmin,
-		OperationTimeout:   time.Second,
-		SlowTimeout:        5 * time.Minute,
-		MaxClients:         10000,
-		MaxBulk:            64 * MiB,
-		MaxArgs:            1 << 20,
-		MaxInline:          64 * KiB,
-		LoginTimeout:       10 * time.Second,
-		ClientOutputLimit:  256 * MiB,
-		LogFormat:          "text",
+		Clients:           defaultClients(defaultListen),
+		ClusterName:       "quoll",
+		Admin:             DefaultAdmin,
+		OperationTimeout:  time.Second,
+		SlowTimeout:       5 * time.Minute,
+		MaxBulk:           64 * MiB,
+		MaxArgs:           1 << 20,
+		MaxInline:         64 * KiB,
+		LoginTimeout:      10 * time.Second,
+		ClientOutputLimit: 256 * MiB,
+		LogFormat:         "text",
 		// The rest is as in Redis.
 		TrackingTableMaxKeys:           maxTrackingTable,
 		SlowlogLogSlowerThan:           10000,
@@ -130,24 +109,20 @@ func DefaultProxy() Proxy {
 // Bind implements Config.
 func (p *Proxy) Bind(fs *pflag.FlagSet) {
 	bindFile(fs)
-	fs.StringVar(&p.Listen, "listen", p.Listen, "`host:port` to listen on for Redis clients without TLS; none for no such port")
-	p.clientTLS().bind(fs)
-	fs.StringVar(&p.TLSAuthClientsUser, "tls-auth-clients-user", p.TLSAuthClientsUser, "whether a client is the user that its certificate names, without a password: `off`, or CN, by the common name")
+	p.bindClients(fs, "the proxies are its masters", "where they have reached it")
+	fs.Var(&listValue{list: &p.ClusterProxies}, "cluster-proxies", "`host:port,...`: with --cluster-enabled, where clients reach all proxies, the same for each; one that does not answer is left out")
 	fs.Var(&listValue{list: &p.Nodes}, "nodes", "`host:port,...`: peer addresses of some nodes; the rest is learnt from them")
 	fs.StringVar(&p.Rack, "rack", p.Rack, "`name` of the rack or zone where the proxy is, as nodes have theirs: values are read from replicas there")
 	fs.StringVar(&p.ClusterName, "cluster-name", p.ClusterName, "`name` of the cluster that the nodes must belong to")
 	fs.Var((*clusterValue)(&p.InitialCluster), "initial-cluster", "`name=host:port,...` as the nodes were given it; optional, refuses nodes that were given another one")
 	fs.StringVar(&p.Admin, "admin", p.Admin, "`host:port` to serve the admin API and metrics on (HTTP)")
 	rename(fs, "admin", "QUOLL_ADMIN_LISTEN") // QUOLL_ADMIN is whom to ask
-	bindPassword(fs, &p.Password, &p.PasswordFile)
-	fs.StringVar(&p.AclFile, "acl-file", p.AclFile, "`file` with the users of clients, as ACL files of Redis; those of the cluster are not used then")
 	bindSecret(fs, &p.Secret, &p.SecretFile)
 	bindAdminTokens(fs, &p.AdminTokensFile)
 	p.tls().bind(fs, "proxy.NAME.crt and proxy.NAME.key, of which there is one")
 	fs.BoolVar(&p.Insecure, "insecure", p.Insecure, "allow ports that other machines can reach without password or secret")
 	fs.DurationVar(&p.OperationTimeout, "operation-timeout", p.OperationTimeout, "longest time that a client waits for one command's answer")
 	fs.DurationVar(&p.SlowTimeout, "slow-timeout", p.SlowTimeout, "longest time for one command while nodes say that they are behind with their work")
-	fs.IntVar(&p.MaxClients, "max-clients", p.MaxClients, "largest number of client connections")
 	fs.Var(&p.MaxBulk, "max-bulk", "largest argument of a command")
 	fs.IntVar(&p.MaxArgs, "max-args", p.MaxArgs, "most arguments of one command")
 	fs.Var(&p.MaxInline, "max-inline", "largest inline command")
@@ -157,9 +132,6 @@ func (p *Proxy) Bind(fs *pflag.FlagSet) {
 	bindMemory(fs, &p.Memory)
 	fs.Var(&p.ClientMemory, "client-memory", "disconnect the client that takes most when half-sent commands and replies that are not taken are more than this (default: a sixth of --memory)")
 	fs.DurationVar(&p.LoginTimeout, "login-timeout", p.LoginTimeout, "disconnect a client that has not authenticated itself after this long, where it has to; 0 for never")
-	fs.BoolVar(&p.ClusterEnabled, "cluster-enabled", p.ClusterEnabled, "be one of the masters of a Redis Cluster, to clients of such: the proxies are its masters")
-	fs.Var(&listValue{list: &p.ClusterProxies}, "cluster-proxies", "`host:port,...`: with --cluster-enabled, where clients reach all proxies, the same for each; one that does not answer is left out")
-	fs.StringVar(&p.ClusterAnnounce, "cluster-announce", p.ClusterAnnounce, "`host:port`: with --cluster-enabled, where clients reach this proxy (default: where they have reached it)")
 	fs.DurationVar(&p.IdleTimeout, "idle-timeout", p.IdleTimeout, "disconnect a client that sends nothing for this long; 0 for never")
 	fs.StringVar(&p.NotifyKeyspaceEvents, "notify-keyspace-events", p.NotifyKeyspaceEvents, "publish what happens to keys, by all nodes: `classes` as Redis has them, as AKE or Ex")
 	p.bindLook(fs)
@@ -169,17 +141,8 @@ func (p *Proxy) Bind(fs *pflag.FlagSet) {
 // Validate implements Config.
 func (p *Proxy) Validate() error {
 	var f Faults
-	guarded := p.Insecure || p.AclFile != "" // what the file says is seen when it is read: see Exposed
-	if p.Listen != NoListener {
-		f.listen("listen", p.Listen)
-		f.protect("listen", p.Listen, "password", p.Password, guarded)
-	}
+	p.validateClients(&f, p.Insecure)
 	p.tls().validate(&f, "proxy")
-	p.clientTLS().validate(&f, p.Listen, p.Password, guarded)
-	f.oneOf("tls-auth-clients-user", p.TLSAuthClientsUser, "off", CommonNameUser)
-	if p.TLSAuthClientsUser == CommonNameUser && (p.TLSListen == "" || p.TLSClientAuth == "off") {
-		f.add("tls-auth-clients-user", "CN is for clients that show certificates: give --tls-listen, and --tls-client-auth optional or required")
-	}
 	if p.AdminTLS {
 		f.needs("admin-tls", "true", "tls-cert-file", p.TLSCertFile)
 	}
@@ -191,7 +154,6 @@ func (p *Proxy) Validate() error {
 	f.listen("admin", p.Admin)
 	f.protect("admin", p.Admin, "secret", p.Secret, p.Insecure)
 	f.timeouts(p.OperationTimeout, p.SlowTimeout)
-	f.atLeast("max-clients", p.MaxClients, 1)
 	f.between("max-bulk", p.MaxBulk, KiB, largestBulk)
 	// HELLO 3 AUTH user password SETNAME name has 7.
 	f.atLeast("max-args", p.MaxArgs, 7)
@@ -227,9 +189,6 @@ func (p *Proxy) validateCluster(f *Faults) {
 	for _, address := range p.ClusterProxies {
 		f.dial("cluster-proxies", address)
 	}
-	if p.ClusterAnnounce != "" {
-		f.dial("cluster-announce", p.ClusterAnnounce)
-	}
 	if !p.ClusterEnabled && (p.ClusterAnnounce != "" || len(p.ClusterProxies) > 0) {
 		f.add("cluster-enabled", "cluster-announce and cluster-proxies mean nothing without it: give --cluster-enabled too, or neither")
 	}
@@ -262,10 +221,6 @@ func (p *Proxy) Exposed() string {
 
 func (p *Proxy) tls() peerTLS {
 	return peerTLS{&p.CertsDir, &p.PeerTLS, &p.PeerTLSCertFile, &p.PeerTLSKeyFile, &p.PeerTLSCaFile, &p.AdminTLS}
-}
-
-func (p *Proxy) clientTLS() clientTLS {
-	return clientTLS{&p.TLSListen, &p.TLSCertFile, &p.TLSKeyFile, &p.TLSCaFile, &p.TLSClientAuth, &p.TLSMinVersion}
 }
 
 // complete implements Config.

@@ -40,14 +40,21 @@ func (c *Coordinator) place() {
 	}
 	for slot := range p.Homes {
 		p.Homes[slot] = -1
-		for _, id := range view.table.Members(uint16(slot)) {
-			if index[id] > 0 {
-				p.Homes[slot] = index[id] - 1
-				break
-			}
+		if len(p.Nodes) > 0 {
+			p.Homes[slot] = firstOf(view.table.Members(uint16(slot)), index)
 		}
 	}
 	if !p.Same(c.placement.current.Load()) {
 		c.placement.current.Store(p)
 	}
+}
+
+// firstOf returns which node is the first of a slot's replicas that answers and serves clients, -1 if none does. The index has by ID which node that is, and one more.
+func firstOf(replicas []uint16, index []int16) int16 {
+	for _, id := range replicas {
+		if index[id] > 0 {
+			return index[id] - 1
+		}
+	}
+	return -1
 }
