@@ -127,8 +127,9 @@ func TestDevIsARedisCluster(t *testing.T) {
 	for i := range 10 {
 		require.NoError(t, client.Set(t.Context(), fmt.Sprint("key:", i), i, 0).Err())
 	}
-	slots, err := client.ClusterSlots(t.Context()).Result()
+	shards, err := client.ClusterShards(t.Context()).Result()
 	require.NoError(t, err)
-	require.Len(t, slots, 1)
-	require.Equal(t, address, slots[0].Nodes[0].Addr)
+	require.Len(t, shards, 1)
+	require.Equal(t, []redis.SlotRange{{Start: 0, End: 16383}}, shards[0].Slots)
+	require.Equal(t, address, fmt.Sprintf("%s:%d", shards[0].Nodes[0].Endpoint, shards[0].Nodes[0].Port))
 }
