@@ -24,7 +24,7 @@ OUT = bin/bench-compare
 RACED = TestGoRedis|TestScanWhileKeysAreWritten|TestHScanWhileHomesDie|TestOneNodeIsKilledUnderLoad|TestTwoOfThreeNodesHangAndGoOn|TestBackupsOfSeveralNodes|TestInterruptStopsEverythingInOrder|TestClientsThatDoNotWait
 
 .DEFAULT_GOAL := build
-.PHONY: compatibility redis-suite churn queue-chaos hostile replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-compare bench-scale bench-hash bench-types bench-messages bench-disk bench-repair bench-waiting bench-move bench-large-hash libraries cover clean
+.PHONY: compatibility redis-suite churn queue-chaos hostile replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-evict bench-compare bench-scale bench-hash bench-types bench-messages bench-disk bench-repair bench-waiting bench-move bench-large-hash libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -173,6 +173,9 @@ bench: build ## compare with the redis-server of this machine
 
 bench-exec: build ## compare transactions, and MSETs, of three keys of one slot with the redis-server of this machine
 	COMMANDS=exec,mset e2e/bench.sh
+
+bench-evict: build ## measure SETs of new keys when memory is full and each evicts a key, beside the same without a limit: throughput and CPU time, with the ratio
+	e2e/bench-evict.sh
 
 bench-compare: build ## compare with what else is installed, KEYS (1000000), SECONDS (10), ROUNDS (3): table and plots in OUT (bin/bench-compare)
 	go build -o bin/benchcompare ./e2e/benchcompare
