@@ -25,6 +25,7 @@ import (
 // series, the values that each of its labels takes.
 func shown(t *testing.T) map[string]map[string][]string {
 	zero := func() uint64 { return 0 }
+	nothing := func() (sent, received uint64) { return 0, 0 }
 	none := func() metrics.Distribution { return metrics.Distribution{UpTo: map[float64]uint64{1: 0}} }
 	r := metrics.New("v1.2.3", "abc")
 	new(metrics.Node).Register(r, "a", register.EventNames(), func() metrics.NodeState {
@@ -37,6 +38,7 @@ func shown(t *testing.T) map[string]map[string][]string {
 		Errors:      func() map[string]uint64 { return map[string]uint64{"CLUSTERDOWN": 1, "UNKNOWN": 1} },
 		QuorumReads: zero, HomeReads: zero, Retries: zero, Slow: zero,
 		BatchSize: none, BatchTime: none, BytesOut: zero,
+		OwnRack: nothing, OtherRacks: nothing,
 		Links: func() []metrics.Link { return []metrics.Link{{Node: "a"}} },
 	}.Register(r)
 	r.RegisterCertificates(func() []metrics.Certificate { return []metrics.Certificate{{Use: "peer"}} })

@@ -37,7 +37,7 @@ func (n *Node) enter(doc change.Document, v *replica.View) {
 	n.openHints(doc)
 	n.limit(&doc)
 	n.replicas.Enter(v)
-	n.judgePeers()
+	n.judgePeers(doc)
 	n.dropPeers(doc)
 }
 
@@ -51,7 +51,7 @@ func (n *Node) learn(doc change.Document, v *replica.View) {
 	n.entering.Lock()
 	defer n.entering.Unlock()
 	n.limit(&doc)
-	n.judgePeers()
+	n.judgePeers(doc)
 	n.dropPeers(doc)
 }
 
@@ -93,10 +93,14 @@ func (n *Node) addPeers(doc change.Document) {
 	}
 }
 
-// judgePeers finds out anew which processes at the other ends are members. n.entering is locked.
-func (n *Node) judgePeers() {
+// judgePeers finds out anew which processes at the other ends are members, and in the rack of this node. n.entering is locked.
+func (n *Node) judgePeers(doc change.Document) {
+	self := n.self()
+	own, _ := protocol.Life(doc, &self)
 	for _, p := range n.peers.All() {
 		p.SetMember(n.inRing(p.ID(), p.Properties()))
+		m, _ := doc.Member(p.ID())
+		p.SetNear(own.Rack != "" && m.Rack == own.Rack)
 	}
 }
 

@@ -58,6 +58,7 @@ func (p *proxyParts) metrics() metrics.Proxy {
 		QuorumReads: coordinator.QuorumReads.Load, HomeReads: coordinator.HomeReads.Load, Retries: coordinator.Retries.Load, Slow: coordinator.Slow.Load,
 		BatchSize: distribution(&clients.BatchOps), BatchTime: distribution(&clients.BatchTime),
 		BytesOut: clients.BytesOut.Load,
+		OwnRack:  coordinator.OwnRack.Load, OtherRacks: coordinator.OtherRacks.Load,
 		Links: func() []metrics.Link {
 			var links []metrics.Link
 			for _, l := range p.coordinator.Links() {

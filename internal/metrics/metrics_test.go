@@ -40,7 +40,8 @@ func testProxy() Proxy {
 		BatchSize: func() Distribution { return Distribution{2, 17, map[float64]uint64{1: 1, 16: 2}} },
 		BatchTime: func() Distribution { return Distribution{1, 300, map[float64]uint64{256: 0, 512: 1}} },
 		BytesOut:  number(12),
-		Links:     func() []Link { return []Link{{"a", true}, {"b", false}} },
+		OwnRack:   func() (sent, received uint64) { return 33, 34 }, OtherRacks: func() (sent, received uint64) { return 35, 36 },
+		Links: func() []Link { return []Link{{"a", true}, {"b", false}} },
 	}
 }
 
@@ -66,6 +67,8 @@ func TestScrapeShowsWhatWasCounted(t *testing.T) {
 	n.RefusedBallot.Add(3)
 	n.Events[1].Add(4)
 	n.BytesIn.Add(1 << 40)
+	n.OwnRack.Sent.Add(37)
+	n.OtherRacks.Received.Add(38)
 
 	lines := strings.Split(scrape(t, r), "\n")
 	for _, want := range []string{
@@ -129,6 +132,13 @@ func TestScrapeShowsWhatWasCounted(t *testing.T) {
 		`quoll_proxy_batch_duration_seconds_bucket{le="0.000512"} 1`,
 		`quoll_proxy_batch_duration_seconds_count 1`,
 		`quoll_proxy_sent_bytes_total 12`,
+		`quoll_proxy_rack_sent_bytes_total{rack="own"} 33`,
+		`quoll_proxy_rack_received_bytes_total{rack="own"} 34`,
+		`quoll_proxy_rack_sent_bytes_total{rack="other"} 35`,
+		`quoll_proxy_rack_received_bytes_total{rack="other"} 36`,
+		`quoll_node_rack_sent_bytes_total{node="a",rack="own"} 37`,
+		`quoll_node_rack_sent_bytes_total{node="a",rack="other"} 0`,
+		`quoll_node_rack_received_bytes_total{node="a",rack="other"} 38`,
 		`quoll_proxy_link_up{node="a"} 1`,
 		`quoll_proxy_link_up{node="b"} 0`,
 	} {

@@ -51,7 +51,12 @@ type Node struct {
 
 	// Traffic of the peer protocol, all links together.
 	FramesIn, FramesOut, BytesIn, BytesOut Counter
+	// OwnRack and OtherRacks are the bytes of the links that this node has opened to others, by whether these are in its rack: writes on their way to replicas, and answers.
+	OwnRack, OtherRacks Traffic
 }
+
+// Traffic counts the bytes of some links.
+type Traffic struct{ Sent, Received Counter }
 
 // NodeState is what a node holds and sees at one moment.
 type NodeState struct {
@@ -122,6 +127,10 @@ func (n *Node) Register(r *Registry, name string, events []string, state func() 
 	c.counter("quoll_node_sent_frames_total", "Frames of requests sent to other nodes.", &n.FramesOut)
 	c.counter("quoll_node_received_bytes_total", "Bytes received by the peer protocol.", &n.BytesIn)
 	c.counter("quoll_node_sent_bytes_total", "Bytes sent by the peer protocol.", &n.BytesOut)
+	c.counters("quoll_node_rack_sent_bytes_total", "Bytes sent on links that this node opened to others, by whether these are in its rack.", "rack",
+		kind{"own", &n.OwnRack.Sent}, kind{"other", &n.OtherRacks.Sent})
+	c.counters("quoll_node_rack_received_bytes_total", "Bytes received on links that this node opened to others, by whether these are in its rack.", "rack",
+		kind{"own", &n.OwnRack.Received}, kind{"other", &n.OtherRacks.Received})
 	c.nodeState(state)
 	r.prometheus.MustRegister(c)
 }

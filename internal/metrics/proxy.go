@@ -36,6 +36,8 @@ type Proxy struct {
 
 	// BytesOut are sent to clients.
 	BytesOut func() uint64
+	// OwnRack and OtherRacks return how many bytes were sent to nodes and received from them, by whether they are in the proxy's rack.
+	OwnRack, OtherRacks func() (sent, received uint64)
 
 	// Links are the proxy's links to the nodes.
 	Links func() []Link
@@ -92,12 +94,22 @@ func (p Proxy) Register(r *Registry) {
 	c.distribution("quoll_proxy_batch_operations", "Operations in a batch.", p.BatchSize, 1)
 	c.distribution("quoll_proxy_batch_duration_seconds", "Time that the nodes took for a batch.", p.BatchTime, 1e-6)
 	c.count("quoll_proxy_sent_bytes_total", "Bytes sent to clients.", p.BytesOut)
+	c.values(prometheus.CounterValue, "quoll_proxy_rack_sent_bytes_total", "Bytes sent to nodes, by whether they are in the proxy's rack.", "rack", p.racks(func(sent, _ uint64) uint64 { return sent }))
+	c.values(prometheus.CounterValue, "quoll_proxy_rack_received_bytes_total", "Bytes received from nodes, by whether they are in the proxy's rack.", "rack", p.racks(func(_, received uint64) uint64 { return received }))
 	c.values(prometheus.GaugeValue, "quoll_proxy_link_up", "1 if the link to the node is up.", "node", func(emit emit) {
 		for _, link := range p.Links() {
 			emit(truth(link.Up), link.Node)
 		}
 	})
 	r.prometheus.MustRegister(c)
+}
+
+// racks reads one of two numbers, by rack.
+func (p Proxy) racks(which func(sent, received uint64) uint64) func(emit) {
+	return func(emit emit) {
+		emit(float64(which(p.OwnRack())), "own")
+		emit(float64(which(p.OtherRacks())), "other")
+	}
 }
 
 // commands shows the calls of every command that was used: a hundred commands that

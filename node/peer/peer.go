@@ -72,6 +72,7 @@ type Peer struct {
 
 	hello   atomic.Pointer[protocol.Properties] // of the last connection
 	member  atomic.Bool                         // it is the member that the ring names, as of the last change
+	near    atomic.Bool                         // it is in the rack of this node, as of the last change
 	upSince atomic.Int64                        // monotonic milliseconds, 0 while not Up
 	upUntil atomic.Int64                        // the same, 0 while Up
 	// Since when the last connection is there, in monotonic milliseconds: what was sent before may be lost.
@@ -85,8 +86,15 @@ type Peer struct {
 func New(cfg Config) *Peer {
 	p := &Peer{former: cfg.Former, id: cfg.Member.ID, name: cfg.Member.Name, address: cfg.Member.Peer, mono: cfg.Mono, handler: cfg.Handler, metrics: cfg.Metrics, judge: cfg.Judge, stableAfter: cmp.Or(cfg.StableAfter, stableAfter)}
 	p.upUntil.Store(p.mono())
+	options, sent := cfg.Options, cfg.Options.Sent
+	options.Sent = func(bytes int) {
+		if sent != nil {
+			sent(bytes)
+		}
+		p.traffic().Sent.Add(uint64(bytes))
+	}
 	p.link = wire.NewLink(wire.LinkConfig{
-		Options: cfg.Options,
+		Options: options,
 		Address: p.address,
 		Dial:    cfg.Dial,
 		Hello:   cfg.Hello,
@@ -162,6 +170,17 @@ func (p *Peer) Meet(props *protocol.Properties, member bool) {
 // SetMember notes whether the peer is the member that the ring names.
 func (p *Peer) SetMember(is bool) { p.member.Store(is) }
 
+// SetNear notes whether the peer is in the rack of this node.
+func (p *Peer) SetNear(is bool) { p.near.Store(is) }
+
+// traffic is where the bytes of the link are counted.
+func (p *Peer) traffic() *metrics.Traffic {
+	if p.near.Load() {
+		return &p.metrics.OwnRack
+	}
+	return &p.metrics.OtherRacks
+}
+
 func (p *Peer) state(s wire.State) {
 	if s == wire.Up {
 		p.upSince.Store(p.mono())
@@ -176,6 +195,7 @@ func (p *Peer) state(s wire.State) {
 func (p *Peer) frame(typ wire.FrameType, body []byte, age time.Duration) {
 	p.metrics.FramesIn.Inc()
 	p.metrics.BytesIn.Add(uint64(len(body)))
+	p.traffic().Received.Add(uint64(len(body)))
 	switch typ {
 	case protocol.FrameCallReply:
 		p.caller.HandleReply(body, nil)

@@ -86,6 +86,8 @@ type Stats struct {
 	Retries atomic.Uint64
 	// Slow counts operations that took longer than the operation time-out, since nodes are behind.
 	Slow atomic.Uint64
+	// OwnRack and OtherRacks are the bytes of links to nodes, by whether these are in the rack of the proxy.
+	OwnRack, OtherRacks Traffic
 }
 
 // New starts a coordinator, which learns the ring in the background.

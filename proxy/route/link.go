@@ -19,8 +19,8 @@ type nodeLink struct {
 	address     string
 	name        string // of the member that the node must be, in the life of this generation,
 	generation  uint64
-	near        bool   // it is in the rack of this proxy
-	formation   uint64 // and of the ring that it must be part of; 0 for a seed
+	near        atomic.Bool // it is in the rack of this proxy
+	formation   uint64      // and of the ring that it must be part of; 0 for a seed
 	link        *wire.Link
 	caller      *protocol.Caller
 	version     atomic.Uint64          // of the ring, that the node knows at least
@@ -43,10 +43,11 @@ func (c *Coordinator) newLink(m ring.Member, formation, version uint64) *nodeLin
 
 // closedLink returns a link that does nothing yet.
 func (c *Coordinator) closedLink(m ring.Member, formation uint64) *nodeLink {
-	l := &nodeLink{coordinator: c, id: m.ID, address: m.Peer, name: m.Name, generation: m.Generation, near: c.cfg.Rack != "" && m.Rack == c.cfg.Rack, formation: formation}
+	l := &nodeLink{coordinator: c, id: m.ID, address: m.Peer, name: m.Name, generation: m.Generation, formation: formation}
+	l.isIn(m.Rack)
 	l.down.Store(true)
 	l.link = wire.NewLink(wire.LinkConfig{
-		Options: wire.Options{Secret: c.cfg.Secret, TLS: c.cfg.TLS, Logger: c.log, Random: c.cfg.Random},
+		Options: wire.Options{Secret: c.cfg.Secret, TLS: c.cfg.TLS, Logger: c.log, Random: c.cfg.Random, Sent: func(bytes int) { l.traffic().sent.Add(uint64(bytes)) }},
 		Address: l.address,
 		Dial:    c.cfg.Dial,
 		Hello:   c.hello,
@@ -180,6 +181,7 @@ func (l *nodeLink) ended(_ uint64, err error) {
 }
 
 func (l *nodeLink) frame(typ wire.FrameType, body []byte, _ time.Duration) {
+	l.traffic().received.Add(uint64(len(body)))
 	switch typ {
 	case protocol.FrameBatchReply:
 		if err := l.coordinator.results(l.id, body); err != nil {

@@ -37,7 +37,7 @@ func (c *Coordinator) sendRead(view *ringView, b *Batch, i int32) {
 	}
 	if st.tries == 0 && c.cfg.Rack != "" {
 		for _, id := range replicas {
-			if l := view.node(id); n == 0 && l.near && l.condition() == answers {
+			if l := view.node(id); n == 0 && l.near.Load() && l.condition() == answers {
 				add(id)
 			}
 		}

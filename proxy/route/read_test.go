@@ -45,6 +45,11 @@ func TestReadIsAnsweredNearby(t *testing.T) {
 		}
 	}
 	require.EqualValues(t, 3, c.Stats().QuorumReads.Load())
+	for _, traffic := range []*Traffic{&c.Stats().OwnRack, &c.Stats().OtherRacks} {
+		sent, received := traffic.Load()
+		require.NotZero(t, sent)
+		require.NotZero(t, received)
+	}
 	key := f.key(1)
 	f.play(func(r *request) {
 		if r.Kind == protocol.Execute {

@@ -146,6 +146,7 @@ func (c *Coordinator) newView(formation uint64, cluster ring.Cluster, table *rin
 			l.index = index
 			index++
 		}
+		l.isIn(m.Rack)
 		view.nodes, view.byID[m.ID], open[m.ID] = append(view.nodes, l), l, true
 	}
 	for slot := range uint16(ring.Slots) {
