@@ -34,9 +34,9 @@ func TestImport(t *testing.T) {
 	dir := t.TempDir()
 	address := redistest.Start(t, "--dir", dir)
 	redis := connect(t, address)
-	keys, elements := 20_000, 100_000
+	keys, elements, rate := 20_000, 100_000, "500KiB"
 	if testing.Short() {
-		keys, elements = 5_000, 20_000
+		keys, elements, rate = 5_000, 20_000, "150KiB"
 	}
 	fillRedis(t, redis, keys, elements)
 	want := contentsOf(t, redis)
@@ -46,7 +46,7 @@ func TestImport(t *testing.T) {
 
 	state := filepath.Join(dir, "state")
 	// A page of SCAN may be of some MiB, and is behind it in seconds at this rate; all of it takes most of a minute.
-	slow := cluster.NewProcess(t, "import", append(from, "--state", state, "--rate", "500KiB", "--connections", "2")...)
+	slow := cluster.NewProcess(t, "import", append(from, "--state", state, "--rate", rate, "--connections", "2")...)
 	slow.Start()
 	cluster.Await(t, "it is under way", func() bool {
 		text, err := os.ReadFile(state)

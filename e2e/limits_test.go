@@ -37,9 +37,11 @@ func TestLimitsAreThoseOfTheCluster(t *testing.T) {
 	cluster.Await(t, "keys have gone", func() bool { return one.DBSize(t.Context()).Val() < 170 })
 
 	// A node that has lost its memory, and more than there is room for.
-	c.Kill(c.Nodes[2])
-	c.Nodes[2].Start()
-	c.Nodes[2].AwaitReady()
+	if !testing.Short() { // it collects all slots
+		c.Kill(c.Nodes[2])
+		c.Nodes[2].Start()
+		c.Nodes[2].AwaitReady()
+	}
 	require.Equal(t, "OK", do(t, other, "CONFIG SET maxmemory 500gb"))
 	cluster.Await(t, "all nodes have as much as they have room for", func() bool {
 		var n int
@@ -57,6 +59,9 @@ func TestLimitsAreThoseOfTheCluster(t *testing.T) {
 
 // TestLimitsOutliveTheEndOfAllProcesses where nodes keep the ring: two are on disk, and have no such limit, and one is in memory.
 func TestLimitsOutliveTheEndOfAllProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all processes end and start again")
+	}
 	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 1, Engine: cluster.OnDisk(), InMemory: []string{"c"}})
 	client := loggedIn(t, c.Proxies[0].Client, "", "")
 	require.Equal(t, "OK", do(t, client, "CONFIG SET maxmemory 20mb maxmemory-policy volatile-lfu"))

@@ -289,7 +289,11 @@ func TestRotationUnderLoad(t *testing.T) {
 	defer steady.Close()
 	ca, err := certs.OpenAuthority(dir)
 	require.NoError(t, err)
-	for round := range 6 {
+	rounds := 6
+	if testing.Short() {
+		rounds = 2
+	}
+	for round := range rounds {
 		for role, name := range map[certs.Role]string{certs.Node: string(rune('a' + round%3)), certs.Proxy: "p1"} {
 			fresh := t.TempDir()
 			cert, key := cluster.Issue(t, ca, certs.Request{Role: role, Name: name, Dir: fresh})

@@ -228,6 +228,10 @@ func TestVerifyFindsWhatIsDoneToHashes(t *testing.T) {
 
 // TestVerifyOfACache: a cluster that evicts loses nothing else, and what it evicts does not come back.
 func TestVerifyOfACache(t *testing.T) {
+	howLong := "8s"
+	if testing.Short() {
+		howLong = "3s"
+	}
 	_, client := evicting(t, "8MiB", "allkeys-random")
 	ctx, cancel := context.WithCancel(t.Context())
 	var fill sync.WaitGroup
@@ -242,7 +246,7 @@ func TestVerifyOfACache(t *testing.T) {
 			})
 		}
 		cluster.Await(t, "keys are evicted", func() bool { return infoLine(t, client, "evicted_keys") != "0" })
-	}, "--for", "8s", "--may-evict", "--addr", client.Options().Addr)
+	}, "--for", howLong, "--may-evict", "--addr", client.Options().Addr)
 	cancel()
 	fill.Wait()
 	require.Zero(t, code, text)

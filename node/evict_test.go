@@ -55,10 +55,18 @@ func (c *testCluster) sets(n int, command func(i int) string) {
 	}
 }
 
+// someOf are the policies that a test tries: in short runs the first.
+func someOf(policies ...string) []string {
+	if testing.Short() {
+		return policies[:1]
+	}
+	return policies
+}
+
 // TestKeysAreEvicted: with far more data than there is memory for every write is done, all replicas hold the same keys in the end, and the data are within the limit.
 func TestKeysAreEvicted(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []string{"allkeys-lru", "allkeys-lfu", "allkeys-random"} {
+	for _, policy := range someOf("allkeys-lru", "allkeys-lfu", "allkeys-random") {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			const limit, keys = 1 << 20, 2500
@@ -94,7 +102,7 @@ func TestKeysAreEvicted(t *testing.T) {
 // TestOnlyWhatExpiresIsEvicted under a volatile policy; when nothing does any more, writes are refused.
 func TestOnlyWhatExpiresIsEvicted(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []string{"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
+	for _, policy := range someOf("volatile-ttl", "volatile-lru", "volatile-lfu", "volatile-random") {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			const limit = 1 << 20

@@ -16,7 +16,8 @@ var traces = []string{
 	"/v1/faults", "admin.currentFaults", "admin/faults.go", "wire.InjectFaults", "wire.(*faultLine).decide", "wire/faultline.go", "node/faults.go", "clock.Shift",
 }
 
-// TestShippedBuildsCannotInjectFaults builds the program as it is shipped.
+// TestShippedBuildsCannotInjectFaults builds the program as it is shipped, but for the profile: that decides about inlining, and
+// all dependencies would be compiled once more.
 func TestShippedBuildsCannotInjectFaults(t *testing.T) {
 	binary, version := buildWith(t, "")
 	for _, trace := range traces {
@@ -40,7 +41,7 @@ func TestBuildsForTestsSaySo(t *testing.T) {
 // buildWith builds the program and returns it, and what it says of its version.
 func buildWith(t *testing.T, tags string) (binary []byte, version string) {
 	path := filepath.Join(t.TempDir(), "quoll")
-	output, err := exec.CommandContext(t.Context(), "go", "build", "-tags", tags, "-o", path, ".").CombinedOutput()
+	output, err := exec.CommandContext(t.Context(), "go", "build", "-pgo=off", "-tags", tags, "-o", path, ".").CombinedOutput()
 	require.NoError(t, err, string(output))
 	binary, err = os.ReadFile(path)
 	require.NoError(t, err)

@@ -47,7 +47,7 @@ const checkFor = 5 * time.Second
 // TestWorlds lets worlds live, each by its seed. One that fails is printed with the command that repeats it.
 func TestWorlds(t *testing.T) {
 	if testing.Short() && *length == 0 {
-		*length = 5 * time.Second
+		*length = 2 * time.Second
 	}
 	names := scheduled()
 	each := max(1, *seeds/len(names))

@@ -284,6 +284,9 @@ func TestFewRandomFieldsOfMany(t *testing.T) {
 
 // TestRepliesOfManyFieldsAreBounded: what no frame holds is refused with an error. Of tiny fields the reply is several times as long as the hash.
 func TestRepliesOfManyFieldsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("its values are of hundreds of MiB")
+	}
 	m := new(parts.Map)
 	long := bytes.Repeat([]byte("v"), maxReply/4)
 	for i := range 5 {
