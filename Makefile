@@ -24,7 +24,7 @@ OUT = bin/bench-compare
 RACED = TestGoRedis|TestScanWhileKeysAreWritten|TestHScanWhileHomesDie|TestOneNodeIsKilledUnderLoad|TestTwoOfThreeNodesHangAndGoOn|TestBackupsOfSeveralNodes|TestInterruptStopsEverythingInOrder|TestClientsThatDoNotWait
 
 .DEFAULT_GOAL := build
-.PHONY: compatibility redis-suite churn queue-chaos hostile replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-evict bench-compare bench-scale bench-hash bench-types bench-messages bench-disk bench-repair bench-waiting bench-move bench-large-hash libraries cover clean
+.PHONY: compatibility redis-suite churn queue-chaos hostile replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-evict bench-compare bench-scale bench-hash bench-types bench-messages bench-disk bench-repair bench-waiting bench-move bench-large-hash profile libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -155,6 +155,9 @@ bench-move: ## measure what clients notice while a node joins that holds N (1000
 
 bench-large-hash: ## measure how much memory it takes beside the hash to repair one of MIB (1024)
 	go test ./node -run '^TestALargeHashIsRepairedInPieces$$' -large-hash $(MIB) -count 1 -timeout 0 -v
+
+profile: build ## make the profile anew that bin/quoll is optimized by (cmd/quoll/default.pgo)
+	e2e/profile.sh
 
 powercut: ## take the power from disks under load, TRIALS (5) times, and look for what was acknowledged (needs root and loop mounts)
 	go test ./e2e/powercut -powercut -trials $(TRIALS) -timeout 0 -v
