@@ -47,8 +47,7 @@ func testWhatIsHeldIsGivenBack(t *testing.T, w proxytest.Way) {
 	var all []*proxytest.Client
 	for range 20 {
 		c := proxytest.Dial(t, addr)
-		_, err := c.Write(half)
-		require.NoError(t, err)
+		_, _ = c.Write(half) // whoever has most is disconnected, in the middle of it, too
 		all = append(all, c)
 	}
 	require.Eventually(t, func() bool { return server.Stats().Evicted.Load() > 10 }, time.Minute, time.Millisecond)
