@@ -131,7 +131,7 @@ churn: ## change the ring of a cluster of processes for T (1m) while it is broke
 queue-chaos: ## produce and consume for T (1m) while a cluster of processes is broken and its ring changes, and check what was handed out (SEED=n: the same faults again)
 	go test ./e2e -run '^TestQueueChaos$$' -queue-chaos $(T) $(if $(SEED),-queue-chaos-seed $(SEED)) -timeout 0 -v
 
-chaos: ## break a cluster of processes at random for T (1m) and check what clients saw (SEED=n: the same faults again; QUOLL_TLS=1: with TLS inside)
+chaos: ## break a cluster of processes at random for T (1m) and check what clients saw (SEED=n: the same faults again; QUOLL_TLS=1: with TLS, certificates that are replaced meanwhile, and users)
 	go test ./e2e -run '^TestChaos$$' -chaos $(T) $(if $(SEED),-chaos-seed $(SEED)) -timeout 0 -v
 
 hostile: ## attack a cluster of processes in all ways at once for T (1m), beside somebody who works (SEED=n: the same attacks again)

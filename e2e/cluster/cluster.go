@@ -154,6 +154,17 @@ func (m *Member) AdminURL() string {
 // AdminTransport is for clients of AdminURL. They look at processes of their own and trust them: whether a certificate is right is for other tests.
 var AdminTransport = &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 
+// SecureClients is Clients with TLS.
+func (c *Cluster) SecureClients() []string {
+	var addresses []string
+	for _, m := range slices.Concat(c.Proxies, c.Nodes) {
+		if m.Secure != "" {
+			addresses = append(addresses, m.Secure)
+		}
+	}
+	return addresses
+}
+
 var admin = &http.Client{Timeout: 2 * time.Second, Transport: AdminTransport}
 
 // AwaitReady waits until the process says that it can serve.
