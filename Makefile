@@ -40,7 +40,7 @@ image: build ## build the container image quoll:VERSION from bin/quoll
 release: ## build archives, checksums and the image of VERSION=v0.1.0 into bin/release
 	@VERSION=$(VERSION) deploy/release.sh
 
-up: ## start a cluster in containers (CLUSTER=five|memory: another one) and wait until it is healthy
+up: ## start a cluster in containers (CLUSTER=five|memory: another one; TLS=1: with TLS) and wait until it is healthy
 	@IMAGE=$(IMAGE) deploy/compose.sh up
 
 down: ## end it and keep its data (VOLUMES=1: remove it)
