@@ -77,6 +77,10 @@ func TestHostile(t *testing.T) {
 		missing = append(missing, slices.DeleteFunc(slices.Clone(attack.effects), func(effect string) bool { return targets.done.of[effect] > 0 })...)
 	}
 	require.Empty(t, missing, "attacks did not do what they are for")
+	metrics, err := metricsOf(t, c.Proxies[0])
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, int(metrics["quoll_proxy_failed_tls_handshakes_total"]), targets.done.of["clients refuse the certificate of: expired client"]+targets.done.of["old versions of TLS refused: clients"])
+	require.Positive(t, metrics["quoll_proxy_stalled_tls_handshakes_total"])
 	for _, m := range members {
 		require.True(t, m.Running(), m.Name)
 		m.AwaitReady()
