@@ -108,6 +108,9 @@ func (silent) Read([]byte) (int, error)    { return 0, io.EOF }
 func (silent) Write(p []byte) (int, error) { return len(p), nil }
 func (silent) Close() error                { return nil }
 
+// stalledEffect is a handshake that the server has ended, with the port's name behind it.
+const stalledEffect = "handshakes of TLS that stalled, ended: "
+
 // stalledTLS says its first message and nothing after it, on more connections than there may be handshakes at a time.
 func stalledTLS(ctx context.Context, h hostileTargets, random *rand.Rand) {
 	var reading sync.WaitGroup
@@ -124,7 +127,7 @@ func stalledTLS(ctx context.Context, h hostileTargets, random *rand.Rand) {
 		reading.Go(func() {
 			defer conn.Close()
 			if n, err := io.Copy(io.Discard, conn); n > 0 && err == nil { // it answered, and then closed
-				h.did("handshakes of TLS that stall: one was ended")
+				h.did(stalledEffect + port.name)
 			}
 		})
 	})
