@@ -40,7 +40,7 @@ image: build ## build the container image quoll:VERSION from bin/quoll
 release: ## build archives, checksums and the image of VERSION=v0.1.0 into bin/release
 	@VERSION=$(VERSION) deploy/release.sh
 
-up: ## start a cluster in containers (CLUSTER=five|memory: another one) and wait until it is healthy
+up: ## start a cluster in containers (CLUSTER=five|memory: another one; TLS=1: with TLS) and wait until it is healthy
 	@IMAGE=$(IMAGE) deploy/compose.sh up
 
 down: ## end it and keep its data (VOLUMES=1: remove it)
@@ -132,7 +132,7 @@ churn: ## change the ring of a cluster of processes for T (1m) while it is broke
 queue-chaos: ## produce and consume for T (1m) while a cluster of processes is broken and its ring changes, and check what was handed out (SEED=n: the same faults again)
 	go test ./e2e -run '^TestQueueChaos$$' -queue-chaos $(T) $(if $(SEED),-queue-chaos-seed $(SEED)) -timeout 0 -v
 
-chaos: ## break a cluster of processes at random for T (1m) and check what clients saw (SEED=n: the same faults again; QUOLL_TLS=1: with TLS inside)
+chaos: ## break a cluster of processes at random for T (1m) and check what clients saw (SEED=n: the same faults again; QUOLL_TLS=1: with TLS, certificates that are replaced meanwhile, and users)
 	go test ./e2e -run '^TestChaos$$' -chaos $(T) $(if $(SEED),-chaos-seed $(SEED)) -timeout 0 -v
 
 hostile: ## attack a cluster of processes in all ways at once for T (1m), beside somebody who works (SEED=n: the same attacks again)

@@ -4,6 +4,7 @@
 #   deploy/compose.sh up|down|grow|shrink|logs|status|env|secret
 #
 #   CLUSTER=five              compose.five.yaml, or memory: compose.memory.yaml; else compose.yaml
+#   TLS=1                     up: with compose.tls.yaml, TLS inside and for clients; its certificates are made once
 #   QUOLL_PORT, QUOLL_PORT2   the ports of the two proxies on 127.0.0.1 (default 6379, 6380)
 #   QUOLL_IMAGE=name:tag      an image that is there already, instead of one built from this tree
 #   QUOLL_PROJECT=name        what containers, network and volumes are named after (default quoll)
@@ -48,8 +49,8 @@ find_docker() {
 # containers lists those of the project, running or not, one field each.
 containers() { docker ps --all --filter "label=com.docker.compose.project=$project" --format "$1"; }
 
-# find_file chooses the compose file, file: the one that the containers were made from, else CLUSTER's. A project
-# that was not made from here is somebody else's.
+# find_file chooses the compose file, file, with the arguments that name it and what belongs to it, files: the one that the containers were made from, else CLUSTER's, with
+# TLS if that is asked for (secured). A project that was not made from here is somebody else's.
 find_file() {
 	local dir made
 	dir=$(containers '{{.Label "com.docker.compose.project.working_dir"}}' | grep -vxF "$here" | head -n 1 || true)
@@ -61,11 +62,19 @@ find_file() {
 	memory | five) file=$here/compose.$CLUSTER.yaml ;;
 	*) die "CLUSTER=$CLUSTER is not known: use CLUSTER=five, CLUSTER=memory, or leave it out for three nodes on disk" ;;
 	esac
+	[ -z "${TLS:-}" ] || [ -z "${CLUSTER:-}" ] || die "Only compose.yaml has TLS: leave TLS out, or CLUSTER"
+	[ -z "${TLS:-}" ] || [ -n "$made" ] || file+=,$here/compose.tls.yaml
+	[ -z "${TLS:-}" ] || [[ $file = *compose.tls.yaml ]] ||
+		die "A cluster without TLS is up: run 'make down' first (it keeps the data), or leave TLS out"
 	[ -z "$made" ] || [ "$made" = "$file" ] ||
 		die "A cluster made from $(basename "$made") is up: run 'make down' first (it keeps the data), or leave CLUSTER out"
+	files=(--file "${file%%,*}")
+	secured=
+	[[ $file != *compose.tls.yaml ]] || files+=(--file "${file#*,}") secured=1
+	file=${file%%,*}
 }
 
-run() { "${compose[@]}" --project-name "$project" --file "$file" "$@"; }
+run() { "${compose[@]}" --project-name "$project" "${files[@]}" "$@"; }
 
 # need_cluster ends the script if there is nothing to look at.
 need_cluster() {
@@ -80,6 +89,33 @@ make_secrets() {
 	[ -s "$here/secrets/quoll" ] || random | keep quoll
 	[ -s "$here/secrets/prometheus" ] || random | keep prometheus
 	[ -s "$here/secrets/tokens" ] || echo "prometheus read $(cat "$here/secrets/prometheus")" | keep tokens
+}
+
+# make_certs makes, once and all of them or none, a CA and a directory for each process with its certificate. Directories are mounted and not files, so that what is renamed
+# in one is seen. Containers read them as secrets.
+make_certs() {
+	local dir=$here/secrets/certs name
+	[ ! -e "$dir" ] || return 0
+	rm -rf "$dir.new"
+	certify init --cluster-name quoll
+	for name in a b c d; do
+		certify node "$name" --hosts "$name" --out "/secrets/certs.new/$name"
+	done
+	for name in proxy1 proxy2; do
+		certify proxy "$name" --hosts "$name,127.0.0.1,localhost" --out "/secrets/certs.new/$name"
+	done
+	certify client me
+	for name in a b c d proxy1 proxy2; do
+		cp "$dir.new/ca.crt" "$dir.new/$name"
+		chmod 0755 "$dir.new/$name"
+		chmod 0444 "$dir.new/$name"/*
+	done
+	mv "$dir.new" "$dir"
+}
+
+# certify is quoll cert, of the image that is used, in the directory of secrets.
+certify() {
+	docker run --rm --network none --user "$(id -u):$(id -g)" --volume "$here/secrets:/secrets" "$QUOLL_IMAGE" cert "$@" --dir /secrets/certs.new >/dev/null
 }
 
 # random prints 32 bytes that nobody can guess, in hexadecimal digits.
@@ -173,7 +209,7 @@ await() {
 }
 
 up() {
-	local limit=${UP_TIMEOUT:-120} profile=() began
+	local limit=${UP_TIMEOUT:-120} profile=() began tls=
 	[[ $limit =~ ^[1-9][0-9]{0,4}$ ]] || die "UP_TIMEOUT=$limit is not a number of seconds"
 	[ -z "${MONITORING:-}" ] || [ "$file" = "$here/compose.yaml" ] ||
 		die "Only compose.yaml has Prometheus and Grafana: leave MONITORING out, or CLUSTER"
@@ -182,19 +218,21 @@ up() {
 	get_image
 	check_version
 	make_secrets
+	[ -z "$secured" ] || make_certs
 	# What ended again and again the last time begins anew, not when Docker would try it next.
 	docker ps --quiet --filter "label=com.docker.compose.project=$project" --filter status=restarting | xargs -r docker rm --force >/dev/null
-	echo "Starting $QUOLL_IMAGE, as $(basename "$file") says."
+	echo "Starting $QUOLL_IMAGE, as $(basename "$file") says${secured:+, with TLS}."
 	log=$(mktemp) starting='' began=$SECONDS
 	trap 'kill $starting 2>/dev/null || true; rm -f "$log"' EXIT
 	run "${profile[@]}" up --detach >"$log" 2>&1 &
 	starting=$!
 	await
+	[ -z "$secured" ] || tls=" --tls --cacert $here/secrets/certs/ca.crt --cert $here/secrets/certs/client.me.crt --key $here/secrets/certs/client.me.key"
 	cat <<-END
 		All is healthy after $((SECONDS - began)) s. Redis clients connect to 127.0.0.1:$QUOLL_PORT and 127.0.0.1:$QUOLL_PORT2. Next:
 
-		  redis-cli -p $QUOLL_PORT set greeting hello
-		  redis-cli -p $QUOLL_PORT2 get greeting
+		  redis-cli -p $QUOLL_PORT$tls set greeting hello
+		  redis-cli -p $QUOLL_PORT2$tls get greeting
 		  make status
 		  eval "\$(make -s env)"; bin/quoll ring locate greeting      # as for a cluster of your own
 		  make down
@@ -221,7 +259,7 @@ logs() {
 # container that is paused would never answer.
 look() {
 	local code=0
-	timeout 20 "${compose[@]}" --project-name "$project" --file "$file" exec -T "$1" quoll ring status 2>/dev/null || code=$?
+	timeout 20 "${compose[@]}" --project-name "$project" "${files[@]}" exec -T "$1" quoll ring status 2>/dev/null || code=$?
 	[ "$code" = 0 ] || [ "$code" = 3 ]
 }
 

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/quolldb/quoll/internal/certs"
 	"github.com/quolldb/quoll/internal/config"
 )
 
@@ -75,8 +77,8 @@ func TestDockerComposeAcceptsTheFiles(t *testing.T) {
 		t.Skip("neither docker-compose nor docker compose is installed")
 	}
 	for _, compose := range accepts {
-		for _, name := range composeFiles {
-			arguments := append(slices.Clone(compose[1:]), "-f", name, "--profile", "monitoring", "config", "-q")
+		for _, name := range append(slices.Clone(composeFiles), "compose.yaml -f compose.tls.yaml") {
+			arguments := slices.Concat(compose[1:], []string{"-f"}, strings.Fields(name), []string{"--profile", "monitoring", "config", "-q"})
 			out, err := exec.Command(compose[0], arguments...).CombinedOutput()
 			require.NoError(t, err, "%s: %s", name, out)
 			require.Empty(t, string(out), name)
@@ -86,25 +88,13 @@ func TestDockerComposeAcceptsTheFiles(t *testing.T) {
 
 // TestSettingsAreValid loads each service's settings as quoll does.
 func TestSettingsAreValid(t *testing.T) {
-	secret := filepath.Join(t.TempDir(), "secret")
-	require.NoError(t, os.WriteFile(secret, []byte("s"), 0o600))
 	services(t, func(t *testing.T, file composeFile, name string, s service) {
 		require.Equal(t, "/run/secrets/quoll", s.Environment["QUOLL_SECRET_FILE"])
 		require.Equal(t, "/run/secrets/tokens", s.Environment["QUOLL_ADMIN_TOKENS_FILE"])
-		environ := []string{}
-		for key, value := range s.Environment {
-			environ = append(environ, key+"="+value)
-		}
-		// The later one of two counts.
-		environ = append(slices.DeleteFunc(environ, func(e string) bool { return strings.HasPrefix(e, "QUOLL_SECRET_FILE=") }),
-			"QUOLL_SECRET_FILE="+secret)
 		node, proxy := config.DefaultNode(), config.DefaultProxy()
 		cfg := map[string]config.Config{"node": &node, "proxy": &proxy}[s.Command[0]]
 		require.NotNil(t, cfg, "quoll %s", s.Command[0])
-		fs := pflag.NewFlagSet(name, pflag.ContinueOnError)
-		cfg.Bind(fs)
-		require.NoError(t, fs.Parse(s.Command[1:]))
-		require.NoError(t, config.Load(cfg, fs, environ))
+		s.load(t, cfg)
 		if s.isNode() {
 			require.Equal(t, name, node.Name)
 			require.NotEmpty(t, node.Rack)
@@ -190,4 +180,50 @@ func TestSameSettingsInAllFiles(t *testing.T) {
 		require.Equal(t, like.Image, s.Image)
 		require.Equal(t, like.Common, s.Common)
 	})
+}
+
+// TestTLSOfAllServices: each process of compose.yaml has certificates of its own, and with them its settings are valid; proxies serve nobody without TLS.
+func TestTLSOfAllServices(t *testing.T) {
+	plain, secured := readCompose(t, "compose.yaml").Services, readCompose(t, "compose.tls.yaml").Services
+	dir := t.TempDir()
+	ca, err := certs.NewAuthority(dir, "quoll", time.Hour)
+	require.NoError(t, err)
+	for name, s := range plain {
+		if !s.quoll() {
+			require.NotContains(t, secured, name)
+			continue
+		}
+		tls := secured[name]
+		require.Equal(t, []string{"./secrets/certs/" + name + ":/etc/quoll/certs:ro"}, tls.Volumes)
+		require.Equal(t, map[string]string{"QUOLL_CERTS_DIR": "/etc/quoll/certs"}, tls.Environment)
+		own := filepath.Join(dir, name)
+		_, _, err := ca.Issue(certs.Request{Role: certs.Role(s.Command[0]), Name: name, Valid: time.Hour, Dir: own})
+		require.NoError(t, err)
+		require.NoError(t, os.Link(filepath.Join(dir, certs.CAFile), filepath.Join(own, certs.CAFile)))
+		node, proxy := config.DefaultNode(), config.DefaultProxy()
+		if s.isNode() {
+			s.load(t, &node, "QUOLL_CERTS_DIR="+own)
+			require.Equal(t, "required", node.PeerTLS)
+			continue
+		}
+		s.Command = tls.Command
+		s.load(t, &proxy, "QUOLL_CERTS_DIR="+own)
+		require.Equal(t, []string{"none", ":6379", "required", "required"}, []string{proxy.Listen, proxy.TLSListen, proxy.TLSClientAuth, proxy.PeerTLS})
+	}
+}
+
+// load loads the settings of a service as quoll does, with a secret that is there, and more variables.
+func (s service) load(t *testing.T, cfg config.Config, more ...string) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("s"), 0o600))
+	environ := append(more, "QUOLL_SECRET_FILE="+secret)
+	for key, value := range s.Environment {
+		if key != "QUOLL_SECRET_FILE" {
+			environ = append(environ, key+"="+value)
+		}
+	}
+	fs := pflag.NewFlagSet("quoll", pflag.ContinueOnError)
+	cfg.Bind(fs)
+	require.NoError(t, fs.Parse(s.Command[1:]))
+	require.NoError(t, config.Load(cfg, fs, environ))
 }

@@ -112,6 +112,8 @@ func TestBadInput(t *testing.T) {
 		{"another file", fakeDocker, "up", []string{one, "MADE_IN=HERE", "MADE_FROM=HERE/compose.yaml", "CLUSTER=five"}, []string{"compose.yaml", "make down"}},
 		{"another directory", fakeDocker, "down", []string{one, "MADE_IN=/elsewhere"}, []string{"/elsewhere", "QUOLL_PROJECT"}},
 		{"another build", fakeDocker, "up", []string{one, "MADE_IN=HERE", "MADE_FROM=HERE/compose.yaml", "RUNS=sha256:old"}, []string{"another build", "make down"}},
+		{"TLS of five", fakeDocker, "up", []string{"CLUSTER=five", "TLS=1"}, []string{"Only compose.yaml has TLS", "CLUSTER"}},
+		{"TLS beside none", fakeDocker, "up", []string{one, "MADE_IN=HERE", "MADE_FROM=HERE/compose.yaml", "TLS=1"}, []string{"without TLS is up", "make down"}},
 		{"nothing to grow", fakeDocker, "grow", nil, []string{"No cluster is up", "make up"}},
 		{"five do not grow", fakeDocker, "grow", []string{one, "MADE_IN=HERE", "MADE_FROM=HERE/compose.five.yaml"}, []string{"compose.yaml", "make down"}},
 		{"nothing up", fakeDocker, "status", nil, []string{"No cluster is up", "make up"}},
@@ -134,6 +136,14 @@ func TestUpWaitsAndSaysWhatToTypeNext(t *testing.T) {
 	require.Contains(t, output, "redis-cli -p")
 	require.Contains(t, calls, "compose --project-name quoll --file")
 	require.Contains(t, calls, "up --detach")
+}
+
+// TestTLSStaysWithItsCluster: what has been started with TLS is looked at and ended with it, without being told.
+func TestTLSStaysWithItsCluster(t *testing.T) {
+	output, code, calls := script(t, fakeDocker, "down", "CONTAINERS=1234", "MADE_IN=HERE", "MADE_FROM=HERE/compose.yaml,HERE/compose.tls.yaml")
+	require.Zero(t, code, output)
+	require.Contains(t, output, "The data stays")
+	require.Regexp(t, `--file \S+/compose\.yaml --file \S+/compose\.tls\.yaml --profile monitoring --profile grow down`, calls)
 }
 
 func TestUpGivesUp(t *testing.T) {

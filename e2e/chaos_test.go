@@ -31,6 +31,7 @@ const roundTime = 20 * time.Second
 // and proxies die and hang, links are cut in one direction, partitioned, slow, lose, repeat and reorder
 // what they carry, some clients do not wait and send again. Clients get errors then, but only those that
 // they are promised, never a wrong answer; and when all is mended everybody is served again.
+// With $QUOLL_TLS they speak TLS, inside and with clients, all certificates are replaced meanwhile, and clients are a user with rights.
 // Clusters of an even seed have the engine badger, whose nodes come back with their state: any number of them die.
 func TestChaos(t *testing.T) {
 	if testing.Short() {
@@ -70,19 +71,26 @@ func chaosRound(t *testing.T, seed uint64, d time.Duration) chaosSummary {
 		cfg.Engine, cfg.Fsync, kills = "badger", []string{"always", "interval=100ms"}[random.IntN(2)], many
 	}
 	c := cluster.Start(t, cfg)
-	l := startLoadOf(t, c.Clients(), loadConfig{impatient: loadClients / 4})
-	l.note("seed %d, %d replicas, engine %q, fsync %q, nodes serve clients: %v", seed, replicas, cfg.Engine, cfg.Fsync, cfg.Serving)
+	addresses, login, secured := chaosLogin(t, c)
+	l := startLoadOf(t, addresses, loadConfig{impatient: loadClients / 4, login: login})
+	l.note("seed %d, %d replicas, engine %q, fsync %q, nodes serve clients: %v, TLS and users: %v", seed, replicas, cfg.Engine, cfg.Fsync, cfg.Serving, secured)
 	l.progress(200)
 	n := newNemesis(c, l, random, kills)
+	var certificates *rotation
+	if secured {
+		certificates = &rotation{c: c, l: l, every: d / 5}
+		n.beside = certificates.rotate
+	}
 	transfers := startTransfers(t, c, d)
 	n.work(d)
 	l.everybodyIsServed()
 	moved := transfers()
 	l.stop()
+	certificates.requireInForce()
 	l.requireWords("CLUSTERDOWN", "TRYAGAIN", "LOADING", "NOTDONE", "UNKNOWN", "ERR", outcome.ClientTimeOut, outcome.ConnectionLost)
 	result := l.requireNothingLost(c.Proxies[0].Client)
 	return chaosSummary{commands: l.done.Load(), repeated: l.repeated.Load(), histories: result.Keys, operations: result.Operations,
-		unknown: result.Unknown, errors: l.words(), faults: n.done, transfers: moved, frames: c.Injected(), kills: kills}
+		unknown: result.Unknown, errors: l.words(), faults: n.done, transfers: moved, frames: c.Injected(), kills: kills, rotations: certificates.count()}
 }
 
 // chaosSummary counts what rounds did.
@@ -93,6 +101,7 @@ type chaosSummary struct {
 	errors, faults                 map[string]int
 	frames                         cluster.Injected
 	kills                          int // the most that a round allowed
+	rotations                      int // of all certificates
 }
 
 func (s *chaosSummary) add(other chaosSummary) {
@@ -105,6 +114,7 @@ func (s *chaosSummary) add(other chaosSummary) {
 	s.transfers = plus(s.transfers, other.transfers)
 	s.frames.Add(other.frames)
 	s.kills = max(s.kills, other.kills)
+	s.rotations += other.rotations
 }
 
 func plus(a, b map[string]int) map[string]int {
@@ -140,7 +150,7 @@ func (s *chaosSummary) String() string {
 		fmt.Sprintf("%d histories with %d operations are linearizable, %d writes of unknown outcome among them", s.histories, s.operations, s.unknown),
 		"transfers, with the same total at any moment: " + counts(s.transfers),
 		"errors by word: " + counts(s.errors),
-		"faults: " + counts(s.faults),
+		fmt.Sprintf("faults: %s; all certificates replaced %d times", counts(s.faults), s.rotations),
 		fmt.Sprintf("frames: %d cut off, %d dropped, %d delayed, %d duplicated, %d reordered",
 			s.frames.Cut, s.frames.Dropped, s.frames.Delayed, s.frames.Duplicated, s.frames.Reordered),
 	}, "\n")

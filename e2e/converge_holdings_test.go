@@ -20,12 +20,12 @@ import (
 	"github.com/quolldb/quoll/internal/record"
 )
 
-var operator = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+var operator = &http.Client{Timeout: time.Minute, Transport: cluster.AdminTransport}
 
 // adminGet asks the admin API of a process and hands on the answer while it arrives.
 func adminGet(t testing.TB, m *cluster.Member, path string, read func(io.Reader) error) error {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+m.Admin+path, nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, m.AdminURL()+path, nil)
 	require.NoError(t, err)
 	request.Header.Set("X-Quoll", "1")
 	request.Header.Set("Authorization", "Bearer "+cluster.Secret)

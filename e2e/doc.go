@@ -1,7 +1,7 @@
 // Package e2e tests the real binary from outside, over loopback: with unmodified
 // Redis clients, with nodes that are killed, restarted and hang, with links that are cut and slow, with
 // damaged files, hostile bytes and wrong configurations. It knows nothing of the code that it tests but
-// the documented JSON of the admin API, and the format of backups.
+// the documented JSON of the admin API, the format of backups, and how peers meet.
 //
 // What clients saw under faults is recorded and checked (internal/history). A failing test names
 // a folder with the history, pictures of what is wrong in it, the faults, and the processes' logs;

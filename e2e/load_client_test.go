@@ -3,9 +3,11 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -40,9 +42,9 @@ const longestPipeline = 5
 const impatientTimeOut = 60 * time.Millisecond
 
 func newLoadClient(l *load, id int, proxy string) *loadClient {
-	c := &loadClient{load: l, id: id, redis: connectFor(l.t, proxy, slowTimeout+slack), recorded: l.recorder.Client()}
+	c := &loadClient{load: l, id: id, redis: l.cfg.login.connectFor(l.t, proxy, slowTimeout+slack), recorded: l.recorder.Client()}
 	if id < l.cfg.impatient {
-		c.redis = connectFor(l.t, proxy, impatientTimeOut)
+		c.redis = l.cfg.login.connectFor(l.t, proxy, impatientTimeOut)
 	}
 	return c
 }
@@ -88,9 +90,13 @@ func (c *loadClient) do(commands [][]any, ended func(i int, reply string, how ou
 	for _, args := range commands {
 		pipe.Do(context.Background(), args...)
 	}
-	replies, _ := pipe.Exec(context.Background())
+	replies, sent := pipe.Exec(context.Background())
+	if slices.ContainsFunc(replies, func(reply redis.Cmder) bool { return reply.Err() != nil }) {
+		sent = nil
+	}
 	for i, reply := range replies {
 		value, err := reply.(*redis.Cmd).Result()
+		err = cmp.Or(err, sent) // go-redis does not tell the commands that it could not log in
 		how := outcome.Of(err)
 		if how == outcome.Answered {
 			c.served.Store(int64(began))

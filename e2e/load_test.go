@@ -50,6 +50,8 @@ type loadConfig struct {
 	size int
 	// patient clients wait a little after a refusal: the cluster may be down for a while.
 	patient bool
+	// login is how they get in.
+	login login
 }
 
 // failure is a command that a client got an error for.

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"crypto/tls"
 	"os"
 	"os/exec"
 	"testing"
@@ -41,7 +42,19 @@ func connect(t testing.TB, address string) *redis.Client {
 
 // connectFor is connect with another time to wait for a reply.
 func connectFor(t testing.TB, address string, readTimeout time.Duration) *redis.Client {
-	client := redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1, ReadTimeout: readTimeout, ContextTimeoutEnabled: true})
+	return login{}.connectFor(t, address, readTimeout)
+}
+
+// login is how a client gets in: as which user, and with TLS, if that is not nil.
+type login struct {
+	user, password string
+	tls            *tls.Config
+}
+
+func (l login) connectFor(t testing.TB, address string, readTimeout time.Duration) *redis.Client {
+	client := redis.NewClient(&redis.Options{
+		Addr: address, Username: l.user, Password: l.password, TLSConfig: l.tls, MaxRetries: -1, ReadTimeout: readTimeout, ContextTimeoutEnabled: true,
+	})
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }

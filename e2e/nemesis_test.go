@@ -21,6 +21,7 @@ type nemesis struct {
 	kinds  []fault        // what it does
 	came   int            // nodes that were started to join
 	done   map[string]int // faults by kind
+	beside func()         // is called again and again between faults, if it is not nil
 
 	// What is wrong now. Several faults may concern one process. One that is stopped hangs,
 	// or is dead.
@@ -76,6 +77,9 @@ func (n *nemesis) work(d time.Duration) {
 			}
 		}
 		time.Sleep(time.Duration(n.random.Int64N(int64(d / time.Duration(len(n.kinds)))))) // faults have their time
+		if n.beside != nil {
+			n.beside()
+		}
 		active = slices.DeleteFunc(active, func(b begun) bool {
 			if time.Now().Before(b.over) {
 				return false

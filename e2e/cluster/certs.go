@@ -16,6 +16,9 @@ import (
 // withTLS reports whether clusters have TLS between their processes: if the test says so, or $QUOLL_TLS is set.
 func (cfg Config) withTLS() bool { return cfg.Certs != "" || os.Getenv("QUOLL_TLS") != "" }
 
+// Certs is the directory with the certificates of the processes, empty if the cluster has no TLS.
+func (c *Cluster) Certs() string { return c.cfg.Certs }
+
 // certsDir returns the directory with the cluster's certificates, which it makes if the test has not.
 func (cfg Config) certsDir(t testing.TB, nodes []*Member) string {
 	if cfg.Certs != "" {

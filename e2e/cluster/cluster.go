@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -142,7 +143,29 @@ func (c *Cluster) Clients() []string {
 	return addresses
 }
 
-var admin = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+// AdminURL is where the process serves the admin API.
+func (m *Member) AdminURL() string {
+	if slices.Contains(m.Args, "--admin-tls") {
+		return "https://" + m.Admin
+	}
+	return "http://" + m.Admin
+}
+
+// AdminTransport is for clients of AdminURL. They look at processes of their own and trust them: whether a certificate is right is for other tests.
+var AdminTransport = &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+
+// SecureClients is Clients with TLS.
+func (c *Cluster) SecureClients() []string {
+	var addresses []string
+	for _, m := range slices.Concat(c.Proxies, c.Nodes) {
+		if m.Secure != "" {
+			addresses = append(addresses, m.Secure)
+		}
+	}
+	return addresses
+}
+
+var admin = &http.Client{Timeout: 2 * time.Second, Transport: AdminTransport}
 
 // AwaitReady waits until the process says that it can serve.
 func (m *Member) AwaitReady() {
@@ -158,7 +181,7 @@ func (m *Member) AwaitReady() {
 // AwaitAlive waits until the process answers at its admin port.
 func (m *Member) AwaitAlive() {
 	Await(m.t, m.Name+" is alive", func() bool {
-		response, err := admin.Get("http://" + m.Admin + "/healthz")
+		response, err := admin.Get(m.AdminURL() + "/healthz")
 		if err != nil {
 			return false
 		}
@@ -168,7 +191,7 @@ func (m *Member) AwaitAlive() {
 
 // Ready asks the process once whether it can serve, and returns what it says.
 func (m *Member) Ready() (ready bool, text string) {
-	request, err := http.NewRequestWithContext(m.t.Context(), http.MethodGet, "http://"+m.Admin+"/readyz", nil)
+	request, err := http.NewRequestWithContext(m.t.Context(), http.MethodGet, m.AdminURL()+"/readyz", nil)
 	require.NoError(m.t, err)
 	request.Header.Set("Authorization", "Bearer "+Secret) // strangers are not told why
 	response, err := admin.Do(request)

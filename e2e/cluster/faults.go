@@ -160,7 +160,7 @@ func (m *Member) Locate(key string) (home string, replicas []Holding) {
 // ask asks the admin API. The test fails if it does not answer with 200.
 func (m *Member) ask(method, path string, body []byte, into any) {
 	m.t.Helper()
-	request, err := http.NewRequestWithContext(m.t.Context(), method, "http://"+m.Admin+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(m.t.Context(), method, m.AdminURL()+path, bytes.NewReader(body))
 	require.NoError(m.t, err)
 	request.Header.Set("Authorization", "Bearer "+Secret)
 	response, err := admin.Do(request)
