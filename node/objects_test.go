@@ -235,8 +235,7 @@ func TestALargeHashIsRebuiltInPieces(t *testing.T) {
 }
 
 // TestALargeHashIsBackedUpInPieces, and restored: neither takes memory of its size beside it.
-func TestALargeHashIsBackedUpInPieces(t *testing.T) {
-	t.Parallel()
+func TestALargeHashIsBackedUpInPieces(t *testing.T) { // beside nobody: it measures the heap
 	c := newFormed(t, 1, large)
 	const size = 40 << 20
 	c.grow("a", "k", 0, size)

@@ -76,7 +76,7 @@ func TestScaleMeasuresEveryPoint(t *testing.T) {
 // built builds the binary.
 func built(t *testing.T) string {
 	quoll := filepath.Join(t.TempDir(), "quoll")
-	out, err := exec.Command("go", "build", "-o", quoll, "github.com/quolldb/quoll/cmd/quoll").CombinedOutput()
+	out, err := exec.Command("go", "build", "-pgo=off", "-o", quoll, "github.com/quolldb/quoll/cmd/quoll").CombinedOutput()
 	require.NoError(t, err, string(out))
 	return quoll
 }
