@@ -26,7 +26,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long a test waits for what must happen.
-const patience = 10 * time.Second
+const patience = 30 * time.Second
 
 // testCluster is nodes of one process that talk over loopback.
 type testCluster struct {
