@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+)
+
+// With -guard it is asked whether a SET and a GET cost as much as they did when that was last recorded. What is compared is a ratio: the CPU time of a redis-server for each
+// operation, divided by that of Quoll's processes, both measured within two seconds of each other on the same cores. Other programs make it a different one: two busy loops
+// beside it raise that of SET by a quarter (0.32 to 0.41), for a redis-server that has to share its core loses more than five processes that take turns anyway. So each measurement
+// says how much of the machine others had, and counts only if that was little. Of such ones single rounds scatter by 1 to 3 % at depth 16 (standard deviation), and by 9 to 11 %
+// at depth 1, where it depends on how many clients happen to be served at once: depth 1 is not judged. A fall by more than a tenth at depth 16 is therefore no accident.
+
+// guarded are the figures that are judged, and how many operations each measurement has: about half a second.
+var guarded = []struct {
+	figure
+	count int
+}{{figure{"SET", 16}, 200_000}, {figure{"GET", 16}, 300_000}}
+
+const (
+	// guardedKeys are filled within a second, and do not fit into the caches.
+	guardedKeys = 100_000
+	// quiet is the share of the machine that others may have in a measurement that counts. Without any it is a tenth: the system's own work, and that of whoever rests meanwhile.
+	quiet = 0.25
+	// Both systems are started anew after roundsEach rounds, for each start finds other memory, which is worth up to a tenth. That goes on until there are enough rounds that count; if
+	// something fell, as often as mostStarts, for a fall has to last.
+	roundsEach, enough, enoughToRecord, mostStarts = 4, 16, 32, 12
+	// fewest rounds that count are needed to compare, of two starts at least. To record takes enough.
+	fewest = 8
+)
+
+// guard measures, and records that or compares it with what is recorded.
+func (p *plan) guard(ctx context.Context) error {
+	all, err := readRecordings(p.recorded)
+	if err != nil {
+		return err
+	}
+	now := p.recordingOf(runtime.NumCPU())
+	before, known := all.like(now)
+	settled := func(so []standing) bool {
+		if p.records || !known {
+			return rounds(so) >= enoughToRecord
+		}
+		compared, err := changes(so, before.Ratios)
+		return err == nil && rounds(so) >= enough && len(fallen(compared)) == 0
+	}
+	if now.Ratios, err = p.guardAll(ctx, settled); err != nil {
+		return err
+	}
+	if counted := rounds(now.Ratios); counted < fewest || p.records && counted < enough {
+		return p.unknown(fmt.Sprintf("other programs had more than %.0f %% of the machine in all but %d of %d rounds", 100*quiet, rounds(now.Ratios), roundsEach*mostStarts))
+	}
+	if p.records {
+		fmt.Print(table(now.Ratios))
+		return all.with(now).write(p.recorded)
+	}
+	if !known {
+		fmt.Print(table(now.Ratios))
+		return p.unknown(fmt.Sprintf("nothing is recorded of %v: make bench-guard RECORD=1 does that", now))
+	}
+	return judge(now, before)
+}
+
+// unknown says that nothing could be compared, which is an error if it should have been recorded.
+func (p *plan) unknown(why string) error {
+	if p.records {
+		return errors.New(why)
+	}
+	fmt.Printf("SKIPPED: %s: NOTHING is known about what commands cost\n", why)
+	return nil
+}
+
+// guardAll measures in turns until what was measured so far is enough, and returns where the figures stand.
+func (p *plan) guardAll(ctx context.Context, settled func([]standing) bool) (so []standing, err error) {
+	few := *p
+	few.keys = guardedKeys
+	var pairs []pair
+	for range mostStarts {
+		err := few.both(ctx, func(quoll, redis *running) error {
+			for range roundsEach {
+				more, err := inTurns(ctx, quoll, redis)
+				if err != nil {
+					return err
+				}
+				pairs = append(pairs, more...)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if so = standings(pairs, quiet); settled(so) {
+			break
+		}
+	}
+	return so, nil
+}
+
+// inTurns measures each figure once.
+func inTurns(ctx context.Context, quoll, redis *running) (pairs []pair, err error) {
+	for _, g := range guarded {
+		r, err := redis.cost(ctx, g.figure, g.count)
+		if err != nil {
+			return nil, err
+		}
+		q, err := quoll.cost(ctx, g.figure, g.count)
+		if err != nil {
+			return nil, err
+		}
+		one := pair{figure: g.figure, redis: r.CPU, quoll: q.CPU, others: max(r.Others, q.Others)}
+		fmt.Fprintf(os.Stderr, "%v: redis %.2f µs, quoll %.2f µs: %.3f; others had %.0f %%\n", g.figure, r.CPU, q.CPU, one.redis/one.quoll, 100*one.others)
+		pairs = append(pairs, one)
+	}
+	return pairs, nil
+}
+
+// both starts Quoll and a redis-server beside it, fills them, does something with them, and stops them.
+func (p *plan) both(ctx context.Context, do func(quoll, redis *running) error) error {
+	if len(p.systems) != 2 {
+		return fmt.Errorf("a redis-server is needed beside Quoll: %v", p.missing)
+	}
+	start := func(s system, next func(*running) error) error {
+		return p.at(ctx, s, func(site *site, to target) error {
+			if err := p.load(ctx, s, to, 64); err != nil {
+				return err
+			}
+			return next(&running{site, to})
+		})
+	}
+	return start(p.systems[0], func(quoll *running) error {
+		return start(p.systems[1], func(redis *running) error { return do(quoll, redis) })
+	})
+}
+
+// running is a system that runs.
+type running struct {
+	*site
+	to target
+}
+
+// cost measures what a figure costs a system. Errors cost something else.
+func (r *running) cost(ctx context.Context, f figure, count int) (measure, error) {
+	m, err := r.measureFor(ctx, r.to, f.Op, f.Depth, "--count", strconv.Itoa(count))
+	if err == nil && m.Errors+m.Missing > 0 {
+		err = fmt.Errorf("%v: of %d answers %d were errors (%s) and %d found nothing", f, m.Operations, m.Errors, m.LastError, m.Missing)
+	}
+	return m, err
+}
