@@ -15,8 +15,10 @@ type budget struct {
 	figure
 	// Redis is the CPU time of a redis-server for each operation, in microseconds, as all that follows.
 	Redis float64 `json:"redis"`
-	Proxy side    `json:"proxy"`
-	Nodes side    `json:"nodes"`
+	// Others is the share of the machine that other programs had meanwhile.
+	Others float64 `json:"others_share_of_cores"`
+	Proxy  side    `json:"proxy"`
+	Nodes  side    `json:"nodes"`
 }
 
 // budgetAll measures each operation at each depth.
@@ -60,6 +62,7 @@ func (r *running) shareOut(ctx context.Context, b *budget) error {
 	if err != nil {
 		return errors.Join(err, errors.Join(profiles().failed...))
 	}
+	b.Others = m.Others
 	for i, s := range sides {
 		if after[i], err = usageOf(s.processes); err != nil {
 			return err

@@ -67,7 +67,7 @@ func (b budget) sum() string {
 	if spent(other) > manyOthers*all {
 		note = fmt.Sprintf(" **%.0f %% has no stage.**", 100*spent(other)/all)
 	}
-	return fmt.Sprintf("- %v: %.2f µs, a redis-server %.2f µs, the floor %.2f µs. Most take: %s.%s\n", b.figure, all, b.Redis, b.Proxy.Floor+b.Nodes.Floor, strings.Join(named, ", "), note)
+	return fmt.Sprintf("- %v: %.2f µs, a redis-server %.2f µs, the floor %.2f µs; other programs had %.0f %% of the machine. Most take: %s.%s\n", b.figure, all, b.Redis, b.Proxy.Floor+b.Nodes.Floor, 100*b.Others, strings.Join(named, ", "), note)
 }
 
 // writeBudget writes the tables into docs/performance.md, between two lines that nobody else writes, and all numbers into the directory for results.

@@ -60,16 +60,16 @@ func TestSharesAreThoseOfStages(t *testing.T) {
 func TestTableOfABudget(t *testing.T) {
 	p := &plan{keys: 1000, connections: 50, value: 64, duration: time.Second, depths: []int{1, 16}, date: time.Unix(1e9, 0), machine: "a machine", cmd: "make bench-budget"}
 	page := p.budgetPage([]budget{
-		{figure{"SET", 16}, 1.5, side{CPU: 1, Floor: 0.25, Reads: 0.5, Writes: 0.125, ReadBytes: 100, WrittenBytes: 200, Stages: map[string]float64{"sockets": 0.75, "parse": 0.25}},
+		{figure{"SET", 16}, 1.5, 0.25, side{CPU: 1, Floor: 0.25, Reads: 0.5, Writes: 0.125, ReadBytes: 100, WrittenBytes: 200, Stages: map[string]float64{"sockets": 0.75, "parse": 0.25}},
 			side{CPU: 3, Floor: 0.5, Stages: map[string]float64{"sockets": 1, "register": 1.875, other: 0.125}}},
-		{figure{"GET", 16}, 1, side{CPU: 1, Stages: map[string]float64{other: 0.5}}, side{CPU: 1}},
+		{figure{"GET", 16}, 1, 0, side{CPU: 1, Stages: map[string]float64{other: 0.5}}, side{CPU: 1}},
 	})
 	for _, line := range []string{
 		"| depth 16 | SET proxy | SET nodes | GET proxy | GET nodes |",
 		"| sockets | 0.75 | 1.00 | 0.00 | 0.00 |", "| register | 0.00 | 1.88 | 0.00 | 0.00 |", "| **all** | **1.00** | **3.00** | **1.00** | **1.00** |",
 		"| floor: the same reads and writes alone | 0.25 | 0.50 | 0.00 | 0.00 |", "| reads, writes for each operation | 0.500, 0.125 | 0.000, 0.000 | 0.000, 0.000 | 0.000, 0.000 |",
-		"- SET at depth 16: 4.00 µs, a redis-server 1.50 µs, the floor 0.75 µs. Most take: register 1.88, sockets 1.75, parse 0.25, other 0.12.",
-		"- GET at depth 16: 2.00 µs, a redis-server 1.00 µs, the floor 0.00 µs. Most take: other 0.50, sockets 0.00, parse 0.00, session, commands 0.00. **25 % has no stage.**",
+		"- SET at depth 16: 4.00 µs, a redis-server 1.50 µs, the floor 0.75 µs; other programs had 25 % of the machine. Most take: register 1.88, sockets 1.75, parse 0.25, other 0.12.",
+		"- GET at depth 16: 2.00 µs, a redis-server 1.00 µs, the floor 0.00 µs; other programs had 0 % of the machine. Most take: other 0.50, sockets 0.00, parse 0.00, session, commands 0.00. **25 % has no stage.**",
 	} {
 		require.Contains(t, page, line+"\n")
 	}

@@ -7,12 +7,13 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"time"
 )
 
 // With -guard it is asked whether a SET and a GET cost as much as they did when that was last recorded. What is compared is a ratio: the CPU time of a redis-server for each
 // operation, divided by that of Quoll's processes, both measured within two seconds of each other on the same cores. Other programs make it a different one: two busy loops
 // beside it raise that of SET by a quarter (0.32 to 0.41), for a redis-server that has to share its core loses more than five processes that take turns anyway. So each measurement
-// says how much of the machine others had, and counts only if that was little. Of such ones single rounds scatter by 1 to 3 % at depth 16 (standard deviation), and by 9 to 11 %
+// says how much of the machine others had, and counts only if that was little; before each round it is waited for a while until it is little. Of such ones single rounds scatter by 1 to 3 % at depth 16 (standard deviation), and by 9 to 11 %
 // at depth 1, where it depends on how many clients happen to be served at once: depth 1 is not judged. A fall by more than a tenth at depth 16 is therefore no accident.
 
 // guarded are the figures that are judged, and how many operations each measurement has: about half a second.
@@ -29,6 +30,8 @@ const (
 	// Both systems are started anew after roundsEach rounds, for each start finds other memory, which is worth up to a tenth. That goes on until there are enough rounds that count; if
 	// something fell, as often as mostStarts, for a fall has to last.
 	roundsEach, enough, enoughToRecord, mostStarts = 4, 16, 32, 12
+	// patience is how long it is waited in all for others to leave the machine alone, ten times as long to record.
+	patience = 2 * time.Minute
 	// fewest rounds that count are needed to compare, of two starts at least. To record takes enough.
 	fewest = 8
 )
@@ -48,11 +51,15 @@ func (p *plan) guard(ctx context.Context) error {
 		compared, err := changes(so, before.Ratios)
 		return err == nil && rounds(so) >= enough && len(fallen(compared)) == 0
 	}
-	if now.Ratios, err = p.guardAll(ctx, settled); err != nil {
+	wait := waiting{patience}
+	if p.records {
+		wait.patience *= 10
+	}
+	if now.Ratios, err = p.guardAll(ctx, wait, settled); err != nil {
 		return err
 	}
 	if counted := rounds(now.Ratios); counted < fewest || p.records && counted < enough {
-		return p.unknown(fmt.Sprintf("other programs had more than %.0f %% of the machine in all but %d of %d rounds", 100*quiet, rounds(now.Ratios), roundsEach*mostStarts))
+		return p.unknown(fmt.Sprintf("other programs had more than %.0f %% of the machine in all but %d rounds", 100*quiet, counted))
 	}
 	if p.records {
 		fmt.Print(table(now.Ratios))
@@ -74,14 +81,17 @@ func (p *plan) unknown(why string) error {
 	return nil
 }
 
-// guardAll measures in turns until what was measured so far is enough, and returns where the figures stand.
-func (p *plan) guardAll(ctx context.Context, settled func([]standing) bool) (so []standing, err error) {
+// guardAll measures in turns until what was measured so far is enough, or nobody waits any longer, and returns where the figures stand.
+func (p *plan) guardAll(ctx context.Context, wait waiting, settled func([]standing) bool) (so []standing, err error) {
 	few := *p
 	few.keys = guardedKeys
 	var pairs []pair
 	for range mostStarts {
 		err := few.both(ctx, func(quoll, redis *running) error {
 			for range roundsEach {
+				if err := wait.untilQuiet(ctx); err != nil {
+					return err
+				}
 				more, err := inTurns(ctx, quoll, redis)
 				if err != nil {
 					return err
@@ -93,7 +103,7 @@ func (p *plan) guardAll(ctx context.Context, settled func([]standing) bool) (so 
 		if err != nil {
 			return nil, err
 		}
-		if so = standings(pairs, quiet); settled(so) {
+		if so = standings(pairs, quiet); settled(so) || wait.patience <= 0 {
 			break
 		}
 	}

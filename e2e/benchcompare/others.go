@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -36,4 +38,33 @@ func busyOf(stat string) (time.Duration, error) {
 		ticks += n
 	}
 	return time.Duration(ticks) * time.Second / ticksPerSecond, nil
+}
+
+// waiting is how long somebody is still willing to wait.
+type waiting struct{ patience time.Duration }
+
+// untilQuiet waits until the machine has little to do, or patience has ended. The servers that are to be measured rest meanwhile.
+func (w *waiting) untilQuiet(ctx context.Context) error {
+	for w.patience > 0 {
+		before, err := busy()
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+		after, err := busy()
+		if err != nil {
+			return err
+		}
+		elapsed := time.Since(began)
+		if float64(after-before)/float64(elapsed)/float64(runtime.NumCPU()) <= quiet {
+			return nil
+		}
+		w.patience -= elapsed
+	}
+	return nil
 }

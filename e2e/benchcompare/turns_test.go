@@ -24,7 +24,7 @@ func TestGuardAndBudgetMeasureBothSystems(t *testing.T) {
 	p := &plan{quoll: built(t), keys: 300, connections: 6, value: 64, duration: 2 * time.Second, depths: []int{16}, procs: "1", out: t.TempDir(), page: page}
 	require.NoError(t, p.choose(t.Context(), redisName))
 
-	so, err := p.guardAll(t.Context(), func([]standing) bool { return true })
+	so, err := p.guardAll(t.Context(), waiting{}, func([]standing) bool { return true })
 	require.NoError(t, err)
 	require.Len(t, so, len(guarded))
 
