@@ -34,15 +34,15 @@ func TestEveryRuleSaysAStageOfTheTable(t *testing.T) {
 // pprofWrote is what `go tool pprof -traces -unit=ms` writes.
 const pprofWrote = `File: quoll
 Type: cpu
-Duration: 4s, Total samples = 100ms
+Duration: 4s, Total samples = 200ms
 -----------+-------------------------------------------------------
-     30ms   runtime.memmove
+     60ms   runtime.memmove
              github.com/quolldb/quoll/internal/wire.(*writer).add (inline)
              main.main
 -----------+-------------------------------------------------------
-     50ms   github.com/quolldb/quoll/node/engine/table.find
+    100ms   github.com/quolldb/quoll/node/engine/table.find
 -----------+-------------------------------------------------------
-     20ms   somebody.else
+     40ms   somebody.else
              main.main
 -----------+-------------------------------------------------------
 `
