@@ -14,9 +14,10 @@ import (
 // operation, divided by that of Quoll's processes, both measured within two seconds of each other on the same cores.
 //
 // What makes it a different one was measured on a shared machine. With 100,000 keys a redis-server waits for memory, and depends on where that is and on who else uses the caches: the
-// ratio of SET was 0.27 to 0.54, from one start to the next. With 5,000 single rounds scatter by 6 % (standard deviation; GET 5 %), so the median of 16 is
-// known to 2 %. Other programs that had half of the machine shifted it: to 0.18 from 0.20, and GET to 0.29 from 0.32, with rounds that scattered by 5 to 8 %. So each measurement says how much of the machine others
-// had, and counts only if that was little, and before each round it is waited for a while until it is. Depth 1 is not judged: there single rounds scatter by 9 to 25 %.
+// ratio of SET was 0.27 to 0.54, from one start to the next. With 5,000 single rounds scatter by 6 % (standard deviation; GET 5 %), so the median of 16 is known to 2 %. Other programs
+// that had half of the machine shifted it, from 0.20 to 0.18, and that of GET from 0.32 to 0.29, with rounds that scattered by 5 to 8 %. So each measurement says how much of the machine
+// others had, and counts only if that was little, and before each round it is waited for a while until it is. Depth 1 is not judged: there single rounds scatter by 9 to 25 %.
+
 // guarded are the figures that are judged, and how many operations each measurement has: about half a second.
 var guarded = []struct {
 	figure
