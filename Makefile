@@ -24,7 +24,7 @@ OUT = bin/bench-compare
 RACED = TestGoRedis|TestScanWhileKeysAreWritten|TestHScanWhileHomesDie|TestOneNodeIsKilledUnderLoad|TestTwoOfThreeNodesHangAndGoOn|TestBackupsOfSeveralNodes|TestInterruptStopsEverythingInOrder|TestClientsThatDoNotWait
 
 .DEFAULT_GOAL := build
-.PHONY: compatibility redis-suite churn queue-chaos hostile replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-evict bench-compare bench-scale bench-hash bench-types bench-messages bench-disk bench-repair bench-waiting bench-move bench-large-hash profile libraries cover clean
+.PHONY: compatibility redis-suite churn queue-chaos hostile replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-evict bench-compare bench-scale bench-hash bench-types bench-messages bench-guard bench-budget bench-disk bench-repair bench-waiting bench-move bench-large-hash profile libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -200,6 +200,14 @@ bench-types: build ## measure HASHES (100000) small lists, sets and sorted sets 
 bench-messages: build ## measure PUBLISH, hand-overs by BLPOP and streams beside SET each for SECONDS (10), ROUNDS (3): tables in OUT
 	go build -o bin/benchcompare ./e2e/benchcompare
 	bin/benchcompare -messages -keys 10000 -seconds $(SECONDS) -rounds $(ROUNDS) -depths 1,16 -out $(OUT) $(FLAGS)
+
+bench-guard: build ## fail if SET or GET cost a tenth more CPU time, beside a redis-server's, than is recorded (RECORD=1: record it anew)
+	go build -o bin/benchcompare ./e2e/benchcompare
+	bin/benchcompare -guard $(if $(RECORD),-record)
+
+bench-budget: build ## write into docs/performance.md where the CPU time of SET and GET goes, by stage; each for SECONDS (10)
+	go build -o bin/benchcompare ./e2e/benchcompare
+	bin/benchcompare -budget -keys $(KEYS) -seconds $(SECONDS) -out $(OUT) -depths 1,16 $(FLAGS)
 
 bin:
 	mkdir -p bin

@@ -7,6 +7,8 @@
 //	make bench-hash                             hashes beside strings, and hashes that grow (hash.go)
 //	make bench-types                            lists, sets and sorted sets, small and large, beside strings, and their memory (types.go)
 //	make bench-messages                         messages, hand-overs with BLPOP, and streams, beside strings (messages.go)
+//	make bench-guard                            fails if SET or GET cost more than is recorded (guard.go)
+//	make bench-budget                           where the CPU time of SET and GET goes (budget.go)
 //
 // Every system is started afresh in each round, on free ports of 127.0.0.1 (systems.go says how), filled with all keys, measured with writes
 // and reads at each depth, and stopped before the next one begins. In each round another one is the first. CPU time is that of all server
@@ -31,25 +33,28 @@ import (
 
 // plan is what is to be done.
 type plan struct {
-	quoll               string // the binary
-	out                 string // the directory for results
-	keys, rounds        int
-	connections, value  int
-	nodes               int // of Quoll
-	scales              bool
-	hashes, types       bool
-	pushes              bool   // messages, and what waits
-	sizes               []int  // of hashes that grow, or of keys of other types
-	filled              int    // elements that memory is measured of, 0: it is not measured
-	engine              string // of the servers that hold data, memory if ""
-	maxBulk             string // of Quoll's processes, theirs if ""
-	maxCollection       string // so, too
-	duration            time.Duration
-	depths              []int
-	systems             []system
-	missing             []string // why others are left out
-	date                time.Time
-	machine, procs, cmd string
+	quoll                    string // the binary
+	out                      string // the directory for results
+	keys, rounds             int
+	connections, value       int
+	nodes                    int // of Quoll
+	scales                   bool
+	hashes, types            bool
+	pushes                   bool // messages, and what waits
+	guards, records, budgets bool
+	page                     string // that -budget writes its tables into
+	recorded                 string // the file that -guard compares with
+	sizes                    []int  // of hashes that grow, or of keys of other types
+	filled                   int    // elements that memory is measured of, 0: it is not measured
+	engine                   string // of the servers that hold data, memory if ""
+	maxBulk                  string // of Quoll's processes, theirs if ""
+	maxCollection            string // so, too
+	duration                 time.Duration
+	depths                   []int
+	systems                  []system
+	missing                  []string // why others are left out
+	date                     time.Time
+	machine, procs, cmd      string
 }
 
 func main() {
@@ -76,6 +81,10 @@ func run(ctx context.Context) error {
 		return conclude(ctx, p.typesAll, p.writeTypes)
 	case p.pushes:
 		return conclude(ctx, p.messagesAll, p.writeMessages)
+	case p.guards:
+		return p.guard(ctx)
+	case p.budgets:
+		return conclude(ctx, p.budgetAll, p.writeBudget)
 	}
 	return conclude(ctx, p.measureAll, p.write)
 }
@@ -108,6 +117,11 @@ func newPlan(ctx context.Context) (*plan, error) {
 	flag.BoolVar(&p.hashes, "hash", false, "measure hashes (see hash.go); -only is redis")
 	flag.BoolVar(&p.types, "types", false, "measure lists, sets and sorted sets (see types.go); -only is redis")
 	flag.BoolVar(&p.pushes, "messages", false, "measure messages, hand-overs and streams (see messages.go); -only is redis")
+	flag.BoolVar(&p.guards, "guard", false, "compare the CPU time of SET and GET with what is recorded (see guard.go); -only is redis, and keys and rounds are fixed")
+	flag.BoolVar(&p.budgets, "budget", false, "show where the CPU time of SET and GET goes (see budget.go); -only is redis")
+	flag.StringVar(&p.page, "page", "docs/performance.md", "the page that -budget writes its tables into")
+	flag.StringVar(&p.recorded, "recorded", "e2e/benchcompare/recorded.json", "the file that -guard compares with")
+	flag.BoolVar(&p.records, "record", false, "-guard writes that file anew")
 	sizes := flag.String("sizes", "", "fields of hashes that grow (10,1000,100000,1000000), or elements of other keys (10,1000000)")
 	flag.IntVar(&p.filled, "filled", 10_000_000, "elements that -types measures the memory of; 0: none")
 	flag.StringVar(&p.engine, "engine", memoryEngine, "engine of Quoll's nodes for -types: memory, badger or pebble")
@@ -124,6 +138,10 @@ func newPlan(ctx context.Context) (*plan, error) {
 		*sizes = cmp.Or(*sizes, "10,1000000")
 	case p.pushes:
 		command, *only = "bench-messages", redisName
+	case p.guards:
+		command, *only = "bench-guard", redisName
+	case p.budgets:
+		command, rounds, *only = "bench-budget", "", redisName
 	}
 	p.duration = time.Duration(*seconds * float64(time.Second))
 	var err error
@@ -136,14 +154,14 @@ func newPlan(ctx context.Context) (*plan, error) {
 		}
 	}
 	modes := 0
-	for _, mode := range []bool{p.scales, p.hashes, p.types, p.pushes} {
+	for _, mode := range []bool{p.scales, p.hashes, p.types, p.pushes, p.guards, p.budgets} {
 		if mode {
 			modes++
 		}
 	}
 	switch {
 	case modes > 1:
-		return nil, errors.New("-scale, -hash, -types and -messages are different things: give one")
+		return nil, errors.New("-scale, -hash, -types, -messages, -guard and -budget are different things: give one")
 	case p.filled < 0 || p.filled > 0 && p.filled < 100:
 		return nil, errors.New("-filled must be at least 100, or 0")
 	case flag.NArg() > 0:
@@ -187,7 +205,7 @@ func moreFlags() string {
 	var more []string
 	flag.Visit(func(f *flag.Flag) {
 		switch f.Name {
-		case "keys", "seconds", "rounds", "out", "quoll", "scale", "hash", "types", "messages":
+		case "keys", "seconds", "rounds", "out", "quoll", "scale", "hash", "types", "messages", "guard", "recorded", "record", "budget", "page":
 		default:
 			more = append(more, "-"+f.Name+" "+f.Value.String())
 		}

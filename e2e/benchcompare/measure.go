@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,8 +29,12 @@ type measure struct {
 	P99        float64 `json:"p99_us"`
 	P999       float64 `json:"p99_9_us"`
 	CPU        float64 `json:"cpu_us_per_operation"`
+	// Others is the share of all cores that went to programs which have nothing to do with the measurement.
+	Others float64 `json:"others_share_of_cores"`
 	// LastError is the text of the last answer that was an error.
 	LastError string `json:"last_error,omitempty"`
+	// generator is the CPU time of the load generator.
+	generator time.Duration
 }
 
 // measureAll does all rounds. What one system cannot do does not keep the others from being measured.
@@ -115,17 +120,34 @@ func (p *plan) visit(ctx context.Context, s system, loadDepth int, each func(*si
 
 // measure takes one measurement of a system that runs.
 func (s *site) measure(ctx context.Context, to target, op string, depth int, args ...string) (measure, error) {
+	return s.measureFor(ctx, to, op, depth, append([]string{"--duration", s.duration.String()}, args...)...)
+}
+
+// measureFor takes one measurement that is as long as the arguments say.
+func (s *site) measureFor(ctx context.Context, to target, op string, depth int, args ...string) (measure, error) {
 	before, err := cpuOf(s.processes)
 	if err != nil {
 		return measure{}, err
 	}
-	m, err := s.bench(ctx, to, append([]string{"--commands", op, "--no-load", "--duration", s.duration.String(), "--depth", strconv.Itoa(depth)}, args...)...)
+	all, err := busy()
 	if err != nil {
 		return measure{}, err
 	}
+	began := time.Now()
+	m, err := s.bench(ctx, to, append([]string{"--commands", op, "--no-load", "--depth", strconv.Itoa(depth)}, args...)...)
+	if err != nil {
+		return measure{}, err
+	}
+	elapsed := time.Since(began)
 	after, err := cpuOf(s.processes)
+	if err != nil {
+		return measure{}, err
+	}
+	allAfter, err := busy()
 	m.Op, m.Depth = op, depth
 	m.CPU = float64(after-before) / float64(time.Microsecond) / float64(max(1, m.Operations))
+	others := allAfter - all - (after - before) - m.generator
+	m.Others = max(0, float64(others)/float64(elapsed)/float64(runtime.NumCPU()))
 	return m, err
 }
 
@@ -150,6 +172,6 @@ func (p *plan) bench(ctx context.Context, to target, args ...string) (measure, e
 		return measure{}, fmt.Errorf("quoll bench: %w: %s", errors.Join(failed, err, ctx.Err()), lines[len(lines)-1])
 	}
 	m := report.Rows[len(report.Rows)-1] // that of all together, if there are several
-	m.LastError = report.LastError
+	m.LastError, m.generator = report.LastError, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
 	return m, nil
 }

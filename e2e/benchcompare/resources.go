@@ -12,16 +12,16 @@ import (
 
 // memory returns the resident memory of all processes that hold data, in bytes.
 func (s *site) memory() (int64, error) {
-	kib, err := s.sum("status", "VmRSS:")
+	kib, err := sum(s.holders(), "status", "VmRSS:")
 	return kib << 10, err
 }
 
 // written returns how many bytes all processes that hold data have had written to disks so far.
-func (s *site) written() (int64, error) { return s.sum("io", "write_bytes:") }
+func (s *site) written() (int64, error) { return sum(s.holders(), "io", "write_bytes:") }
 
-// sum adds up a line of a file that /proc has for each process, for all that hold data.
-func (s *site) sum(file, line string) (total int64, err error) {
-	for _, p := range s.holders() {
+// sum adds up a line of a file that /proc has for each process.
+func sum(processes []*process, file, line string) (total int64, err error) {
+	for _, p := range processes {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, file))
 		if err != nil {
 			return 0, err

@@ -98,14 +98,6 @@ func TestScaleTablesAndPlots(t *testing.T) {
 	require.Equal(t, "10k", short(10_000))
 }
 
-func TestTicksOf(t *testing.T) {
-	ticks, err := ticksOf("7 (a (b) c) S 1 7 7 0 -1 4194560 100 0 0 0 12 30 0 0 20 0 1 0 5 1 1")
-	require.NoError(t, err)
-	require.Equal(t, 42, ticks)
-	_, err = ticksOf("7 (a) S 1")
-	require.Error(t, err)
-}
-
 func TestNumbers(t *testing.T) {
 	for want, rate := range map[string]float64{"999": 999, "1,000": 1000, "86,100": 86_149, "100,000": 99_999, "514,000": 514_321} {
 		require.Equal(t, want, thousands(rate))

@@ -2,17 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // site is where one system runs: its processes, and a directory for what they write.
@@ -121,38 +121,21 @@ func portOf(address string) string {
 	return port
 }
 
-// ticksPerSecond is the unit of CPU times in /proc on every Linux that Go runs on.
-const ticksPerSecond = 100
-
 // holders are the processes that hold data.
 func (s *site) holders() []*process {
 	return slices.DeleteFunc(slices.Clone(s.processes), func(p *process) bool { return p.name == proxyName })
 }
 
-// cpuOf returns the CPU time, user and system, that processes have taken so far.
-func cpuOf(processes []*process) (time.Duration, error) {
-	var ticks int
+// cpuOf returns the CPU time, user and system, that processes have taken so far. It asks the clock that Linux has for each process (clock_getcpuclockid(3)), which counts
+// nanoseconds: /proc/PID/stat has hundredths of a second, cut off.
+func cpuOf(processes []*process) (total time.Duration, err error) {
+	const scheduled = 2 // CPUCLOCK_SCHED: user and system
 	for _, p := range processes {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
-		if err != nil {
-			return 0, err
+		var spent unix.Timespec
+		if err := unix.ClockGettime(int32(^p.cmd.Process.Pid<<3|scheduled), &spent); err != nil {
+			return 0, fmt.Errorf("CPU time of %s: %w", p.name, err)
 		}
-		n, err := ticksOf(string(text))
-		if err != nil {
-			return 0, err
-		}
-		ticks += n
+		total += time.Duration(spent.Nano())
 	}
-	return time.Duration(ticks) * time.Second / ticksPerSecond, nil
-}
-
-// ticksOf reads utime and stime, the 14th and 15th field of /proc/PID/stat. The second, a name in brackets, may have blanks.
-func ticksOf(stat string) (int, error) {
-	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 13 {
-		return 0, errors.New("/proc/PID/stat has too few fields")
-	}
-	user, err := strconv.Atoi(fields[11])
-	system, err2 := strconv.Atoi(fields[12])
-	return user + system, errors.Join(err, err2)
+	return total, nil
 }

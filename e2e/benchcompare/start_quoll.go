@@ -67,6 +67,7 @@ func startCluster(ctx context.Context, s *site, serving bool) (target, error) {
 		to.addresses, to.args = []string{client}, nil
 		admins = append(admins, proxyAdmin)
 	}
+	to.admins = admins
 	web := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	return to, s.await(ctx, "Quoll's cluster", func() bool {
 		for _, admin := range admins {

@@ -26,6 +26,8 @@ type target struct {
 	copies int
 	// metrics are the pages on which servers in Go tell what they spend.
 	metrics []string
+	// admins are the admin addresses of Quoll's processes, in their order.
+	admins []string
 }
 
 const (
