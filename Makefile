@@ -70,7 +70,7 @@ cluster: build ## run three nodes and a proxy as processes of their own
 
 # The profile (cmd/quoll/default.pgo) is for binaries: with it tests of cmd/quoll would compile all dependencies once more. What takes longest comes first.
 # Many tests wait most of the time, so more packages are tested at a time than there are processors. What vet finds lint does.
-test: ## run the tests that take less than three minutes
+test: ## run the tests that take less than four minutes
 	$(GOTEST) -pgo=off -vet=off -short -p 3 ./e2e ./node/engine/disk ./...
 
 # The tests that take longest come first, or they would be alone in the end: those of a package's engines run one after the other. Those that load clusters have the machine

@@ -152,6 +152,7 @@ var homes = []struct{ library, home, because string }{
 	{"github.com/cockroachdb/pebble", "e2e/world", "a disk of the test's is a file system of Pebble's"},
 	{"golang.org/x/sys", "node/engine", "what file systems do is an engine's business"},
 	{"golang.org/x/sys", "proxy/front", "one epoll instance waits for all clients"},
+	{"golang.org/x/sys", "e2e/benchcompare", "clocks of processes, and what reads and writes cost alone"},
 	{"golang.org/x/sys", "internal/rawio", "what an epoll instance tells"},
 	{"golang.org/x/sys", "cmd/quoll", "a process asks for huge pages for its heap"},
 	{"go.etcd.io/raft/v3", "node/consensus", "a small group decides rings, and nobody else knows how"},
