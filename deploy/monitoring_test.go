@@ -36,7 +36,7 @@ func shown(t *testing.T) map[string]map[string][]string {
 		Accepted: zero, Rejected: zero, SlowReaders: zero, OutputExceeded: zero, ProtocolErrors: zero, Panics: zero, Evicted: zero, TurnedOut: zero, WrongPasswords: zero, ThrottledPasswords: zero, HandshakesFailed: zero, HandshakesStalled: zero,
 		Commands:    func(emit func(string, uint64, uint64)) { emit("get", 1, 1) },
 		Errors:      func() map[string]uint64 { return map[string]uint64{"CLUSTERDOWN": 1, "UNKNOWN": 1} },
-		QuorumReads: zero, HomeReads: zero, Retries: zero, Slow: zero,
+		QuorumReads: zero, HomeReads: zero, NearestReads: zero, Retries: zero, Slow: zero,
 		BatchSize: none, BatchTime: none, BytesOut: zero,
 		OwnRack: nothing, OtherRacks: nothing,
 		Links: func() []metrics.Link { return []metrics.Link{{Node: "a"}} },

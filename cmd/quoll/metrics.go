@@ -55,7 +55,7 @@ func (p *proxyParts) metrics() metrics.Proxy {
 			emit("unsupported", calls, failed)
 		},
 		Errors:      sessions.Errors,
-		QuorumReads: coordinator.QuorumReads.Load, HomeReads: coordinator.HomeReads.Load, Retries: coordinator.Retries.Load, Slow: coordinator.Slow.Load,
+		QuorumReads: coordinator.QuorumReads.Load, HomeReads: coordinator.HomeReads.Load, NearestReads: coordinator.NearestReads.Load, Retries: coordinator.Retries.Load, Slow: coordinator.Slow.Load,
 		BatchSize: distribution(&clients.BatchOps), BatchTime: distribution(&clients.BatchTime),
 		BytesOut: clients.BytesOut.Load,
 		OwnRack:  coordinator.OwnRack.Load, OtherRacks: coordinator.OtherRacks.Load,

@@ -36,7 +36,7 @@ func testProxy() Proxy {
 			emit("set", 0, 0)
 		},
 		Errors:      func() map[string]uint64 { return map[string]uint64{"UNKNOWN": 8} },
-		QuorumReads: number(9), HomeReads: number(10), Retries: number(11), Slow: number(25),
+		QuorumReads: number(9), HomeReads: number(10), NearestReads: number(99), Retries: number(11), Slow: number(25),
 		BatchSize: func() Distribution { return Distribution{2, 17, map[float64]uint64{1: 1, 16: 2}} },
 		BatchTime: func() Distribution { return Distribution{1, 300, map[float64]uint64{256: 0, 512: 1}} },
 		BytesOut:  number(12),
@@ -124,6 +124,7 @@ func TestScrapeShowsWhatWasCounted(t *testing.T) {
 		`quoll_proxy_error_replies_total{word="UNKNOWN"} 8`,
 		`quoll_proxy_reads_total{by="quorum"} 9`,
 		`quoll_proxy_reads_total{by="home"} 10`,
+		`quoll_proxy_reads_total{by="nearest"} 99`,
 		`quoll_proxy_retries_total 11`,
 		`quoll_proxy_batch_operations_bucket{le="1"} 1`,
 		`quoll_proxy_batch_operations_bucket{le="16"} 2`,

@@ -24,9 +24,9 @@ type Proxy struct {
 	// that leaves the outcome open.
 	Errors func() map[string]uint64
 
-	// QuorumReads were answered by a majority at one version, HomeReads by a home.
+	// QuorumReads were answered by a majority at one version, HomeReads by a home, NearestReads by one replica to clients that are READONLY.
 	// Retries are operations that were sent again, to another replica.
-	QuorumReads, HomeReads, Retries func() uint64
+	QuorumReads, HomeReads, NearestReads, Retries func() uint64
 	// Slow are operations that took longer than the operation time-out, since a node was behind.
 	Slow func() uint64
 
@@ -88,6 +88,7 @@ func (p Proxy) Register(r *Registry) {
 	c.values(prometheus.CounterValue, "quoll_proxy_reads_total", "Reads, by who answered.", "by", func(emit emit) {
 		emit(float64(p.QuorumReads()), "quorum")
 		emit(float64(p.HomeReads()), "home")
+		emit(float64(p.NearestReads()), "nearest")
 	})
 	c.count("quoll_proxy_retries_total", "Operations sent again, to another replica.", p.Retries)
 	c.count("quoll_proxy_slow_operations_total", "Operations that took longer than the operation time-out, since a node was behind.", p.Slow)

@@ -75,6 +75,9 @@ func (v *Votes) Fail() Decision {
 	return v.decide()
 }
 
+// Version is the highest version that was reported: that of the answer, if it is Agreed.
+func (v *Votes) Version() record.Version { return v.version }
+
 func (v *Votes) decide() Decision {
 	open := v.asked - v.at - v.below - v.failed
 	switch {

@@ -14,6 +14,8 @@ type Op struct {
 	// Write sends the operation through the slot's home; otherwise a quorum read is
 	// tried first.
 	Write bool
+	// Nearest: a read may be answered by the nearest replica alone, with what has been chosen there, possibly long ago.
+	Nearest bool
 
 	// Outcome and Reply are set by Execute. Reply is a complete RESP reply: what the command answered, or an error that says
 	// why it was not done (NotDone), or that this is not known (Unknown). It belongs to the batch and is valid until the batch is Reset.

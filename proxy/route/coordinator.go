@@ -28,6 +28,8 @@ type Config struct {
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Rack is where this proxy is: what keys hold is asked of replicas there if there are any, and of others only which version they have. Empty: the home of a key is asked.
 	Rack string
+	// Own is the peer address of the node in whose process this is, empty for none.
+	Own string
 	// Initial is compared with the nodes' if it is not empty.
 	Initial string
 	// Secret is the cluster's, empty for none.
@@ -61,6 +63,7 @@ type Coordinator struct {
 	loaded    atomic.Bool                 // the nodes have been there once
 
 	batches   batchTable
+	chosen    chosen
 	watches   watches
 	interests *interests
 	broker    atomic.Pointer[nodeLink] // that publishes for this proxy
@@ -82,6 +85,8 @@ var _ Cluster = (*Coordinator)(nil)
 type Stats struct {
 	// QuorumReads were answered by a majority at one version, HomeReads by a home.
 	QuorumReads, HomeReads atomic.Uint64
+	// NearestReads were answered by the nearest replica alone, for clients that are READONLY.
+	NearestReads atomic.Uint64
 	// Retries counts operations that were sent again.
 	Retries atomic.Uint64
 	// Slow counts operations that took longer than the operation time-out, since nodes are behind.

@@ -25,6 +25,8 @@ type opState struct {
 	slot    uint16
 	phase   opPhase
 	viaHome bool   // through the home, though it is a read
+	alone   bool   // a read: the nearest replica was asked, and nobody else,
+	asked   bool   // or has been, and could not say
 	except  uint16 // the member that it is not to be sent on to, 0 for none
 	tries   uint8
 	sent    time.Duration // since the batch began, if it is slow

@@ -17,6 +17,10 @@ func (c *Coordinator) sendRead(view *ringView, b *Batch, i int32) {
 		c.sendToHome(view, b, i)
 		return
 	}
+	if b.Ops[i].Nearest && !st.asked && st.tries == 0 && c.sendNearest(view, b, i) {
+		return
+	}
+	st.alone = false
 	replicas := view.table.Replicas(st.slot)
 	need := quorum.Majority(len(replicas))
 	n, behind := 0, false
@@ -78,6 +82,10 @@ func (c *Coordinator) sendRead(view *ringView, b *Batch, i int32) {
 
 // vote counts a replica's answer to a quorum read.
 func (c *Coordinator) vote(s *batchState, st *opState, value bool, r *protocol.Result) {
+	if st.alone {
+		c.answerAlone(s, st, r)
+		return
+	}
 	var decision quorum.Decision
 	switch {
 	case r.Status == protocol.StatusValue && value:
@@ -96,6 +104,9 @@ func (c *Coordinator) vote(s *batchState, st *opState, value bool, r *protocol.R
 	switch decision {
 	case quorum.Agreed:
 		c.stats.QuorumReads.Add(1)
+		if st.asked {
+			c.chosen.add(st.slot, st.votes.Version())
+		}
 		s.close(st)
 	case quorum.AskHome:
 		st.viaHome = true

@@ -84,6 +84,7 @@ func (c *Coordinator) adopt(formation uint64, cluster ring.Cluster, table *ring.
 	}
 	view := c.newView(formation, cluster, table, old)
 	c.ring.Store(view)
+	c.chosen.forget()
 	c.place()
 	c.watches.moved(view)
 	if old != nil {

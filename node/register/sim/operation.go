@@ -147,6 +147,7 @@ func (o *operation) handleVote(attempt int, v vote) {
 		s.count("expired-read", 1)
 		decision = r.votes.Expire()
 	case v.from == r.from:
+		s.askedAlone(o.cmd, v.record)
 		r.reply = v.record
 		decision = r.votes.AddValue(v.record.Version)
 	default:
@@ -155,6 +156,7 @@ func (o *operation) handleVote(attempt int, v vote) {
 	switch decision {
 	case quorum.Agreed:
 		s.count("quorum-read", 1)
+		s.agreed(o.cmd, r.reply)
 		reply, _ := execute(nil, r.reply.State, o.cmd.request(), 1)
 		o.finish(register.Done, string(reply))
 	case quorum.AskHome:

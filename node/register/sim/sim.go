@@ -86,6 +86,7 @@ type Sim struct {
 
 	history    []porcupine.Operation
 	states     map[stateName]string // what each version names
+	chosen     map[chosenName]shown // what clients have seen a majority agree on
 	lineage    *lineage.Check
 	watched    []lineage.Key // what it watches
 	violations []string      // of invariants
@@ -109,7 +110,7 @@ func New(o Options) *Sim {
 		}
 	}
 	s := &Sim{Stats: map[string]int{}, options: o, base: base, weather: w, rand: rand.New(rand.NewPCG(uint64(o.Seed), 0)),
-		nodes: []*node{nil}, clock: map[uint16]int{}, blocked: map[[2]uint16]bool{}, states: map[stateName]string{}}
+		nodes: []*node{nil}, clock: map[uint16]int{}, blocked: map[[2]uint16]bool{}, states: map[stateName]string{}, chosen: map[chosenName]shown{}}
 	s.lineage = s.newLineage()
 	for slot := range uint16(slots) {
 		for _, name := range s.keysOf(slot) {
