@@ -32,7 +32,7 @@ func serveNodeClients(cfg *config.Node, listeners clientListeners, secure *secur
 	if !cfg.Serves() {
 		return nil, nil
 	}
-	around := surroundings{dial: dial, keptFiles: s.keptFiles() + cfg.MaxConnections, node: announced(cfg)}
+	around := surroundings{dial: dial, keptFiles: s.keptFiles() + cfg.MaxConnections, node: announced(cfg), own: cfg.AdvertisePeer}
 	return startProxy(listeners, secure, cfg.Proxy(), around, failed, log.With("component", "proxy", "node", cfg.Name))
 }
 

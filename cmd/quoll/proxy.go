@@ -107,6 +107,8 @@ type surroundings struct {
 	keptFiles int
 	// node is where clients of a Redis Cluster reach this process, if that is a node to them; empty: it is a proxy.
 	node string
+	// own is the peer address of that node, or of one that serves clients as a proxy does; empty for none.
+	own string
 }
 
 // startProxy starts a proxy on listeners, which it closes. When it accepts no more clients, before it is closed, it tells failed.
@@ -129,14 +131,14 @@ func startProxy(listeners clientListeners, secure *security, cfg config.Proxy, a
 		return nil, err
 	}
 	coordinator := route.New(route.Config{
-		Name: "proxy " + listeners.addr().String(), ClusterName: cfg.ClusterName, Rack: cfg.Rack, Seeds: cfg.Nodes, Initial: initial,
+		Name: "proxy " + listeners.addr().String(), ClusterName: cfg.ClusterName, Rack: cfg.Rack, Own: around.own, Seeds: cfg.Nodes, Initial: initial,
 		Secret: []byte(cfg.Secret.Reveal()), TLS: secure.peers, Dial: around.dial, OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, Version: thisBuild().Version, Logger: log,
 	})
 	served := serverConfig(cfg, around, users, log)
 	p := &proxyParts{coordinator: coordinator}
 	switch {
 	case around.node != "":
-		served.Sessions.Topology = &topology.Nodes{Announce: around.node, Placement: coordinator.Placement}
+		served.Sessions.Topology = &topology.Nodes{Announce: around.node, Placement: coordinator.Placement, Replica: coordinator.Holds}
 	case cfg.ClusterEnabled:
 		served.Sessions.Topology = p.watchProxies(cfg)
 	}

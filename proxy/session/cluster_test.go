@@ -27,6 +27,9 @@ func (threeProxies) Members(net.Addr) []topology.Member {
 // Elsewhere implements Topology: clients are sent to no other proxy.
 func (threeProxies) Elsewhere(uint16) (string, bool) { return "", false }
 
+// Holds implements Topology: proxies hold nothing.
+func (threeProxies) Holds(uint16) bool { return false }
+
 func bulk(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text) }
 
 // TestClusterCommands: what clients of a Redis Cluster are told, in the shapes of redis-server 7.0.15.

@@ -31,9 +31,9 @@ var handlers = [maxOps]handler{
 	command.OpRole:      runRole,
 	command.OpSlowlog:   slowlogCommand.run,
 	command.OpCluster:   clusterCommand.run,
-	command.OpReadOnly:  runReadOnly,
-	command.OpReadWrite: runReadOnly,
-	command.OpAsking:    runReadOnly,
+	command.OpReadOnly:  inCluster(runReadOnly),
+	command.OpReadWrite: inCluster(runReadWrite),
+	command.OpAsking:    inCluster(always("+OK\r\n")), // every proxy answers every command
 	command.OpWait:      runWait,
 	command.OpWatch:     runWatch,
 	command.OpUnwatch:   runUnwatch,

@@ -19,6 +19,8 @@ type Topology interface {
 	Members(local net.Addr) []topology.Member
 	// Elsewhere says to which other one a client is sent with a command on a slot. It does not block.
 	Elsewhere(slot uint16) (address string, elsewhere bool)
+	// Holds reports whether this one has a replica of a slot. It does not block.
+	Holds(slot uint16) bool
 }
 
 // clusterCommand is CLUSTER. Without a topology a proxy is a server with cluster support disabled; with one it is a master of a
@@ -253,6 +255,3 @@ func (s *Session) keysOfSlot(slot uint16, most int) (keys [][]byte, err error) {
 	}
 	return keys, nil
 }
-
-// runReadOnly is READONLY and READWRITE: every proxy answers every command, with what a majority holds.
-var runReadOnly = inCluster(always(string(resp.OK)))

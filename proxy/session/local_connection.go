@@ -39,7 +39,7 @@ func runQuit(s *Session, dst []byte, _ [][]byte) []byte {
 
 // runReset is RESET: the connection is as new, and in no transaction.
 func runReset(s *Session, dst []byte, _ [][]byte) []byte {
-	s.replies = replyOn
+	s.replies, s.readonly = replyOn, false
 	s.setTracking(tracking{})
 	s.endMonitor()
 	s.endTransaction()

@@ -18,6 +18,9 @@ type anotherNode struct {
 
 func (a anotherNode) Elsewhere(slot uint16) (string, bool) { return "10.0.0.2:6379", slot == a.slot }
 
+// Holds implements Topology: it has a replica of every slot.
+func (anotherNode) Holds(uint16) bool { return true }
+
 // TestMoved: a command on keys of one slot is not executed here if another node is the home of it. All else is.
 func TestMoved(t *testing.T) {
 	slot := ring.SlotOf([]byte("{a}"))

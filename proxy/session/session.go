@@ -24,6 +24,7 @@ type Session struct {
 	wrote    ownWrites
 	reading  []*trackedKey // what is planned reads these, and the client keeps them
 	replies  replyMode
+	readonly bool // READONLY
 	monitor  bool // it sees what others do: see monitor.go
 	shown    bool // others see what the command that is being dispatched does, which is executed by itself, so that they see it in its order
 	multi    transaction
@@ -160,7 +161,9 @@ func (s *Session) route(cmd *command.Command, args [][]byte) {
 	}
 	switch cmd.Route {
 	case command.RouteRead:
+		from := len(s.plan.batch.Ops)
 		s.read(cmd, args)
+		s.readNearest(from)
 	case command.RouteWrite:
 		s.plan.one(cmd, args, true, s.resp3)
 	case command.RouteSlot:
@@ -177,7 +180,9 @@ func (s *Session) route(cmd *command.Command, args [][]byte) {
 			s.plan.together(cmd, args, key, s.resp3)
 			return
 		}
+		from := len(s.plan.batch.Ops)
 		s.plan.split(cmd, args, s.resp3)
+		s.readNearest(from)
 	case command.RouteGather:
 		s.gather(cmd, args)
 	case command.RouteWait:

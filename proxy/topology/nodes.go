@@ -41,6 +41,8 @@ type Nodes struct {
 	Announce string
 	// Placement returns what is known, nil for nothing. It does not block.
 	Placement func() *Placement
+	// Replica reports whether this node has a replica of a slot. It does not block.
+	Replica func(slot uint16) bool
 }
 
 // Members returns the nodes that serve clients. A slot that none of them is the home of is this one's: it serves every slot, as all of them do.
@@ -90,3 +92,6 @@ func (t *Nodes) Elsewhere(slot uint16) (address string, elsewhere bool) {
 	address = p.Nodes[p.Homes[slot]].Address
 	return address, address != t.Announce && time.Since(p.Since) >= settled
 }
+
+// Holds reports whether this node has a replica of a slot.
+func (t *Nodes) Holds(slot uint16) bool { return t.Replica(slot) }

@@ -1,0 +1,81 @@
+package e2e
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/quolldb/quoll/e2e/cluster"
+)
+
+// nearestReads is how many reads one replica has answered alone.
+func nearestReads(t *testing.T, m *cluster.Member) (n int) {
+	require.NoError(t, adminGet(t, m, "/metrics", func(body io.Reader) error {
+		lines := bufio.NewScanner(body)
+		for lines.Scan() {
+			if value, is := strings.CutPrefix(lines.Text(), `quoll_proxy_reads_total{by="nearest"} `); is {
+				f, err := strconv.ParseFloat(value, 64)
+				if err != nil {
+					return err
+				}
+				n = int(f)
+			}
+		}
+		return lines.Err()
+	}))
+	return n
+}
+
+// TestReadOnlyClients: any node answers reads of READONLY clients by itself, shows what is written later soon, and nothing when it is cut off.
+func TestReadOnlyClients(t *testing.T) {
+	t.Parallel()
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Serving: true, Node: []string{"--cluster-enabled"}})
+	cluster.Await(t, "each node knows all", func() bool {
+		return masters(t, c.Nodes[0]) == 3 && masters(t, c.Nodes[1]) == 3 && masters(t, c.Nodes[2]) == 3
+	})
+	writer := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{c.Nodes[0].Client}, MaxRedirects: 8})
+	defer writer.Close()
+	const keys = 100
+	key := func(i int) string { return fmt.Sprint("key:", i) }
+	for round := range 2 {
+		for i := range keys {
+			require.NoError(t, writer.Set(t.Context(), key(i), round, 0).Err())
+		}
+		for _, m := range c.Nodes {
+			reader := connect(t, m.Client).Conn() // READONLY is of a connection
+			require.NoError(t, reader.ReadOnly(t.Context()).Err())
+			for i := range keys {
+				cluster.Await(t, m.Name+" shows what was written", func() bool {
+					got, err := reader.Get(t.Context(), key(i)).Int()
+					require.NoError(t, err)
+					require.LessOrEqual(t, got, round)
+					return got == round
+				})
+			}
+			before := nearestReads(t, m)
+			for i := range keys {
+				require.Equal(t, fmt.Sprint(round), reader.Get(t.Context(), key(i)).Val())
+			}
+			require.GreaterOrEqual(t, nearestReads(t, m), before+keys/2, "most were answered by %s alone", m.Name)
+			require.NoError(t, reader.Close())
+		}
+	}
+
+	library := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{c.Nodes[1].Client}, ReadOnly: true, RouteRandomly: true})
+	defer library.Close()
+	require.NoError(t, library.Set(t.Context(), key(1), "by a library", 0).Err())
+	cluster.Await(t, "it reads what it has written", func() bool { return library.Get(t.Context(), key(1)).Val() == "by a library" })
+
+	reader := connect(t, c.Nodes[0].Client).Conn()
+	defer reader.Close()
+	require.NoError(t, reader.ReadOnly(t.Context()).Err())
+	require.Equal(t, "1", reader.Get(t.Context(), key(0)).Val())
+	c.Kill(c.Nodes[1], c.Nodes[2])
+	cluster.Await(t, "a node that hears no other shows nothing", func() bool { return reader.Get(t.Context(), key(0)).Err() != nil })
+}
