@@ -84,6 +84,7 @@ func (a *app) benchCommand() *cobra.Command {
 	flags.Var(&opt.fieldSize, "field-size", "`size` of a field's name, or of a member of a set")
 	flags.StringSliceVar(&opt.Prefixes, "prefix", nil, "`text` that keys begin with; or one for each address, separated by commas")
 	flags.BoolVar(&opt.Cluster, "cluster", false, "the servers are nodes of a Redis Cluster: ask the first for the others, and send each key to the master of its slot")
+	flags.BoolVar(&opt.ReadOnly, "readonly", false, "say READONLY: what is read may be old (of Quoll with --cluster-enabled, or of a Redis Cluster)")
 	flags.StringVar(&opt.Distribution, "distribution", bench.Uniform, "`how` keys are chosen: uniform, zipf or exponential")
 	flags.Float64Var(&opt.SetFraction, "set-fraction", 0.5, "`share` of writes in mixed, 0 to 1")
 	flags.BoolVar(&opt.NoLoad, "no-load", false, "do not write all keys before simple and mixed: they are there")

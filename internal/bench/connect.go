@@ -31,7 +31,7 @@ func connect(ctx context.Context, opt *Options, address string) (net.Conn, error
 		return nil, cannotConnect(address, err)
 	}
 	cut := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	err = greet(conn, address, opt.Password)
+	err = greet(conn, address, opt.Password, opt.ReadOnly)
 	if !cut() && err == nil {
 		err = fmt.Errorf("%s answered too late", address)
 	}
@@ -52,8 +52,8 @@ func cannotConnect(address string, err error) error {
 	return fmt.Errorf("cannot connect to %s: %w", address, err)
 }
 
-// greet gives the password and asks for a PONG.
-func greet(conn net.Conn, address, password string) error {
+// greet gives the password, asks for a PONG, and says READONLY if it is to.
+func greet(conn net.Conn, address, password string, readOnly bool) error {
 	in := reader{from: conn, buf: make([]byte, leastBuffer), onRead: func() {}}
 	if password != "" {
 		r, err := ask(conn, &in, address, command("AUTH", password))
@@ -74,6 +74,15 @@ func greet(conn net.Conn, address, password string) error {
 		return fmt.Errorf("%s answered PING with an error: %s", address, r.text)
 	case r.kind != '+':
 		return fmt.Errorf("%s is no server of Redis' protocol: it did not answer PING with PONG", address)
+	}
+	if readOnly {
+		r, err := ask(conn, &in, address, command("READONLY"))
+		if err != nil {
+			return err
+		}
+		if r.kind == '-' {
+			return fmt.Errorf("%s refused READONLY: %s", address, r.text)
+		}
 	}
 	return nil
 }

@@ -52,3 +52,18 @@ func TestWrongServersAreSaidInOneLine(t *testing.T) {
 		require.Equal(t, tc.want, strings.ReplaceAll(err.Error(), tc.address, "ADDR"))
 	}
 }
+
+// TestReadOnlyIsSaid: by each connection, and a server that refuses it is not measured.
+func TestReadOnlyIsSaid(t *testing.T) {
+	for answer, want := range map[string]string{"+OK": "", "-ERR no cluster": "ADDR refused READONLY: ERR no cluster"} {
+		opt := sensible()
+		opt.Addresses, opt.ReadOnly = []string{say(t, "+PONG\r\n"+answer+"\r\n")}, true
+		conn, err := connect(t.Context(), &opt, opt.Addresses[0])
+		if want == "" {
+			require.NoError(t, err)
+			require.NoError(t, conn.Close())
+			continue
+		}
+		require.ErrorContains(t, err, strings.ReplaceAll(want, "ADDR", opt.Addresses[0]))
+	}
+}

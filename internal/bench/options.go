@@ -31,6 +31,8 @@ type Options struct {
 	// Cluster: they are nodes of a Redis Cluster, of which the first is asked for the others. Each key is sent to the master of its slot.
 	Cluster bool
 	shares  []share // of the addresses, with Cluster
+	// ReadOnly: each connection says READONLY, so that what it reads may be old.
+	ReadOnly bool
 	// Prefixes begin the keys: one for all addresses (may be empty, see [keyspace]) or one for each.
 	Prefixes []string
 	Password string
