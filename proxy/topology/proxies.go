@@ -60,7 +60,7 @@ func (t *Proxies) Members(local net.Addr) []Member {
 // Elsewhere implements what clients are told of a slot: no proxy sends a client to another one.
 func (t *Proxies) Elsewhere(uint16) (address string, elsewhere bool) { return "", false }
 
-// Holds: proxies hold nothing.
+// Holds reports false: proxies hold nothing.
 func (t *Proxies) Holds(uint16) bool { return false }
 
 // Watch asks the other proxies, again and again, whether they are there, until ctx ends. It blocks; its caller owns the goroutine.
