@@ -19,6 +19,10 @@ var nearestRules = []mutation{
 	{name: "nearest-alone", rule: "Reads of one replica", effect: "one replica is asked though no majority of them is heard",
 		caught: scenario(proxyRoute, "TestWhoIsCutOffAnswersNotAlone", `Should be zero`), edits: []edit{
 			{"proxy/route/nearest.go", `if answering < quorum.Majority(len(replicas)) {`, `if answering < min(1, quorum.Majority(len(replicas))) {`}}},
+	{name: "nearest-ring", rule: "Reads of one replica", effect: "versions of another ring are remembered",
+		caught: scenario(proxyRoute, "TestCoordinatorAdoptsANewRingOnlyWhenTheOldOneIsGone", `another ring has other versions`), edits: []edit{
+			{"proxy/route/ring.go", `	c.chosen.forget()
+`, ``}}},
 	{name: "nearest-tracking", rule: "Reads of one replica", effect: "who keeps what he has read may have been told of the change before he reads",
 		caught: scenario(sessions, "TestReadOnlyReadsTheNearest", `Not equal`), edits: []edit{
 			{"proxy/session/readonly.go", `s.readonly && !s.tracking.on`, `s.readonly`}}},

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/protocol"
+	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
 )
 
@@ -84,6 +85,9 @@ func TestCoordinatorAdoptsANewRingOnlyWhenTheOldOneIsGone(t *testing.T) {
 	key := f.key(1)
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "v"))))
 	old.homes[0].Store(3) // some hint that is not true of the new ring
+	version := record.Version{Ballot: record.Ballot{Counter: 1}, Seq: 7}
+	c.chosen.add(0, version)
+	require.True(t, c.chosen.has(0, version))
 
 	f.form(2) // all are restarted without their state, but one is still there
 	f.nodes[0].cut()
@@ -101,6 +105,7 @@ func TestCoordinatorAdoptsANewRingOnlyWhenTheOldOneIsGone(t *testing.T) {
 	f.awaitUp(c, 3)
 	require.Equal(t, f.cluster.Digest(), c.ring.Load().formation)
 	require.Zero(t, c.ring.Load().homes[0].Load())
+	require.False(t, c.chosen.has(0, version), "another ring has other versions")
 	require.Equal(t, []string{"+OK\r\n"}, texts(run(t, c, set(key, "w"))))
 }
 
