@@ -55,13 +55,16 @@ func cannotConnect(address string, err error) error {
 // greet gives the password, asks for a PONG, and says READONLY if it is to.
 func greet(conn net.Conn, address, password string, readOnly bool) error {
 	in := reader{from: conn, buf: make([]byte, leastBuffer), onRead: func() {}}
-	if password != "" {
-		r, err := ask(conn, &in, address, command("AUTH", password))
-		if err != nil {
-			return err
+	order := func(what string, words ...string) error {
+		r, err := ask(conn, &in, address, command(words...))
+		if err == nil && r.kind == '-' {
+			err = fmt.Errorf("%s refused %s: %s", address, what, r.text)
 		}
-		if r.kind == '-' {
-			return fmt.Errorf("%s refused the password: %s", address, r.text)
+		return err
+	}
+	if password != "" {
+		if err := order("the password", "AUTH", password); err != nil {
+			return err
 		}
 	}
 	r, err := ask(conn, &in, address, command("PING"))
@@ -76,13 +79,7 @@ func greet(conn net.Conn, address, password string, readOnly bool) error {
 		return fmt.Errorf("%s is no server of Redis' protocol: it did not answer PING with PONG", address)
 	}
 	if readOnly {
-		r, err := ask(conn, &in, address, command("READONLY"))
-		if err != nil {
-			return err
-		}
-		if r.kind == '-' {
-			return fmt.Errorf("%s refused READONLY: %s", address, r.text)
-		}
+		return order("READONLY", "READONLY")
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type nodeLink struct {
 	address     string
 	name        string // of the member that the node must be, in the life of this generation,
 	generation  uint64
+	own         bool        // it is in this process
 	near        atomic.Bool // it is in the rack of this proxy
 	formation   uint64      // and of the ring that it must be part of; 0 for a seed
 	link        *wire.Link
@@ -44,6 +45,7 @@ func (c *Coordinator) newLink(m ring.Member, formation, version uint64) *nodeLin
 // closedLink returns a link that does nothing yet.
 func (c *Coordinator) closedLink(m ring.Member, formation uint64) *nodeLink {
 	l := &nodeLink{coordinator: c, id: m.ID, address: m.Peer, name: m.Name, generation: m.Generation, formation: formation}
+	l.own = l.address != "" && l.address == c.cfg.Own
 	l.isIn(m.Rack)
 	l.down.Store(true)
 	l.link = wire.NewLink(wire.LinkConfig{

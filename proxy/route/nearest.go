@@ -35,7 +35,7 @@ func (c *Coordinator) nearest(view *ringView, slot uint16) (id uint16) {
 			continue
 		}
 		answering++
-		if n := c.nearnessOf(l); l.knows(view, slot) && n > nearness {
+		if n := l.nearness(); l.knows(view, slot) && n > nearness {
 			id, nearness = other, n
 		}
 	}
@@ -45,10 +45,10 @@ func (c *Coordinator) nearest(view *ringView, slot uint16) (id uint16) {
 	return id
 }
 
-// nearnessOf says how near a node is: the higher the nearer.
-func (c *Coordinator) nearnessOf(l *nodeLink) int {
+// nearness says how near the node is: the higher the nearer.
+func (l *nodeLink) nearness() int {
 	switch {
-	case c.isOwn(l):
+	case l.own:
 		return 2
 	case l.near.Load():
 		return 1
@@ -56,13 +56,10 @@ func (c *Coordinator) nearnessOf(l *nodeLink) int {
 	return 0
 }
 
-// isOwn reports whether a node is that in this process.
-func (c *Coordinator) isOwn(l *nodeLink) bool { return c.cfg.Own != "" && l.address == c.cfg.Own }
-
 // Holds reports whether the node in this process has a replica of a slot.
 func (c *Coordinator) Holds(slot uint16) bool {
 	view := c.ring.Load()
-	return view != nil && slices.ContainsFunc(view.table.Replicas(slot), func(id uint16) bool { return c.isOwn(view.node(id)) })
+	return view != nil && slices.ContainsFunc(view.table.Replicas(slot), func(id uint16) bool { return view.node(id).own })
 }
 
 // answerAlone takes the answer of a replica that was asked alone.

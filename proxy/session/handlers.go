@@ -33,7 +33,7 @@ var handlers = [maxOps]handler{
 	command.OpCluster:   clusterCommand.run,
 	command.OpReadOnly:  inCluster(runReadOnly),
 	command.OpReadWrite: inCluster(runReadWrite),
-	command.OpAsking:    inCluster(always("+OK\r\n")), // every proxy answers every command
+	command.OpAsking:    runAsking,
 	command.OpWait:      runWait,
 	command.OpWatch:     runWatch,
 	command.OpUnwatch:   runUnwatch,

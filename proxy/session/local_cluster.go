@@ -255,3 +255,6 @@ func (s *Session) keysOfSlot(slot uint16, most int) (keys [][]byte, err error) {
 	}
 	return keys, nil
 }
+
+// runAsking is ASKING: every proxy answers every command.
+var runAsking = inCluster(always(string(resp.OK)))

@@ -16,10 +16,7 @@ func (s *Session) moved(cmd *command.Command, args [][]byte) bool {
 		return false
 	}
 	address, elsewhere := s.service.cfg.Topology.Elsewhere(slot)
-	if elsewhere && s.servedHere(cmd, slot) {
-		return false
-	}
-	if elsewhere {
+	if elsewhere = elsewhere && !s.servedHere(cmd, slot); elsewhere {
 		s.reject(cmd, args, route.Refuse(fmt.Sprintf("MOVED %d %s", slot, address)))
 	}
 	return elsewhere
