@@ -49,11 +49,8 @@ func (r *rotation) rotate() {
 		owners = append(owners, certs.Request{Role: certs.Node, Name: m.Node})
 	}
 	for _, owner := range owners {
-		owner.Dir = r.l.t.TempDir()
-		cert, key := cluster.Issue(r.l.t, ca, owner)
-		for _, file := range []string{key, cert} {
-			require.NoError(r.l.t, os.Rename(file, filepath.Join(r.c.Certs(), filepath.Base(file))))
-		}
+		owner.Dir = r.c.Certs()
+		cluster.Replace(r.l.t, ca, owner)
 	}
 	r.done++
 	r.l.note("all certificates are replaced")

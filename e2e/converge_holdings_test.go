@@ -153,6 +153,17 @@ func metricsOf(t testing.TB, m *cluster.Member) (map[string]float64, error) {
 	return values, err
 }
 
+// metricsPage is the page of a process' metrics, with their labels.
+func metricsPage(t testing.TB, m *cluster.Member) string {
+	t.Helper()
+	var text strings.Builder
+	require.NoError(t, adminGet(t, m, "/metrics", func(body io.Reader) error {
+		_, err := io.Copy(&text, body)
+		return err
+	}))
+	return text.String()
+}
+
 // difference compares how much nodes hold, which costs next to nothing.
 func (g nodeGauges) difference() (what string, same bool) {
 	keys := map[float64]bool{}

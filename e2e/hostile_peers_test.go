@@ -40,13 +40,6 @@ var impostorKinds = []impostor{
 
 func (i impostor) effect() string { return "refused: " + i.name }
 
-func impostorEffects() (effects []string) {
-	for _, i := range impostorKinds {
-		effects = append(effects, i.effect())
-	}
-	return effects
-}
-
 func impostors(ctx context.Context, h hostileTargets, random *rand.Rand) {
 	each(ctx, 20*time.Millisecond, func() {
 		i := impostorKinds[random.IntN(len(impostorKinds))]

@@ -157,14 +157,22 @@ var hostileAttacks = []struct {
 	{[]string{"pipelines that are never read"}, neverRead},
 	{[]string{"commands that are never finished"}, halfSent},
 	{[]string{"handshakes of peers that stall"}, stalledHandshakes},
-	{wrongCertificateEffects(), wrongCertificates},
+	{effectsOf(wrongCertificateKinds), wrongCertificates},
 	{[]string{"old versions of TLS refused: clients", "old versions of TLS refused: peers", "old versions of TLS refused: admin"}, oldVersions},
 	{[]string{stalledEffect + "clients"}, stalledTLS},
 	{[]string{"handshakes of TLS cut off: clients", "handshakes of TLS cut off: peers", "handshakes of TLS cut off: admin"}, cutHandshakes},
 	{[]string{"renegotiations refused: clients", "renegotiations refused: admin"}, renegotiations},
-	{impostorEffects(), impostors},
+	{effectsOf(impostorKinds), impostors},
 	{[]string{"handshakes of peers recorded", "replayed frames of peers refused", "replayed TLS of peers refused"}, replays},
-	{changedUserEffects(), changedUsers},
+	{append(effectsOf(changesOfUser), userEffects...), changedUsers},
+}
+
+// effectsOf are those of each kind of an attack.
+func effectsOf[K interface{ effect() string }](kinds []K) (effects []string) {
+	for _, kind := range kinds {
+		effects = append(effects, kind.effect())
+	}
+	return effects
 }
 
 // each calls try until ctx ends, with a pause after each call.

@@ -38,13 +38,6 @@ func (w wrongCertificate) effect() string {
 	return []string{"clients", "peers"}[w.port] + " refuse the certificate of: " + w.who
 }
 
-func wrongCertificateEffects() (effects []string) {
-	for _, w := range wrongCertificateKinds {
-		effects = append(effects, w.effect())
-	}
-	return effects
-}
-
 // wrongCertificates tries certificates that let nobody in. That the right ones do is what newcomer and replays show.
 func wrongCertificates(ctx context.Context, h hostileTargets, random *rand.Rand) {
 	each(ctx, 5*time.Millisecond, func() {

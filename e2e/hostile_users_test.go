@@ -34,13 +34,10 @@ var changesOfUser = []changeOfUser{
 	{"other keys", "ACL SETUSER mallory resetkeys ~other:*", "-NOPERM "},
 }
 
-func changedUserEffects() []string {
-	effects := []string{"user: a certificate is nobody's", "user: a password is nobody's"}
-	for _, c := range changesOfUser {
-		effects = append(effects, "user in mid-pipeline: "+c.name)
-	}
-	return effects
-}
+func (c changeOfUser) effect() string { return "user in mid-pipeline: " + c.name }
+
+// userEffects are those of refusedMallory.
+var userEffects = []string{"user: a certificate is nobody's", "user: a password is nobody's"}
 
 // changedUsers has one mallory after the other ask for more than the proxy can answer at once. While it waits for him to read he is deleted, or his rules change: what he asks after that gets no data.
 func changedUsers(ctx context.Context, h hostileTargets, random *rand.Rand) {
@@ -66,7 +63,7 @@ func changedUsers(ctx context.Context, h hostileTargets, random *rand.Rand) {
 		}
 		_ = m.ask(50) // an error if he is disconnected already
 		if m.hearsNoDataAfter(2000-1, change) {
-			h.did("user in mid-pipeline: " + change.name)
+			h.did(change.effect())
 		}
 		if change.hears == "" {
 			refusedMallory(ctx, h)
@@ -127,8 +124,8 @@ func enterMallory(ctx context.Context, h hostileTargets, byCertificate bool) *ma
 // refusedMallory: a user who is gone does not come back, neither by his certificate nor by his password.
 func refusedMallory(ctx context.Context, h hostileTargets) {
 	for _, try := range []struct{ certificate, says, hears, effect string }{
-		{"mallory", "GET " + malloryKey + "\r\n", "-NOAUTH ", "user: a certificate is nobody's"},
-		{"alice", "AUTH mallory pw\r\n", "-WRONGPASS ", "user: a password is nobody's"},
+		{"mallory", "GET " + malloryKey + "\r\n", "-NOAUTH ", userEffects[0]},
+		{"alice", "AUTH mallory pw\r\n", "-WRONGPASS ", userEffects[1]},
 	} {
 		m := dialMallory(ctx, h, try.certificate)
 		if m == nil {

@@ -3,9 +3,7 @@
 package e2e
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -60,12 +58,7 @@ var toOtherRacks = regexp.MustCompile(`(?m)^quoll_\w+_rack_(sent|received)_bytes
 // bytesToOtherRacks returns what a member says that it sent to nodes in other racks, and received from them.
 func bytesToOtherRacks(t *testing.T, m *cluster.Member) (sent, received float64) {
 	t.Helper()
-	var text bytes.Buffer
-	require.NoError(t, adminGet(t, m, "/metrics", func(body io.Reader) error {
-		_, err := io.Copy(&text, body)
-		return err
-	}))
-	found := toOtherRacks.FindAllStringSubmatch(text.String(), -1)
+	found := toOtherRacks.FindAllStringSubmatch(metricsPage(t, m), -1)
 	require.Len(t, found, 2)
 	for _, line := range found {
 		n, err := strconv.ParseFloat(line[2], 64)

@@ -1,11 +1,9 @@
 package e2e
 
 import (
-	"bufio"
 	"fmt"
-	"io"
+	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -14,22 +12,15 @@ import (
 	"github.com/quolldb/quoll/e2e/cluster"
 )
 
+var byNearest = regexp.MustCompile(`(?m)^quoll_proxy_reads_total\{by="nearest"\} (\S+)$`)
+
 // nearestReads is how many reads one replica has answered alone.
-func nearestReads(t *testing.T, m *cluster.Member) (n int) {
-	require.NoError(t, adminGet(t, m, "/metrics", func(body io.Reader) error {
-		lines := bufio.NewScanner(body)
-		for lines.Scan() {
-			if value, is := strings.CutPrefix(lines.Text(), `quoll_proxy_reads_total{by="nearest"} `); is {
-				f, err := strconv.ParseFloat(value, 64)
-				if err != nil {
-					return err
-				}
-				n = int(f)
-			}
-		}
-		return lines.Err()
-	}))
-	return n
+func nearestReads(t *testing.T, m *cluster.Member) int {
+	found := byNearest.FindStringSubmatch(metricsPage(t, m))
+	require.NotNil(t, found)
+	n, err := strconv.ParseFloat(found[1], 64)
+	require.NoError(t, err)
+	return int(n)
 }
 
 // TestReadOnlyClients: any node answers reads of READONLY clients by itself, shows what is written later soon, and nothing when it is cut off.

@@ -295,10 +295,7 @@ func TestRotationUnderLoad(t *testing.T) {
 	}
 	for round := range rounds {
 		for role, name := range map[certs.Role]string{certs.Node: string(rune('a' + round%3)), certs.Proxy: "p1"} {
-			fresh := t.TempDir()
-			cert, key := cluster.Issue(t, ca, certs.Request{Role: role, Name: name, Dir: fresh})
-			require.NoError(t, os.Rename(key, filepath.Join(dir, filepath.Base(key))))
-			require.NoError(t, os.Rename(cert, filepath.Join(dir, filepath.Base(cert))))
+			cluster.Replace(t, ca, certs.Request{Role: role, Name: name, Dir: dir})
 		}
 		before := asked.Load()
 		require.NoError(t, steady.Set(ctx, "k", round, 0).Err())

@@ -59,6 +59,11 @@ func median(group []measure, field func(measure) float64) float64 {
 		values = append(values, field(m))
 	}
 	slices.Sort(values)
+	return middle(values)
+}
+
+// middle is the median of values in their order, of which there is one at least.
+func middle(values []float64) float64 {
 	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 

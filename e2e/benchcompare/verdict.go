@@ -48,7 +48,7 @@ func standings(pairs []pair, share float64) (all []standing) {
 	for i := range all {
 		s := &all[i]
 		if r := slices.Sorted(slices.Values(ratios[s.figure])); len(r) > 0 {
-			s.Median, s.Least, s.Most, s.Rounds = (r[(len(r)-1)/2]+r[len(r)/2])/2, r[0], r[len(r)-1], len(r)
+			s.Median, s.Least, s.Most, s.Rounds = middle(r), r[0], r[len(r)-1], len(r)
 		}
 	}
 	return all

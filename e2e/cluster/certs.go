@@ -61,6 +61,16 @@ func Issue(t testing.TB, ca *certs.Authority, r certs.Request) (cert, key string
 	return cert, key
 }
 
+// Replace makes a certificate as Issue does, elsewhere, and puts it in the place of the one of the same owner in the request's directory.
+func Replace(t testing.TB, ca *certs.Authority, r certs.Request) {
+	dir := r.Dir
+	r.Dir = t.TempDir()
+	cert, key := Issue(t, ca, r)
+	for _, file := range []string{key, cert} {
+		require.NoError(t, os.Rename(file, filepath.Join(dir, filepath.Base(file))))
+	}
+}
+
 // QuollDir returns a directory in which the command quoll is, for scripts.
 func QuollDir(t testing.TB) string {
 	dir := t.TempDir()
