@@ -35,7 +35,7 @@ type Op struct {
 	// register.Home.HandleClient. 0 is none.
 	Except uint16
 	Slot   uint16
-	// About says of a decoded ReadVersion that its command is no use of the key (command.Untouching).
+	// About says of a decoded ReadVersion that its command, which is not sent, is no use of the key (command.Untouching).
 	About bool
 	// Req is the command; when decoded, its arguments are views into the frame and
 	// Args[0] is the command's canonical name. A ReadVersion has the key only.
@@ -87,7 +87,7 @@ func AppendOp(dst []byte, op *Op) []byte {
 	if op.Req.Versioned {
 		flags |= opVersionedBit
 	}
-	if op.Kind == ReadVersion && command.Untouching(op.Req.Op) {
+	if op.Kind == ReadVersion && (op.About || command.Untouching(op.Req.Op)) {
 		flags |= opAboutBit
 	}
 	dst = append(dst, flags)
@@ -112,7 +112,7 @@ func DecodeOp(d *wire.Decoder, op *Op) {
 	flags := d.Byte()
 	op.Kind, op.Except = OpKind(flags&opKindMask), 0
 	op.Req.RESP3, op.Req.Versioned = flags&opRESP3Bit != 0, flags&opVersionedBit != 0
-	op.About = flags&opAboutBit != 0
+	op.About = op.Kind == ReadVersion && flags&opAboutBit != 0
 	op.ID = d.Uvarint()
 	op.Slot = d.Uint16()
 	if flags&opExceptBit != 0 {

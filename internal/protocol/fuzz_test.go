@@ -23,7 +23,8 @@ func FuzzDecodeOp(f *testing.F) {
 		d := wire.NewDecoder(body)
 		var op Op
 		DecodeOp(&d, &op)
-		require.LessOrEqual(t, cap(op.Req.Args), 2*len(body)+8, "no memory for what is only declared")
+		// What append grows by is rounded up to a size that the allocator has.
+		require.LessOrEqual(t, cap(op.Req.Args), 3*len(body)+8, "no memory for what is only declared")
 		if d.Err() != nil {
 			return
 		}

@@ -163,9 +163,10 @@ func appendNames(dst []byte, names [][]byte) []byte {
 	return dst
 }
 
-func decodeNames(d *wire.Decoder) (names [][]byte) {
-	for range d.Count(1) {
-		names = append(names, d.Bytes())
+func decodeNames(d *wire.Decoder) [][]byte {
+	names := make([][]byte, d.Count(1))
+	for i := range names {
+		names[i] = d.Bytes()
 	}
 	return names
 }
