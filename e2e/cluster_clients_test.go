@@ -83,6 +83,15 @@ func TestClientsOfARedisCluster(t *testing.T) {
 	cluster.Await(t, "it has its slots again", func() bool { return masters(t, c.Proxies[0]) == 3 })
 }
 
+// needsClusterPython returns Python with redis-py's client of a Redis Cluster.
+func needsClusterPython(t *testing.T) string {
+	const python = "/usr/bin/python3"
+	if _, err := os.Stat(python); err != nil || exec.Command(python, "-c", "from redis.cluster import RedisCluster").Run() != nil {
+		t.Skip("redis-py with RedisCluster (Debian: python3-redis) is not installed")
+	}
+	return python
+}
+
 // TestOtherClientsOfARedisCluster: redis-cli -c, and redis-py.
 func TestOtherClientsOfARedisCluster(t *testing.T) {
 	t.Parallel()
@@ -95,10 +104,7 @@ func TestOtherClientsOfARedisCluster(t *testing.T) {
 	require.NoError(t, err, string(out))
 	require.Contains(t, string(out), "[OK] All 16384 slots covered.")
 
-	const python = "/usr/bin/python3"
-	if _, err := os.Stat(python); err != nil || exec.Command(python, "-c", "from redis.cluster import RedisCluster").Run() != nil {
-		t.Skip("redis-py with RedisCluster (Debian: python3-redis) is not installed")
-	}
+	python := needsClusterPython(t)
 	script := fmt.Sprintf(`
 from redis.cluster import RedisCluster
 r = RedisCluster(host="127.0.0.1", port=%s)

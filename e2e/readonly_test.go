@@ -12,6 +12,24 @@ import (
 	"github.com/quolldb/quoll/e2e/cluster"
 )
 
+// masterOf returns the address of the node to which clients send what is about a key.
+func masterOf(t *testing.T, c *cluster.Cluster, key string) string {
+	reader := connect(t, c.Nodes[0].Client).Conn()
+	defer reader.Close()
+	require.NoError(t, reader.ReadOnly(t.Context()).Err())
+	slot := reader.ClusterKeySlot(t.Context(), key).Val()
+	slots, err := reader.ClusterSlots(t.Context()).Result()
+	require.NoError(t, err)
+	for _, s := range slots {
+		if int64(s.Start) <= slot && slot <= int64(s.End) {
+			require.Len(t, s.Nodes, 3, "each holds all")
+			return s.Nodes[0].Addr
+		}
+	}
+	require.Fail(t, "nobody has the slot")
+	return ""
+}
+
 var byNearest = regexp.MustCompile(`(?m)^quoll_proxy_reads_total\{by="nearest"\} (\S+)$`)
 
 // nearestReads is how many reads one replica has answered alone.
@@ -58,10 +76,25 @@ func TestReadOnlyClients(t *testing.T) {
 		}
 	}
 
-	library := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{c.Nodes[1].Client}, ReadOnly: true, RouteRandomly: true})
-	defer library.Close()
-	require.NoError(t, library.Set(t.Context(), key(1), "by a library", 0).Err())
-	cluster.Await(t, "it reads what it has written", func() bool { return library.Get(t.Context(), key(1)).Val() == "by a library" })
+	for name, options := range map[string]redis.ClusterOptions{
+		"replicas": {ReadOnly: true}, "any": {ReadOnly: true, RouteRandomly: true}, "the nearest": {ReadOnly: true, RouteByLatency: true},
+	} {
+		options.Addrs = []string{c.Nodes[1].Client}
+		library := redis.NewClusterClient(&options)
+		defer library.Close()
+		require.NoError(t, library.Set(t.Context(), key(1), name, 0).Err())
+		cluster.Await(t, "it reads what it has written", func() bool { return library.Get(t.Context(), key(1)).Val() == name })
+		if name == "the nearest" {
+			continue // which is one of three
+		}
+		for _, m := range c.Nodes {
+			before := nearestReads(t, m)
+			cluster.Await(t, m.Name+" is read from", func() bool {
+				require.Equal(t, name, library.Get(t.Context(), key(1)).Val())
+				return nearestReads(t, m) > before || name == "replicas" && masterOf(t, c, key(1)) == m.Client
+			})
+		}
+	}
 
 	reader := connect(t, c.Nodes[0].Client).Conn()
 	defer reader.Close()
@@ -69,4 +102,32 @@ func TestReadOnlyClients(t *testing.T) {
 	require.Equal(t, "1", reader.Get(t.Context(), key(0)).Val())
 	c.Kill(c.Nodes[1], c.Nodes[2])
 	cluster.Await(t, "a node that hears no other shows nothing", func() bool { return reader.Get(t.Context(), key(0)).Err() != nil })
+}
+
+// TestPythonReadsFromReplicas: redis-py finds the replicas, reads from them, and counts what there is once.
+func TestPythonReadsFromReplicas(t *testing.T) {
+	t.Parallel()
+	python := needsClusterPython(t)
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Serving: true, Node: []string{"--cluster-enabled"}})
+	cluster.Await(t, "each node knows all", func() bool {
+		return masters(t, c.Nodes[0]) == 3 && masters(t, c.Nodes[1]) == 3 && masters(t, c.Nodes[2]) == 3
+	})
+	script := fmt.Sprintf(`
+import time
+from redis.cluster import RedisCluster
+r = RedisCluster(host="127.0.0.1", port=%s, read_from_replicas=True)
+for i in range(100):
+    assert r.set("py:%%d" %% i, i)
+late = time.time() + 20
+for _ in range(10): # a node asks the others the first time
+    while [r.get("py:%%d" %% i) for i in range(100)] != [b"%%d" %% i for i in range(100)]:
+        assert time.time() < late
+assert all(len(nodes) == 3 for nodes in r.nodes_manager.slots_cache.values())
+assert r.delete(*["py:%%d" %% i for i in range(100)]) == 100
+print("fine")
+`, portOf(t, c.Nodes[2].Client))
+	require.Equal(t, "fine\n", output(t, python, "-c", script))
+	for _, m := range c.Nodes {
+		require.NotZero(t, nearestReads(t, m), "%s is read from", m.Name)
+	}
 }

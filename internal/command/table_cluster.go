@@ -2,7 +2,7 @@ package command
 
 // Limits of what clients of a Redis Cluster ask.
 const (
-	ofProxies  = "answers with `--cluster-enabled` only, and is about the proxies: each is a master of its share of the slots"
+	ofProxies  = "answers with `--cluster-enabled` only, and is about the proxies, or the nodes that serve clients: each is a master of its share of the slots; replicas are shown to clients that are READONLY"
 	noReplicas = "answers with `--cluster-enabled` only, that there are none: each proxy is a master"
 	asOneNode  = "are answered always. A Redis with `cluster support disabled` refuses them"
 )

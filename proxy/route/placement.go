@@ -1,11 +1,13 @@
 package route
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/quolldb/quoll/proxy/topology"
+	"github.com/quolldb/quoll/ring"
 )
 
 // placement is which nodes serve clients, as far as that is known.
@@ -38,10 +40,13 @@ func (c *Coordinator) place() {
 			index[l.id] = int16(len(p.Nodes))
 		}
 	}
+	replicas := make([]int16, 0, 2*min(1, len(p.Nodes))*ring.Slots) // of all slots, one after the other
 	for slot := range p.Homes {
 		p.Homes[slot] = -1
 		if len(p.Nodes) > 0 {
-			p.Homes[slot] = firstOf(view.table.Members(uint16(slot)), index)
+			first := len(replicas)
+			p.Homes[slot], replicas = divide(replicas, view.table.Members(uint16(slot)), index)
+			p.Replicas[slot] = replicas[first:len(replicas):len(replicas)]
 		}
 	}
 	if !p.Same(c.placement.current.Load()) {
@@ -49,12 +54,19 @@ func (c *Coordinator) place() {
 	}
 }
 
-// firstOf returns which node is the first of a slot's replicas that answers and serves clients, -1 if none does. The index has by ID which node that is, and one more.
-func firstOf(replicas []uint16, index []int16) int16 {
+// divide returns which node is the first of a slot's replicas that answers and serves clients, -1 if none does, and appends the others of that kind in their order. The index has by ID which node that is,
+// and one more.
+func divide(dst []int16, replicas []uint16, index []int16) (home int16, others []int16) {
+	home, first := -1, len(dst)
 	for _, id := range replicas {
-		if index[id] > 0 {
-			return index[id] - 1
+		switch {
+		case index[id] == 0:
+		case home < 0:
+			home = index[id] - 1
+		default:
+			dst = append(dst, index[id]-1)
 		}
 	}
-	return -1
+	slices.Sort(dst[first:])
+	return home, dst
 }

@@ -62,6 +62,40 @@ func TestClusterCommands(t *testing.T) {
 	require.True(t, strings.HasPrefix(c.Do("CLUSTER SHARDS"), "*3\r\n%2\r\n$5\r\nslots\r\n"))
 }
 
+// replicated are three nodes, of which each holds all.
+type replicated struct{ threeProxies }
+
+func (replicated) Members(net.Addr) []topology.Member {
+	all := threeProxies{}.Members(nil)
+	all[0].Slots[0].Replicas, all[1].Slots[0].Replicas = []int16{1, 2}, []int16{0}
+	return all
+}
+
+// TestReplicasAreShownToWhoReadsFromThem, and to nobody else.
+func TestReplicasAreShownToWhoReadsFromThem(t *testing.T) {
+	_, addr := startServer(t, Config{Topology: replicated{}}, proxytest.NewCluster())
+	c := proxytest.Dial(t, addr)
+	server := func(i int) string {
+		m := threeProxies{}.Members(nil)[i]
+		return "*4\r\n" + bulk(m.Host) + fmt.Sprintf(":%d\r\n", m.Port) + bulk(m.ID) + "*0\r\n"
+	}
+	masters := "*2\r\n*3\r\n:0\r\n:8191\r\n" + server(0) + "*3\r\n:8192\r\n:16383\r\n" + server(1)
+	require.Equal(t, masters, c.Do("CLUSTER SLOTS"))
+	shards := c.Do("CLUSTER SHARDS")
+	require.NotContains(t, shards, "replica\r\n")
+
+	c.Do("READONLY")
+	require.Equal(t, "*2\r\n*5\r\n:0\r\n:8191\r\n"+server(0)+server(1)+server(2)+"*4\r\n:8192\r\n:16383\r\n"+server(1)+server(0), c.Do("CLUSTER SLOTS"))
+	all := c.Do("CLUSTER SHARDS")
+	require.Equal(t, 3, strings.Count(all, "$4\r\nrole\r\n$6\r\nmaster\r\n"))
+	require.Equal(t, 3, strings.Count(all, "$4\r\nrole\r\n$7\r\nreplica\r\n"))
+	require.Equal(t, 2, strings.Count(all, bulk(strings.Repeat("b", 40))), "it is a master and a replica")
+
+	c.Do("READWRITE")
+	require.Equal(t, masters, c.Do("CLUSTER SLOTS"))
+	require.Equal(t, shards, c.Do("CLUSTER SHARDS"))
+}
+
 // TestWithoutAClusterItsCommandsAreRefused as by a redis-server with cluster support disabled.
 func TestWithoutAClusterItsCommandsAreRefused(t *testing.T) {
 	_, addr := startServer(t, Config{}, proxytest.NewCluster())

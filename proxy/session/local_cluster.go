@@ -37,7 +37,7 @@ var clusterCommand = container{"CLUSTER", append([]subcommand{
 	{"REPLICAS", 3, inCluster(clusterReplicas), []string{"REPLICAS <node-id>", "Return no replicas: each proxy is a master."}},
 	{"SHARDS", 2, inCluster(clusterShards), []string{"SHARDS", "Return information about slot range mappings and the proxies associated with them."}},
 	{"SLAVES", 3, inCluster(clusterReplicas), []string{"SLAVES <node-id>", "As REPLICAS."}},
-	{"SLOTS", 2, inCluster(clusterSlots), []string{"SLOTS", "Return information about slots range mappings. Each range is made of:", "start, end, the proxy's address, port and id"}},
+	{"SLOTS", 2, inCluster(clusterSlots), []string{"SLOTS", "Return information about slots range mappings. Each range is made of:", "start, end, the proxy's address, port and id, and of who else holds it (to clients that are READONLY)"}},
 }, withoutCluster()...)}
 
 // withoutCluster returns the subcommands of CLUSTER that change a cluster: what proxies there are is a setting, and the ring is the nodes'.
@@ -130,48 +130,6 @@ func appendNode(text []byte, m *topology.Member) []byte {
 		}
 	}
 	return append(text, '\n')
-}
-
-func clusterSlots(s *Session, dst []byte, _ [][]byte) []byte {
-	all, ranges := s.masters(), 0
-	for _, m := range all {
-		ranges += len(m.Slots)
-	}
-	dst = resp.AppendArray(dst, ranges)
-	for _, m := range all {
-		for _, slots := range m.Slots {
-			dst = resp.AppendInt(resp.AppendInt(resp.AppendArray(dst, 3), int64(slots.First)), int64(slots.End-1))
-			dst = resp.AppendInt(resp.AppendBulk(resp.AppendArray(dst, 4), m.Host), int64(m.Port))
-			dst = resp.AppendArray(resp.AppendBulk(dst, m.ID), 0)
-		}
-	}
-	return dst
-}
-
-func clusterShards(s *Session, dst []byte, _ [][]byte) []byte {
-	all := s.masters()
-	dst = resp.AppendArray(dst, len(all))
-	for _, m := range all {
-		dst = resp.AppendBulk(resp.AppendMap(dst, 2, s.resp3), "slots")
-		dst = resp.AppendArray(dst, 2*len(m.Slots))
-		for _, slots := range m.Slots {
-			dst = resp.AppendInt(resp.AppendInt(dst, int64(slots.First)), int64(slots.End-1))
-		}
-		dst = resp.AppendArray(resp.AppendBulk(dst, "nodes"), 1)
-		dst = resp.AppendMap(dst, 7, s.resp3)
-		dst = resp.AppendBulk(resp.AppendBulk(dst, "id"), m.ID)
-		dst = resp.AppendInt(resp.AppendBulk(dst, "port"), int64(m.Port))
-		dst = resp.AppendBulk(resp.AppendBulk(dst, "ip"), m.Host)
-		dst = resp.AppendBulk(resp.AppendBulk(dst, "endpoint"), m.Host)
-		dst = resp.AppendBulk(resp.AppendBulk(dst, "role"), "master")
-		dst = resp.AppendInt(resp.AppendBulk(dst, "replication-offset"), 0)
-		health := "online"
-		if !m.Alive {
-			health = "fail"
-		}
-		dst = resp.AppendBulk(resp.AppendBulk(dst, "health"), health)
-	}
-	return dst
 }
 
 // known returns whether an argument is the ID of a proxy.

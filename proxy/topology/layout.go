@@ -26,7 +26,11 @@ type Member struct {
 }
 
 // Slots are those from First on and before End.
-type Slots struct{ First, End int }
+type Slots struct {
+	First, End int
+	// Replicas are the other members that hold all of them and are alive, by their place in the list of members, in order. Proxies hold nothing.
+	Replicas []int16
+}
 
 // layout divides the slots among the proxies of a list that are alive. self is in it, and alive.
 func layout(addresses []string, self string, alive func(address string) bool) []Member {
@@ -44,7 +48,7 @@ func layout(addresses []string, self string, alive func(address string) bool) []
 	nth := 0
 	for i := range members {
 		if members[i].Alive {
-			members[i].Slots = []Slots{{nth * ring.Slots / living, (nth + 1) * ring.Slots / living}}
+			members[i].Slots = []Slots{{First: nth * ring.Slots / living, End: (nth + 1) * ring.Slots / living}}
 			nth++
 		}
 	}

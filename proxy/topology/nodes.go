@@ -14,6 +14,8 @@ type Placement struct {
 	Nodes []Node
 	// Homes has for each slot the index of a node, -1 for none.
 	Homes [ring.Slots]int16
+	// Replicas has for each slot the nodes that hold it beside the home, and answer, in order.
+	Replicas [ring.Slots][]int16
 	// Since is when it was found out.
 	Since time.Time
 }
@@ -28,7 +30,8 @@ type Node struct {
 
 // Same reports whether two placements differ in nothing but when they were found out.
 func (p *Placement) Same(other *Placement) bool {
-	return other != nil && slices.Equal(p.Nodes, other.Nodes) && p.Homes == other.Homes
+	return other != nil && slices.Equal(p.Nodes, other.Nodes) && p.Homes == other.Homes &&
+		slices.EqualFunc(p.Replicas[:], other.Replicas[:], slices.Equal[[]int16])
 }
 
 // settled is how long a placement has to be known until clients are sent to others by it. Each node finds it out for itself: by then the others have, too, and two nodes do not send a client to
@@ -73,14 +76,29 @@ func (t *Nodes) Members(net.Addr) []Member {
 		if home < 0 {
 			home = int16(self)
 		}
-		m := &members[home]
-		if last := len(m.Slots) - 1; last >= 0 && m.Slots[last].End == slot {
-			m.Slots[last].End++
-		} else {
-			m.Slots = append(m.Slots, Slots{slot, slot + 1})
-		}
+		members[home].append(slot, p.Replicas[slot])
 	}
 	return members
+}
+
+// append gives the member one more slot, the next one.
+func (m *Member) append(slot int, replicas []int16) {
+	if n := len(m.Slots); n > 0 && m.Slots[n-1].End == slot && slices.Equal(m.Slots[n-1].Replicas, replicas) {
+		m.Slots[n-1].End++
+		return
+	}
+	m.Slots = append(m.Slots, Slots{slot, slot + 1, replicas})
+}
+
+// Followers returns the members that hold all slots of this one, by their place in the list of members.
+func (m *Member) Followers() (all []int16) {
+	for i, slots := range m.Slots {
+		if i == 0 {
+			all = slices.Clone(slots.Replicas)
+		}
+		all = slices.DeleteFunc(all, func(r int16) bool { return !slices.Contains(slots.Replicas, r) })
+	}
+	return all
 }
 
 // Elsewhere says to which other node clients are sent with a command on a slot.

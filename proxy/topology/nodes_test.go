@@ -2,6 +2,7 @@ package topology
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +25,9 @@ func TestEachSlotIsItsHomes(t *testing.T) {
 		homes := rapid.SliceOfN(rapid.IntRange(-1, n-1), 1, 50).Draw(t, "homes")
 		for slot := range p.Homes {
 			p.Homes[slot] = int16(homes[slot/width%len(homes)])
+			if slot/width%2 == 0 && n > 1 {
+				p.Replicas[slot] = []int16{int16(n - 1)}
+			}
 		}
 		self := fmt.Sprintf("10.0.0.%d:6379", rapid.IntRange(0, n).Draw(t, "self")) // maybe none of them
 		members := (&Nodes{Announce: self, Placement: func() *Placement { return p }}).Members(nil)
@@ -38,11 +42,12 @@ func TestEachSlotIsItsHomes(t *testing.T) {
 			}
 			for i, s := range m.Slots {
 				require.Less(t, s.First, s.End)
-				require.True(t, i == 0 || s.First > last, "no two ranges of a member touch")
+				require.True(t, i == 0 || s.First > last || !slices.Equal(s.Replicas, m.Slots[i-1].Replicas), "no two ranges of a member touch that have the same replicas")
 				last = s.End
 				for slot := s.First; slot < s.End; slot++ {
 					require.Empty(t, of[slot])
 					of[slot] = address
+					require.Equal(t, p.Replicas[slot], s.Replicas)
 				}
 			}
 		}
@@ -55,6 +60,16 @@ func TestEachSlotIsItsHomes(t *testing.T) {
 			require.Equal(t, want, of[slot])
 		}
 	})
+}
+
+// TestFollowersHoldAllSlots of a member.
+func TestFollowersHoldAllSlots(t *testing.T) {
+	m := Member{Slots: []Slots{{0, 1, []int16{1, 2, 3}}, {5, 7, []int16{0, 1, 3}}, {9, 12, []int16{1, 3, 4}}}}
+	require.Equal(t, []int16{1, 3}, m.Followers())
+	require.Equal(t, []int16{1, 2, 3}, m.Slots[0].Replicas, "nothing is changed")
+	m.Slots = append(m.Slots, Slots{First: 20, End: 21})
+	require.Empty(t, m.Followers())
+	require.Empty(t, (&Member{}).Followers())
 }
 
 // TestClientsAreSentToTheHome once that is known for a while, and never before anything is known.

@@ -56,7 +56,7 @@ func TestEachSlotIsOneLivingProxys(t *testing.T) {
 func TestOneProxyIsAtTheAddressThatTheClientUses(t *testing.T) {
 	local := &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 6380}
 	members := New(Config{}).Members(local)
-	require.Equal(t, []Member{{ID: idOf("10.1.2.3:6380"), Host: "10.1.2.3", Port: 6380, Self: true, Alive: true, Slots: []Slots{{0, ring.Slots}}}}, members)
+	require.Equal(t, []Member{{ID: idOf("10.1.2.3:6380"), Host: "10.1.2.3", Port: 6380, Self: true, Alive: true, Slots: []Slots{{End: ring.Slots}}}}, members)
 	members = New(Config{Announce: "redis.example.com:6379"}).Members(local)
 	require.Equal(t, "redis.example.com", members[0].Host)
 }
