@@ -52,12 +52,6 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM
 
-# Quoll's processes share the cores with redis-benchmark, see bench.sh.
-if [ "$(nproc)" -le 4 ]; then
-	export GOMAXPROCS="${GOMAXPROCS:-1}"
-	echo "GOMAXPROCS=$GOMAXPROCS for each of Quoll's processes"
-fi
-
 await() { # port log
 	for _ in $(seq 150); do
 		[ "$(redis-cli -p "$1" set quoll:bench ready 2>/dev/null)" = OK ] && return

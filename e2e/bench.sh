@@ -38,12 +38,6 @@ for port in "$redis_port" "$quoll_port"; do
 done
 redis-server --port "$redis_port" --bind 127.0.0.1 --save '' --appendonly no --dir "$work" >"$work/redis.log" 2>&1 &
 pids+=($!)
-# Quoll's four processes share the cores with redis-benchmark. Where there are few, one
-# for each process saves Go's scheduler from looking for work on cores that others use.
-if [ "$(nproc)" -le 4 ]; then
-	export GOMAXPROCS="${GOMAXPROCS:-1}"
-	echo "GOMAXPROCS=$GOMAXPROCS for each of Quoll's processes"
-fi
 PORT=$quoll_port BASE=$base deploy/cluster.sh >"$work/cluster.log" 2>&1 &
 pids+=($!)
 await() { # port log

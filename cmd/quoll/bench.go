@@ -127,6 +127,7 @@ func (a *app) benchServers(ctx context.Context, opt benchOptions) error {
 	p := startProgress(a.stderr, "Bench:", false)
 	p.set(benchState{bench.Progress{Phase: "connecting"}})
 	opt.Progress = func(now bench.Progress) { p.set(benchState{now}) }
+	defer startSharing(ctx)()
 	b, err := bench.Open(ctx, opt.Options)
 	if err != nil {
 		p.stop()

@@ -203,7 +203,7 @@ func asFault(err error) error {
 	return err
 }
 
-// serveAdmin serves the admin API, and keeps the memory of the process within its bound, until ctx
+// serveAdmin serves the admin API, and keeps the process within its share of memory and cores, until ctx
 // is done, or something has failed: that is the error it returns.
 func serveAdmin(ctx context.Context, api *admin.Server, bound keeping, parts failures) error {
 	var keepers sync.WaitGroup
@@ -215,6 +215,7 @@ func serveAdmin(ctx context.Context, api *admin.Server, bound keeping, parts fai
 		keepers.Go(func() { keepHugePages(ctx) })
 	}
 	keepers.Go(func() { giveBack(ctx) })
+	keepers.Go(func() { shareCores(ctx) })
 	served := make(chan error, 1)
 	go func() { served <- api.Serve() }()
 	var err error

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// limitProcs gives each of Quoll's processes one core where there are few: four servers and the generator share them, and one for each saves
-// Go's scheduler from looking for work on cores that others use.
+// limitProcs notes whether Quoll's processes are told how many cores to use. By themselves they use one each where there are few, after some seconds, as anybody's do (cmd/quoll/procs.go); what is guarded must not
+// depend on when.
 func (p *plan) limitProcs() {
 	p.procs = os.Getenv("GOMAXPROCS")
-	if p.procs == "" && runtime.NumCPU() <= 4 {
+	if p.procs == "" && p.guards && runtime.NumCPU() <= 4 {
 		p.procs = "1"
 	}
 }
