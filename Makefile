@@ -181,13 +181,13 @@ bench-exec: build ## compare transactions, and MSETs, of three keys of one slot 
 bench-evict: build ## measure SETs of new keys when memory is full and each evicts a key, beside the same without a limit: throughput and CPU time, with the ratio
 	e2e/bench-evict.sh
 
-bench-compare: build ## compare with what else is installed, KEYS (1000000), SECONDS (10), ROUNDS (3): table and plots in OUT (bin/bench-compare)
+bench-compare: build ## compare with what else is installed, KEYS (1000000), SECONDS (10), ROUNDS (3): table and plots in OUT (bin/bench-compare), and in PAGE (docs/performance.md), if that is given
 	go build -o bin/benchcompare ./e2e/benchcompare
-	bin/benchcompare -keys $(KEYS) -seconds $(SECONDS) -rounds $(ROUNDS) -out $(OUT) $(FLAGS)
+	bin/benchcompare -keys $(KEYS) -seconds $(SECONDS) -rounds $(ROUNDS) -out $(OUT) $(if $(PAGE),-page $(PAGE)) $(FLAGS)
 
-bench-scale: build ## measure as the number of keys, of connections, of nodes, or the size of values grows, each for SECONDS (10): tables and plots in OUT
+bench-scale: build ## measure as the number of keys, of connections, of nodes, or the size of values grows, each for SECONDS (10): tables and plots in OUT, and in PAGE, if that is given
 	go build -o bin/benchcompare ./e2e/benchcompare
-	bin/benchcompare -scale -keys $(KEYS) -seconds $(SECONDS) -out $(OUT) $(FLAGS)
+	bin/benchcompare -scale -keys $(KEYS) -seconds $(SECONDS) -out $(OUT) $(if $(PAGE),-page $(PAGE)) $(FLAGS)
 
 bench-hash: build ## measure HASHES (100000) small hashes beside strings, and one field of hashes of up to 10^6, each for SECONDS (10), ROUNDS (3): tables in OUT
 	go build -o bin/benchcompare ./e2e/benchcompare
@@ -207,7 +207,7 @@ bench-guard: build ## fail if SET or GET cost a tenth more CPU time, beside a re
 
 bench-budget: build ## write into docs/performance.md where the CPU time of SET and GET goes, by stage; each for SECONDS (10)
 	go build -o bin/benchcompare ./e2e/benchcompare
-	bin/benchcompare -budget -keys $(KEYS) -seconds $(SECONDS) -out $(OUT) -depths 1,16 $(FLAGS)
+	bin/benchcompare -budget -keys $(KEYS) -seconds $(SECONDS) -out $(OUT) -depths 1,16 -page $(or $(PAGE),docs/performance.md) $(FLAGS)
 
 bin:
 	mkdir -p bin

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -70,35 +69,11 @@ func (b budget) sum() string {
 	return fmt.Sprintf("- %v: %.2f µs, a redis-server %.2f µs, the floor %.2f µs; other programs had %.0f %% of the machine. Most take: %s.%s\n", b.figure, all, b.Redis, b.Proxy.Floor+b.Nodes.Floor, 100*b.Others, strings.Join(named, ", "), note)
 }
 
-// writeBudget writes the tables into docs/performance.md, between two lines that nobody else writes, and all numbers into the directory for results.
+// writeBudget writes the tables into the page, and all numbers into the directory for results.
 func (p *plan) writeBudget(all []budget) error {
 	page := p.budgetPage(all)
 	if err := p.writeFiles("budget.md", page, "budget.json", all, nil); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(p.page)
-	if err != nil {
-		return err
-	}
-	changed, err := between(string(text), budgetBegins, budgetEnds, page)
-	if err != nil {
-		return fmt.Errorf("%s: %w", p.page, err)
-	}
-	return os.WriteFile(p.page, []byte(changed), 0o644)
-}
-
-// The lines between which the tables are.
-const (
-	budgetBegins = "<!-- make bench-budget writes what follows -->\n"
-	budgetEnds   = "<!-- until here -->\n"
-)
-
-// between puts a text between two lines, in place of what is there.
-func between(page, begins, ends, text string) (string, error) {
-	before, rest, found := strings.Cut(page, begins)
-	_, after, found2 := strings.Cut(rest, ends)
-	if !found || !found2 {
-		return "", fmt.Errorf("the lines %q and %q are not there", begins, ends)
-	}
-	return before + begins + text + ends + after, nil
+	return p.writePage("bench-budget", page, nil)
 }

@@ -78,11 +78,11 @@ func TestTableOfABudget(t *testing.T) {
 
 // TestTablesReplaceThoseInThePage, and leave the rest of it alone.
 func TestTablesReplaceThoseInThePage(t *testing.T) {
-	page, err := between("before\n"+budgetBegins+"old\n"+budgetEnds+"after\n", budgetBegins, budgetEnds, "new\n")
+	page, err := between("before\n"+pageBegins("bench-budget")+"old\n"+pageEnds+"after\n", pageBegins("bench-budget"), pageEnds, "new\n")
 	require.NoError(t, err)
-	require.Equal(t, "before\n"+budgetBegins+"new\n"+budgetEnds+"after\n", page)
-	for _, wrong := range []string{"", budgetBegins, budgetEnds + budgetBegins} {
-		_, err := between(wrong, budgetBegins, budgetEnds, "new\n")
+	require.Equal(t, "before\n"+pageBegins("bench-budget")+"new\n"+pageEnds+"after\n", page)
+	for _, wrong := range []string{"", pageBegins("bench-budget"), pageEnds + pageBegins("bench-budget")} {
+		_, err := between(wrong, pageBegins("bench-budget"), pageEnds, "new\n")
 		require.Error(t, err)
 	}
 }

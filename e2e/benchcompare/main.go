@@ -42,7 +42,7 @@ type plan struct {
 	hashes, types            bool
 	pushes                   bool // messages, and what waits
 	guards, records, budgets bool
-	page                     string // that -budget writes its tables into
+	page                     string // that tables are written into, "" for none
 	recorded                 string // the file that -guard compares with
 	sizes                    []int  // of hashes that grow, or of keys of other types
 	filled                   int    // elements that memory is measured of, 0: it is not measured
@@ -119,7 +119,7 @@ func newPlan(ctx context.Context) (*plan, error) {
 	flag.BoolVar(&p.pushes, "messages", false, "measure messages, hand-overs and streams (see messages.go); -only is redis")
 	flag.BoolVar(&p.guards, "guard", false, "compare the CPU time of SET and GET with what is recorded (see guard.go); -only is redis, and keys and rounds are fixed")
 	flag.BoolVar(&p.budgets, "budget", false, "show where the CPU time of SET and GET goes (see budget.go); -only is redis")
-	flag.StringVar(&p.page, "page", "docs/performance.md", "the page that -budget writes its tables into")
+	flag.StringVar(&p.page, "page", "", "the page that tables are written into, too, and its plots into the directory of its name: without -guard, -hash, -types and -messages")
 	flag.StringVar(&p.recorded, "recorded", "e2e/benchcompare/recorded.json", "the file that -guard compares with")
 	flag.BoolVar(&p.records, "record", false, "-guard writes that file anew")
 	sizes := flag.String("sizes", "", "fields of hashes that grow (10,1000,100000,1000000), or elements of other keys (10,1000000)")

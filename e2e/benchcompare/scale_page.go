@@ -9,7 +9,11 @@ import (
 
 // writeScale writes what the sweeps found into the directory for results, and the tables to standard output.
 func (p *plan) writeScale(points []point) error {
-	return p.writeFiles("scale.md", p.scalePage(points), "scale.json", points, map[string]string{"scale.svg": p.scalePlot(points)})
+	page, plots := p.scalePage(points), map[string]string{"scale.svg": p.scalePlot(points)}
+	if err := p.writeFiles("scale.md", page, "scale.json", points, plots); err != nil {
+		return err
+	}
+	return p.writePage("bench-scale", page, plots)
 }
 
 // scalePage has a table for each sweep.

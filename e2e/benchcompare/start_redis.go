@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,15 +120,15 @@ func startNutcracker(ctx context.Context, s *site) (target, error) {
 // thirds are the slots of the three primaries of a Redis Cluster.
 var thirds = [][2]int{{0, 5460}, {5461, 10922}, {10923, 16383}}
 
-// startRedisCluster starts three primaries.
+// startRedisCluster starts three primaries, each with a replica.
 func startRedisCluster(ctx context.Context, s *site) (target, error) {
-	free, err := ports(6)
+	free, err := ports(4 * len(thirds))
 	if err != nil {
 		return target{}, err
 	}
-	addresses, buses := free[:3], free[3:]
+	addresses, buses := free[:2*len(thirds)], free[2*len(thirds):]
 	for i, address := range addresses {
-		if err := s.redisServer(ctx, address, "--cluster-enabled", "yes", "--cluster-port", portOf(buses[i])); err != nil {
+		if err := s.redisServer(ctx, address, "--repl-diskless-sync-delay", "0", "--cluster-enabled", "yes", "--cluster-port", portOf(buses[i])); err != nil {
 			return target{}, err
 		}
 		err := ask(ctx, address, func(c *redis.Client) error {
@@ -136,24 +137,48 @@ func startRedisCluster(ctx context.Context, s *site) (target, error) {
 					return err
 				}
 			}
+			if i >= len(thirds) {
+				return nil
+			}
 			return c.ClusterAddSlotsRange(ctx, thirds[i][0], thirds[i][1]).Err()
 		})
 		if err != nil {
 			return target{}, err
 		}
 	}
-	return target{addresses: addresses[:1], args: []string{"--cluster"}},
-		s.await(ctx, "Redis Cluster", func() bool {
-			for _, address := range addresses {
-				var info string
-				err := ask(ctx, address, func(c *redis.Client) (err error) {
-					info, err = c.ClusterInfo(ctx).Result()
-					return err
-				})
-				if err != nil || !strings.Contains(info, "cluster_state:ok") {
-					return false
-				}
-			}
-			return true
-		})
+	primaries := addresses[:len(thirds)]
+	for i, replica := range addresses[len(thirds):] {
+		if err := s.await(ctx, "a replica", func() bool { return replicate(ctx, replica, primaries[i]) == nil }); err != nil {
+			return target{}, err
+		}
+	}
+	return target{addresses: addresses[:1], copies: 2, args: []string{"--cluster"}}, s.await(ctx, "Redis Cluster", func() bool {
+		return !slices.ContainsFunc(primaries, func(address string) bool { return !replicated(ctx, address) })
+	})
+}
+
+// replicate makes a server of a Redis Cluster the replica of another one, which it has to know already.
+func replicate(ctx context.Context, replica, primary string) error {
+	var id string
+	err := ask(ctx, primary, func(c *redis.Client) (err error) {
+		id, err = c.ClusterMyID(ctx).Result()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return ask(ctx, replica, func(c *redis.Client) error { return c.ClusterReplicate(ctx, id).Err() })
+}
+
+// replicated reports whether a primary of a Redis Cluster serves all slots with the others, and has its replica.
+func replicated(ctx context.Context, primary string) bool {
+	var cluster, replication string
+	err := ask(ctx, primary, func(c *redis.Client) (err error) {
+		if cluster, err = c.ClusterInfo(ctx).Result(); err != nil {
+			return err
+		}
+		replication, err = c.Info(ctx, "replication").Result()
+		return err
+	})
+	return err == nil && strings.Contains(cluster, "cluster_state:ok") && strings.Contains(replication, "state=online")
 }

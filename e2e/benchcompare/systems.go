@@ -64,8 +64,8 @@ var systems = []system{
 		versionArgs: []string{"version"}, start: startNodes,
 	},
 	{
-		name: "cluster", title: "Redis Cluster of three primaries, nothing replicated, each command sent to the primary of its slot; a third of the connections for each",
-		label:    "Redis Cluster, 3 primaries",
+		name: "cluster", title: "Redis Cluster of three primaries with a replica each, which they do not wait for, each command sent to the primary of its slot; a third of the connections for each",
+		label:    "Redis Cluster, 3 + 3",
 		programs: []string{"redis-server"}, versionArgs: []string{"--version"}, start: startRedisCluster,
 	},
 }

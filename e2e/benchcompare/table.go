@@ -13,8 +13,11 @@ import (
 // write writes everything into the directory for results, and the table to standard output.
 func (p *plan) write(all []measure) error {
 	cells := summarize(all)
-	return p.writeFiles("compare.md", p.markdown(cells), "measurements.json", all,
-		map[string]string{"throughput.svg": p.throughputPlot(cells), "latency.svg": p.latencyPlot(cells)})
+	page, plots := p.markdown(cells), map[string]string{"throughput.svg": p.throughputPlot(cells), "latency.svg": p.latencyPlot(cells)}
+	if err := p.writeFiles("compare.md", page, "measurements.json", all, plots); err != nil {
+		return err
+	}
+	return p.writePage("bench-compare", page, plots)
 }
 
 // writeFiles writes a page, all measurements as JSON, and plots into the directory for results, and the page to standard output too.
@@ -69,7 +72,7 @@ func (p *plan) markdown(cells []cell) string {
 		}
 	}
 	b.WriteString("\n![Throughput against depth](throughput.svg)\n\n![Latency percentiles](latency.svg)\n")
-	return b.String()
+	return b.String() + goalsTable(cells)
 }
 
 // row writes a line of a table, with ours divided by it.

@@ -20,7 +20,7 @@ func TestGuardAndBudgetMeasureBothSystems(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	page := filepath.Join(t.TempDir(), "page.md")
-	require.NoError(t, os.WriteFile(page, []byte(budgetBegins+budgetEnds), 0o600))
+	require.NoError(t, os.WriteFile(page, []byte(pageBegins("bench-budget")+pageEnds), 0o600))
 	p := &plan{quoll: built(t), keys: 300, connections: 6, value: 64, duration: 2 * time.Second, depths: []int{16}, procs: "1", out: t.TempDir(), page: page}
 	require.NoError(t, p.choose(t.Context(), redisName))
 
