@@ -117,7 +117,7 @@ func runDev(ctx context.Context, cfg config.Dev, log *slog.Logger, out io.Writer
 			fmt.Fprintf(out, "With TLS they connect to %s.\n", clients.secureAddr())
 		}
 	}
-	return serveAdmin(ctx, api, keeping{cfg.Memory, gcNode, true}, failed)
+	return serveAdmin(ctx, api, keeping{cfg.Memory, gcNode, true, cfg.Engine == config.Memory}, failed)
 }
 
 // devReport is what runs, as JSON. It is printed once all is ready.

@@ -48,7 +48,7 @@ func TestWhatFailsReachesMain(t *testing.T) {
 			failed := newFailures()
 			failed.tell(test.failure)
 			failed.tell(errors.New("a consequence"))
-			return serveAdmin(ctx, api, keeping{config.GiB, gcNode, true}, failed)
+			return serveAdmin(ctx, api, keeping{config.GiB, gcNode, true, true}, failed)
 		}
 		code, _, stderr := s.run("node", "--name", "a", "--initial-cluster", "a=127.0.0.1:7000", "--replicas", "1")
 		require.Equal(t, test.code, code, name)

@@ -27,12 +27,13 @@ const (
 	leastHeap = 64 << 20 // bytes
 )
 
-// keeping is how the memory of a process is kept within its bound: the bound, the pace of the garbage collector, gcNode or gcProxy, and
-// whether its heap is to be in huge pages.
+// keeping is how a process is kept within its bounds: that of its memory, the pace of the garbage collector, gcNode or gcProxy,
+// whether its heap is to be in huge pages, and whether it runs fewer threads where cores are shared.
 type keeping struct {
-	memory    config.Size
-	percent   int
-	hugePages bool
+	memory      config.Size
+	percent     int
+	hugePages   bool
+	sharesCores bool
 }
 
 // boundHeap keeps the memory of the process within a bound until ctx is done: what Go's heap and the arenas take together. GOGC and GOMEMLIMIT in

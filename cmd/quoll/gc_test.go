@@ -26,7 +26,7 @@ func TestWhatArenasTakeIsNotGos(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { defer close(done); boundHeap(ctx, keeping{4 * config.GiB, 123, false}) }()
+	go func() { defer close(done); boundHeap(ctx, keeping{4 * config.GiB, 123, false, false}) }()
 	limited := func() bool {
 		off := int64(4*config.GiB) - arena.OffHeap() - debug.SetMemoryLimit(-1)
 		return math.Abs(float64(off)) <= limitStep

@@ -156,7 +156,7 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.For
 	}
 	cfg.Admin = api.Addr()
 	log.Info("the node runs", "component", "node", "node", cfg.Name, "peer", n.Address(), "admin", api.Addr(), "clients", clients.String())
-	err = serveAdmin(ctx, api, keeping{cfg.Memory, gcNode, true}, failed)
+	err = serveAdmin(ctx, api, keeping{cfg.Memory, gcNode, true, cfg.Engine == config.Memory}, failed)
 	select {
 	case f := <-reform:
 		return &f, err
@@ -203,7 +203,7 @@ func asFault(err error) error {
 	return err
 }
 
-// serveAdmin serves the admin API, and keeps the process within its share of memory and cores, until ctx
+// serveAdmin serves the admin API, and keeps the process within its bounds, until ctx
 // is done, or something has failed: that is the error it returns.
 func serveAdmin(ctx context.Context, api *admin.Server, bound keeping, parts failures) error {
 	var keepers sync.WaitGroup
@@ -215,7 +215,9 @@ func serveAdmin(ctx context.Context, api *admin.Server, bound keeping, parts fai
 		keepers.Go(func() { keepHugePages(ctx) })
 	}
 	keepers.Go(func() { giveBack(ctx) })
-	keepers.Go(func() { shareCores(ctx) })
+	if bound.sharesCores {
+		keepers.Go(func() { shareCores(ctx) })
+	}
 	served := make(chan error, 1)
 	go func() { served <- api.Serve() }()
 	var err error

@@ -11,6 +11,7 @@ import (
 
 // Go lets as many threads run at a time as there are cores, and each that runs out of work looks for some at the others before it sleeps. Where several processes share few cores, that is time which the
 // others could use: three nodes and a proxy on two cores do a GET with a fifth less of it if each has one thread. On a machine of its own a node wants all cores. So it is seen which of the two is so.
+// Nodes on disk keep all threads: one that touches a page of a mapped file stands still, unseen by Go, until the disk has read it, and so would all that this process does.
 const (
 	procsLooking = time.Second
 	// procsCores is up to how many cores this is done: where there are more, a process that shares them with others loses little.

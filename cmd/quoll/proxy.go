@@ -85,7 +85,7 @@ func runProxy(ctx context.Context, cfg config.Proxy, file *config.File, log *slo
 		return err
 	}
 	log.Info("the proxy runs", "component", "proxy", "listen", listeners.addr().String(), "tls-listen", listeners.secureAddr(), "admin", api.Addr())
-	return serveAdmin(ctx, api, keeping{cfg.Memory, gcProxy, false}, failed)
+	return serveAdmin(ctx, api, keeping{cfg.Memory, gcProxy, false, true}, failed)
 }
 
 // proxyParts are the two halves of a proxy: sessions with clients, and the way to
