@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/quolldb/quoll/internal/prefetch"
 )
 
 // Assignment is who holds a slot.
@@ -134,6 +136,12 @@ func (t *Table) Version() uint64 { return t.version }
 
 // Epoch returns the version in which the slot changed last: see Assignment.
 func (t *Table) Epoch(slot uint16) uint64 { return t.epochs[slot] }
+
+// PrefetchEpoch brings near what Epoch reads, and PrefetchReplicas what Replicas does, in the processor's caches. A slot that is not below Slots panics.
+func (t *Table) PrefetchEpoch(slot uint16) { prefetch.Of(&t.epochs[slot]) }
+
+// PrefetchReplicas is described at PrefetchEpoch.
+func (t *Table) PrefetchReplicas(slot uint16) { prefetch.Of(&t.replicas[int(slot)*t.stride]) }
 
 // Replicas returns the IDs of the members that hold the slot, the preferred home
 // first, then in the order in which they should take over. The slice belongs to

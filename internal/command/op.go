@@ -351,14 +351,24 @@ type Request struct {
 	Op Op
 	// RESP3 says in which protocol version the reply is to be built.
 	RESP3 bool
-	// Args are the command's arguments, Args[0] its name as the client wrote it and
-	// Args[1] its key. They are borrowed: whoever keeps a request copies them.
-	Args [][]byte
+	// Versioned asks for the version that the command's effect gets.
+	Versioned bool
 	// Database is, of a script, the number of the database in which it begins. Other commands need none: their keys say it.
 	Database uint8
 	// Owned says that the arguments may be part of a state: those of up to record.CopiedValue bytes last until the request is
 	// answered, longer ones are nobody else's and never change.
 	Owned bool
+	// Expired says that there was a value which has expired: it is executed as if there were none, and that is an event. Stale says that the key has another version than Of, as the home has found out.
+	Expired, Stale bool
+	// Tracking is what is noted of the use of keys, Idle for how many seconds this one was not used, and Frequency how often it was, for OBJECT. They are the executing node's.
+	Tracking  eviction.Tracking
+	Frequency uint8
+	// Events are the classes of events that are to be told of it, 0 for none. They are the home's.
+	Events notify.Class
+	// Args are the command's arguments, Args[0] its name as the client wrote it and
+	// Args[1] its key. They are borrowed: whoever keeps a request copies them.
+	Args [][]byte
+	Idle int64
 	// MaxValue is how long a value may become, in bytes: 0 stands for the longest that there is. It is the
 	// executing node's, and does not travel.
 	MaxValue int
@@ -366,18 +376,8 @@ type Request struct {
 	MaxCollection int
 	// Random is what a command makes its random choices of (HRANDFIELD, SPOP). It is the executing node's, too.
 	Random uint64
-	// Tracking is what is noted of the use of keys, Idle for how many seconds this one was not used, and Frequency how often it was, for OBJECT. They are the executing node's, too.
-	Tracking  eviction.Tracking
-	Frequency uint8
-	Idle      int64
-	// Events are the classes of events that are to be told of it, 0 for none, and Expired says that there was a value which has expired: it is executed as if there were none, and that is
-	// an event. They are the home's, too.
-	Events  notify.Class
-	Expired bool
-	// Of is the version that the key must have for the command to be of any use, zero for any. Stale says that it has another one, as the home has found out.
-	Of    record.Version
-	Stale bool
-	// Versioned asks for the version that the command's effect gets. Version is that, zero as long as it is not known to be of this command alone. It is the home's.
-	Versioned bool
-	Version   record.Version
+	// Of is the version that the key must have for the command to be of any use, zero for any.
+	Of record.Version
+	// Version is that of the command's effect if it is Versioned, zero as long as it is not known to be of this command alone. It is the home's.
+	Version record.Version
 }

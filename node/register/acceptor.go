@@ -14,14 +14,14 @@ type ApplyDelta func(st record.State, delta []byte) (record.State, error)
 
 // Acceptor is one replica of one slot. It is a state machine: a step reads, and says what it wants to have written.
 type Acceptor struct {
-	meta  record.SlotMeta // as persisted last
-	store Store
-	slot  uint16
+	meta       record.SlotMeta // as persisted last
+	open       *batchRecord    // the batch that is open here, if that is known: see batch
+	knowsBatch bool
+	slot       uint16
+	store      Store
+	// Up to here each read touches it: Prefetch.
 	apply ApplyDelta
 	heard record.Ballot // the highest of messages that there was no room for
-
-	open       *batchRecord // the batch that is open here, if that is known: see batch
-	knowsBatch bool
 }
 
 // Prefetch brings near what Step and Read touch of the acceptor.

@@ -71,7 +71,11 @@ type prefetcher interface {
 
 // PrefetchKeys brings near what a locked group of operations on keys will touch.
 func (h *Host) PrefetchKeys(g *Group) {
+	v := h.view.Load()
 	for i, number := range g.slots[:g.n] {
+		if v != nil {
+			v.Table.PrefetchEpoch(number)
+		}
 		if sl := h.stripes[number%stripes].slots[number/stripes]; sl != nil {
 			prefetch.Of(&sl.err)
 			sl.acceptor.Prefetch()

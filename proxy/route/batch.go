@@ -98,6 +98,18 @@ func (b *Batch) Part(part int) []Op {
 
 // Add appends an operation and returns its index. Req.Args is borrowed.
 func (b *Batch) Add(req command.Request, write bool) int {
-	b.Ops = append(b.Ops, Op{Req: req, Write: write, keyless: req.Op.Publishes()})
+	op := b.New()
+	op.Req, op.Write, op.keyless = req, write, req.Op.Publishes()
 	return len(b.Ops) - 1
+}
+
+// New appends an operation on a key, for the caller to fill in what it is: Req and Write. It is valid until the next one is appended.
+func (b *Batch) New() *Op {
+	n := len(b.Ops)
+	if n == cap(b.Ops) {
+		b.Ops = append(b.Ops, Op{})
+	} else {
+		b.Ops = b.Ops[:n+1] // Reset has left nothing there
+	}
+	return &b.Ops[n]
 }

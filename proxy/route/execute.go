@@ -13,9 +13,9 @@ func (c *Coordinator) Execute(b *Batch) {
 	}
 	s := &b.state
 	s.mu.Lock()
-	b.begin()
 	view := c.ring.Load()
 	s.view = view
+	b.begin()
 	ready := view != nil && len(b.Ops) <= maxOpsRun
 	if !ready {
 		s.failAll(ErrNotReady)

@@ -24,24 +24,24 @@ const maxTargets = 4
 type opState struct {
 	slot    uint16
 	phase   opPhase
-	viaHome bool   // through the home, though it is a read
-	alone   bool   // a read: the nearest replica was asked, and nobody else,
-	asked   bool   // or has been, and could not say
-	except  uint16 // the member that it is not to be sent on to, 0 for none
+	viaHome bool // through the home, though it is a read
+	alone   bool // a read: the nearest replica was asked, and nobody else,
+	asked   bool // or has been, and could not say
+	memory  bool // it is memory that was wanting last
 	tries   uint8
-	sent    time.Duration // since the batch began, if it is slow
-	delays  uint8         // how often it was refused because too much waits
-	waiting uint8         // bit i: targets[i] has not answered
+	delays  uint8  // how often it was refused because too much waits
+	waiting uint8  // bit i: targets[i] has not answered
+	except  uint16 // the member that it is not to be sent on to, 0 for none
 	targets [maxTargets]uint16
-	hint    uint16 // the member to ask, 0 for the coordinator's choice,
-	hinter  uint16 // and who said so
-	unable  uint16 // the member that cannot execute it, 0 for none
-	full    uint16 // bit i: member i of the slot has no room for it
-	memory  bool   // it is memory that was wanting last
-	index   int32  // in the batch
-	part    int32  // that it belongs to
-	before  int32  // the operation on the same key before this one, -1 for none
-	chain   int32  // that it is part of, -1 for none
+	hint    uint16        // the member to ask, 0 for the coordinator's choice,
+	hinter  uint16        // and who said so
+	unable  uint16        // the member that cannot execute it, 0 for none
+	full    uint16        // bit i: member i of the slot has no room for it
+	index   int32         // in the batch
+	part    int32         // that it belongs to
+	before  int32         // the operation on the same key before this one, -1 for none
+	chain   int32         // that it is part of, -1 for none
+	sent    time.Duration // since the batch began, if it is slow
 	votes   quorum.Votes
 	version record.Version // that it has written, if that is known
 	reply   []byte         // that came, nil while there is none

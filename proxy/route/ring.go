@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quolldb/quoll/internal/prefetch"
 	"github.com/quolldb/quoll/internal/wire"
 	"github.com/quolldb/quoll/ring"
 )
@@ -175,6 +176,14 @@ func (v *ringView) anyUp() bool {
 		}
 	}
 	return false
+}
+
+// prefetch brings near, in the processor's caches, where the replicas of a slot are found.
+func (v *ringView) prefetch(slot uint16) {
+	if v != nil && slot < ring.Slots {
+		v.table.PrefetchReplicas(slot)
+		prefetch.Of(&v.homes[slot])
+	}
 }
 
 // node returns the link to a member, nil for strangers.

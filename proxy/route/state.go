@@ -85,7 +85,9 @@ func (b *Batch) begin() {
 func (b *Batch) beginPart(first, end int) {
 	s := &b.state
 	for i := first; i < end; i++ {
-		s.ops[i] = opState{slot: b.Ops[i].slotOf(), index: int32(i), part: int32(len(s.parts)),
+		slot := b.Ops[i].slotOf()
+		s.view.prefetch(slot)
+		s.ops[i] = opState{slot: slot, index: int32(i), part: int32(len(s.parts)),
 			before: -1, chain: -1, viaHome: b.Ops[i].Write || b.Ops[i].Req.Op == command.OpBatch}
 	}
 	s.parts = append(s.parts, partState{first: first, end: end, pending: end - first})

@@ -52,8 +52,9 @@ func (p *plan) one(cmd *command.Command, args [][]byte, write, resp3 bool) {
 	if reading, ok := cmd.ReadingOp(args); ok {
 		op, write = reading, false
 	}
-	first := p.batch.Add(command.Request{Op: op, RESP3: resp3, Args: args}, write)
-	p.commands = append(p.commands, planned{cmd: cmd, args: args, first: first, count: 1})
+	added := p.batch.New()
+	added.Req.Op, added.Req.RESP3, added.Req.Args, added.Write = op, resp3, args, write
+	p.commands = append(p.commands, planned{cmd: cmd, args: args, first: len(p.batch.Ops) - 1, count: 1})
 }
 
 // split plans a command on many keys as one operation per key: MSET as SETs, PFCOUNT
