@@ -18,12 +18,14 @@ func masterOf(t *testing.T, c *cluster.Cluster, key string) string {
 	defer reader.Close()
 	require.NoError(t, reader.ReadOnly(t.Context()).Err())
 	slot := reader.ClusterKeySlot(t.Context(), key).Val()
-	slots, err := reader.ClusterSlots(t.Context()).Result()
+	all, err := reader.Do(t.Context(), "CLUSTER", "SLOTS").Slice()
 	require.NoError(t, err)
-	for _, s := range slots {
-		if int64(s.Start) <= slot && slot <= int64(s.End) {
-			require.Len(t, s.Nodes, 3, "each holds all")
-			return s.Nodes[0].Addr
+	for _, entry := range all {
+		slots := entry.([]any) // first, last, and the nodes
+		if slots[0].(int64) <= slot && slot <= slots[1].(int64) {
+			require.Len(t, slots, 2+3, "each holds all")
+			node := slots[2].([]any)
+			return fmt.Sprintf("%v:%v", node[0], node[1])
 		}
 	}
 	require.Fail(t, "nobody has the slot")

@@ -29,7 +29,7 @@ func TestReadmeShowsWhatWasMeasured(t *testing.T) {
 	}
 	for system, row := range map[string]string{
 		"redis": "one redis-server, nothing replicated", "wait": "redis-server with two replicas and `WAIT 1`",
-		"nutcracker": "nutcracker and three redis-servers, nothing replicated", "cluster": "Redis Cluster of three, nothing replicated",
+		"nutcracker": "nutcracker and three redis-servers, nothing replicated", "cluster": "Redis Cluster of three, each with a replica",
 	} {
 		want := "| " + row + " |"
 		for _, section := range []string{set, get} {
