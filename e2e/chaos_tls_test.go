@@ -23,7 +23,7 @@ func chaosLogin(t *testing.T, c *cluster.Cluster) (addresses []string, who login
 	if c.Certs() == "" {
 		return c.Clients(), login{}, false
 	}
-	require.NoError(t, connect(t, c.Proxies[0].Client).Do(t.Context(), "ACL", "SETUSER", "worker", "on", ">pw", "~*", "+@all", "-@admin").Err())
+	require.NoError(t, connectFor(t, c.Proxies[0].Client, 15*time.Second).Do(t.Context(), "ACL", "SETUSER", "worker", "on", ">pw", "~*", "+@all", "-@admin").Err())
 	return c.SecureClients(), login{"worker", "pw", clientTLS(t, c.Certs(), "alice")}, true
 }
 

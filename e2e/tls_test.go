@@ -186,7 +186,7 @@ func TestCommandsWithTLS(t *testing.T) {
 func TestUsersByCertificate(t *testing.T) {
 	t.Parallel()
 	c, dir := startSecured(t, cluster.Config{Proxy: []string{"--tls-client-auth", "optional", "--tls-auth-clients-user", "CN"}})
-	admin := connect(t, c.Proxies[0].Client)
+	admin := connectFor(t, c.Proxies[0].Client, 15*time.Second) // users are decided on, by nodes that may have no leader yet
 	require.NoError(t, admin.Do(t.Context(), "ACL", "SETUSER", "alice", "on", "~a*", "+@all").Err())
 	ca, err := certs.OpenAuthority(dir)
 	require.NoError(t, err)
