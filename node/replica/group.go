@@ -54,6 +54,9 @@ func (h *Host) LockGroup(g *Group, round *Round) {
 	g.stripes, g.round = 0, round
 	round.in.Full = h.Space.Full()
 	for _, slot := range g.slots[:g.n] {
+		s := &h.stripes[slot%stripes]
+		prefetch.Of(&s.mu)
+		prefetch.Of(&s.round)
 		g.insert(uint8(slot % stripes))
 	}
 	for _, i := range g.locked[:g.stripes] {
@@ -72,10 +75,13 @@ type prefetcher interface {
 // PrefetchKeys brings near what a locked group of operations on keys will touch.
 func (h *Host) PrefetchKeys(g *Group) {
 	v := h.view.Load()
-	for i, number := range g.slots[:g.n] {
+	for _, number := range g.slots[:g.n] { // what says where the rest is
+		prefetch.Of(&h.stripes[number%stripes].slots[number/stripes])
 		if v != nil {
 			v.Table.PrefetchEpoch(number)
 		}
+	}
+	for i, number := range g.slots[:g.n] {
 		if sl := h.stripes[number%stripes].slots[number/stripes]; sl != nil {
 			prefetch.Of(&sl.err)
 			sl.acceptor.Prefetch()

@@ -29,15 +29,15 @@ type Conn interface {
 
 // Table is what all connections watch. Any goroutine may use it. The zero value is ready.
 type Table struct {
-	shards   [shards]shard // by slot
+	watched  [shards / 64]atomic.Uint64 // bit i%64 of number i/64: keys of shard i are. Each write looks at it, so it is small
+	shards   [shards]shard              // by slot
 	prefixes prefixes
 }
 
 // shard is what is watched in the slots that share a lock.
 type shard struct {
-	watched atomic.Int64 // keys
-	mu      sync.Mutex
-	keys    map[string][]watching
+	mu   sync.Mutex
+	keys map[string][]watching
 }
 
 // watching is that a connection wants to hear of a key.
@@ -116,11 +116,10 @@ func (w *Watcher) watch(r *protocol.WatchRequest) bool {
 	if s.keys == nil {
 		s.keys = map[string][]watching{}
 	}
-	list := s.keys[p.key]
-	if list == nil {
-		s.watched.Add(1)
+	if len(s.keys) == 0 {
+		w.table.watched[p.slot%shards/64].Or(1 << (p.slot % 64))
 	}
-	s.keys[p.key] = append(list, watching{w, r.ID, r.Kind})
+	s.keys[p.key] = append(s.keys[p.key], watching{w, r.ID, r.Kind})
 	return true
 }
 
@@ -174,36 +173,35 @@ func (t *Table) remove(p place, by *Watcher, id uint64) {
 		t.prefixes.remove(by, id)
 		return
 	}
-	t.shards[p.slot%shards].remove(p.key, by, id)
-}
-
-func (s *shard) remove(key string, by *Watcher, id uint64) {
+	s := &t.shards[p.slot%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := s.keys[key]
+	list := s.keys[p.key]
 	for i := range list {
 		if list[i].by == by && list[i].id == id {
 			list[i] = list[len(list)-1]
 			list[len(list)-1] = watching{}
-			s.keep(key, list[:len(list)-1])
+			t.keep(p.slot, p.key, list[:len(list)-1])
 			return
 		}
 	}
 }
 
 // keep keeps what is left of those that watch a key. The shard is locked.
-func (s *shard) keep(key string, list []watching) {
-	if len(list) == 0 {
-		delete(s.keys, key)
-		s.watched.Add(-1)
+func (t *Table) keep(slot uint16, key string, list []watching) {
+	s := &t.shards[slot%shards]
+	if len(list) > 0 {
+		s.keys[key] = list
 		return
 	}
-	s.keys[key] = list
+	if delete(s.keys, key); len(s.keys) == 0 {
+		t.watched[slot%shards/64].And(^(uint64(1) << (slot % 64)))
+	}
 }
 
 // Any reports whether a key of a slot may be watched.
 func (t *Table) Any(slot uint16) bool {
-	return t.shards[slot%shards].watched.Load() > 0 || t.prefixes.any.Load()
+	return t.watched[slot%shards/64].Load()>>(slot%64)&1 != 0 || t.prefixes.any.Load()
 }
 
 // Changed tells those that watch a key that a replica was sent a version of it, in which there is a value or not. The key is borrowed.
@@ -230,7 +228,7 @@ func (t *Table) Changed(slot uint16, key []byte, version record.Version, live bo
 	}
 	clear(list[len(kept):])
 	if len(kept) < len(list) {
-		s.keep(string(key), kept)
+		t.keep(slot, string(key), kept)
 	}
 }
 
@@ -258,7 +256,7 @@ func (t *Table) Cleared(slot uint16, version record.Version) {
 		}
 		clear(list[len(kept):])
 		if len(kept) < len(list) {
-			s.keep(key, kept)
+			t.keep(slot, key, kept)
 		}
 	}
 }

@@ -172,7 +172,7 @@ func TestTheTableIsAsAModel(t *testing.T) {
 			watchers[i].Close()
 		}
 		for i := range table.shards {
-			if n := table.shards[i].watched.Load(); n != 0 || len(table.shards[i].keys) != 0 {
+			if n := len(table.shards[i].keys); n != 0 || table.Any(uint16(i)) {
 				t.Fatalf("%d keys are watched by nobody", n)
 			}
 		}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"github.com/quolldb/quoll/internal/prefetch"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/engine/table"
 )
@@ -14,6 +15,9 @@ func (e *Engine) Prefetch(numbers []uint16, keys [][]byte, uses []engine.Use) {
 		tables    [table.PrefetchMax]*table.Table
 		positions [table.PrefetchMax]engine.Position
 	)
+	for _, number := range numbers[:n] {
+		prefetch.Of(&e.slots[number%engine.Slots])
+	}
 	for i, number := range numbers[:n] {
 		if keys[i] == nil {
 			continue
