@@ -13,6 +13,9 @@ type SlotSet [Slots / 64]uint64
 // Add adds a slot, which is below Slots.
 func (s *SlotSet) Add(slot uint16) { s[slot/64] |= 1 << (slot % 64) }
 
+// Remove removes a slot, which is below Slots.
+func (s *SlotSet) Remove(slot uint16) { s[slot/64] &^= 1 << (slot % 64) }
+
 // Has reports whether a slot is in the set; a number that is no slot is not.
 func (s *SlotSet) Has(slot uint16) bool {
 	return slot < Slots && s[slot/64]>>(slot%64)&1 == 1

@@ -102,8 +102,8 @@ var genericCommands = []*Command{
 		Tips:  []string{"request_policy:all_shards", "response_policy:agg_min"},
 		Since: "3.0.0", Summary: "Wait for the synchronous replication of all the write commands sent in the context of the current connection",
 		Complexity: "O(1)",
-		Differs: "answers how many replicas, beside the first, certainly hold every write that was acknowledged: a majority without one, which is 1 of three copies, at once. More than that it does not find out: it " +
-			"waits until the time is over, and says the same; with a timeout of 0 at once"},
+		Differs: "answers at once how many replicas, beside the first, certainly hold what was acknowledged: a majority without one, which is 1 of three copies. For more it waits until as many hold the same of all " +
+			"that the client has written, and of the slots around it. More than there are it does not wait for if the timeout is 0"},
 	{Name: "object", Op: OpObject, Route: RouteProxy, Arity: -2,
 		Since: "2.2.3", Summary: "A container for object introspection commands",
 		Complexity: "Depends on subcommand.",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -53,6 +54,9 @@ type Cluster struct {
 	UsersErr error
 	// NotReady is what Loading answers.
 	NotReady error
+	// Missed are slots of which one of the replicas has missed a write, as Held finds out, and Asked counts its calls.
+	Missed ring.SlotSet
+	Asked  int
 }
 
 // NewCluster returns one without keys.
@@ -234,7 +238,24 @@ func (c *Cluster) Placements() database.Placements { return *c.placed.Load() }
 func (c *Cluster) Working() bool { return false }
 
 // Copies implements route.Cluster: there are three replicas.
-func (c *Cluster) Copies() int { return 2 }
+func (c *Cluster) Copies() (certain, all int) { return 2, 3 }
+
+// Held implements route.Cluster: all three hold what was written, unless Missed says of a slot that one does not.
+func (c *Cluster) Held(_ context.Context, slots *ring.SlotSet, copies int) (least int) {
+	c.Lock()
+	defer c.Unlock()
+	c.Asked++
+	least = math.MaxInt
+	for slot := range uint16(ring.Slots) {
+		switch {
+		case copies > 2 && slots.Has(slot) && c.Missed.Has(slot):
+			least = 2
+		default:
+			slots.Remove(slot)
+		}
+	}
+	return least
+}
 
 // EndWaiting implements route.Cluster.
 func (c *Cluster) EndWaiting() {}

@@ -24,7 +24,7 @@ type Op struct {
 	// Version is what it has written, if Req.Versioned has asked for that, and if it is known and of this operation alone.
 	Version record.Version
 
-	slot    uint16 // of an operation without a key (a slot-wide clear, or a message, which is of no slot)
+	slot    uint16 // of an operation without a key (a slot-wide clear, or a message, which is of no slot); of others once it is executed
 	keyless bool
 }
 
@@ -35,6 +35,9 @@ func (o *Op) key() []byte {
 	}
 	return o.Req.Args[1]
 }
+
+// Slot returns the slot of an operation that has been executed.
+func (o *Op) Slot() uint16 { return o.slot }
 
 // size is about how many bytes the operation takes in a frame.
 func (o *Op) size() int {

@@ -8,6 +8,7 @@ import (
 	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/ring"
 	"github.com/quolldb/quoll/ring/change"
 )
 
@@ -42,9 +43,13 @@ type Cluster interface {
 	// takes long, and is being worked on. It does not block.
 	Working() bool
 
-	// Copies returns how many replicas, at least, hold whatever was acknowledged: a majority of those of a slot, in that with the fewest. It is 0 until commands can be executed. It
-	// does not block.
-	Copies() int
+	// Copies returns how many replicas, at least, hold whatever was acknowledged: a majority of those of a slot, in that with the fewest; and how many there are in that. They are 0 until commands can
+	// be executed. It does not block.
+	Copies() (certain, all int)
+
+	// Held removes from a set the slots of which so many replicas hold whatever had been acknowledged when it was called, or all of them if there are not as many. It returns how many it found, at
+	// least, in those that are left: a majority, which always does; a huge number if none is left. It asks all replicas once, and returns when ctx ends, or after the operation time-out.
+	Held(ctx context.Context, slots *ring.SlotSet, copies int) (least int)
 
 	// Placements says how the keys of the databases are placed. It does not block.
 	Placements() database.Placements

@@ -8,17 +8,20 @@ import (
 )
 
 // Copies implements Cluster. Of a slot that moves both sets of members have a majority with it.
-func (c *Coordinator) Copies() int {
+func (c *Coordinator) Copies() (certain, all int) {
 	view := c.ring.Load()
 	if view == nil {
-		return 0
+		return 0, 0
 	}
-	least := math.MaxInt
+	certain, all = math.MaxInt, math.MaxInt
+	count := func(members []uint16) {
+		certain, all = min(certain, quorum.Majority(len(members))), min(all, len(members))
+	}
 	for slot := range uint16(ring.Slots) {
-		least = min(least, quorum.Majority(len(view.table.Replicas(slot))))
+		count(view.table.Replicas(slot))
 		if next := view.table.Next(slot); next != nil {
-			least = min(least, quorum.Majority(len(next)))
+			count(next)
 		}
 	}
-	return least
+	return certain, all
 }

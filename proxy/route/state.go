@@ -86,6 +86,7 @@ func (b *Batch) beginPart(first, end int) {
 	s := &b.state
 	for i := first; i < end; i++ {
 		slot := b.Ops[i].slotOf()
+		b.Ops[i].slot = slot
 		s.view.prefetch(slot)
 		s.ops[i] = opState{slot: slot, index: int32(i), part: int32(len(s.parts)),
 			before: -1, chain: -1, viaHome: b.Ops[i].Write || b.Ops[i].Req.Op == command.OpBatch}

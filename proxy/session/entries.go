@@ -76,6 +76,7 @@ func (s *Session) readEntries(b *blocking, atHome bool) (reply []byte, outcome a
 		}
 	}
 	s.conn.Execute(&batch)
+	s.unheld.wrote(batch.Ops)
 	replies := make([][]byte, len(batch.Ops))
 	for i := range batch.Ops {
 		op := &batch.Ops[i]

@@ -84,6 +84,7 @@ func (s *Session) deleteKeys(id database.ID, entries []route.ScanEntry) error {
 		}
 		entries = entries[n:]
 		s.service.cluster.Execute(&batch)
+		s.unheld.wrote(batch.Ops)
 		for i := range batch.Ops {
 			if batch.Ops[i].Outcome != answer.Done {
 				return errPartlyFlushed
@@ -99,6 +100,7 @@ func runFlushAll(s *Session, dst []byte, args [][]byte) []byte {
 		return route.AppendReply(dst, errSyntax)
 	}
 	s.service.tracked.flush(s)
+	s.unheld.wroteAll()
 	if err := s.keepingScripts(func() error { return s.service.cluster.FlushAll(s.conn.Server().Context(), libraries) }); err != nil {
 		return route.AppendReply(dst, err)
 	}

@@ -22,6 +22,7 @@ type Session struct {
 	database int // that SELECT has chosen
 	tracking tracking
 	wrote    ownWrites
+	unheld   unheld
 	reading  []*trackedKey // what is planned reads these, and the client keeps them
 	replies  replyMode
 	readonly bool // READONLY

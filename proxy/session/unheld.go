@@ -1,0 +1,39 @@
+package session
+
+import (
+	"github.com/quolldb/quoll/proxy/route"
+	"github.com/quolldb/quoll/ring"
+)
+
+// unheld says where a client has written since it was known that all replicas hold what it wrote: a bit for every 64 slots, which is little enough to be kept for every client. WAIT looks into
+// these. The zero value is that of a client which has written nothing.
+type unheld [ring.Slots / 64 / 64]uint64
+
+// wrote notes operations that have been executed, as far as they are writes.
+func (u *unheld) wrote(ops []route.Op) {
+	for i := range ops {
+		if ops[i].Write {
+			u.add(ops[i].Slot())
+		}
+	}
+}
+
+func (u *unheld) add(slot uint16) { u[slot/64/64] |= 1 << (slot / 64 % 64) }
+
+// wroteAll notes a write to all slots.
+func (u *unheld) wroteAll() {
+	for i := range u {
+		u[i] = ^uint64(0)
+	}
+}
+
+// slots returns the slots that may have been written to.
+func (u *unheld) slots() *ring.SlotSet {
+	set := new(ring.SlotSet)
+	for word := range set {
+		if u[word/64]>>(word%64)&1 == 1 {
+			set[word] = ^uint64(0)
+		}
+	}
+	return set
+}
