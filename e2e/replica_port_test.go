@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -76,7 +77,7 @@ func TestReplicaPorts(t *testing.T) {
 		for i := range 3 * keys { // a node asks the others when it meets a version for the first time
 			cluster.Await(t, "what was written is read", func() bool {
 				got, err := library.Get(t.Context(), key(i%keys)).Result()
-				require.True(t, err == nil || err == redis.Nil, err)
+				require.True(t, err == nil || errors.Is(err, redis.Nil), err)
 				return got == name
 			})
 		}
@@ -118,7 +119,7 @@ func TestReplicaPortsWhileNodesDie(t *testing.T) {
 	for r := range 4 {
 		readers.Go(func() {
 			for i := r; !done.Load(); i++ {
-				if _, err := client.Get(t.Context(), fmt.Sprint("k", i%keys)).Result(); err != nil && err != redis.Nil {
+				if _, err := client.Get(t.Context(), fmt.Sprint("k", i%keys)).Result(); err != nil && !errors.Is(err, redis.Nil) {
 					t.Errorf("reader %d: %v", r, err)
 					return
 				}

@@ -79,4 +79,3 @@ func runLolwut(s *Session, dst []byte, args [][]byte) []byte {
 	}
 	return resp.AppendVerbatim(dst, "Redis ver. "+redisVersion+"\n", s.resp3)
 }
-

@@ -3,12 +3,12 @@ package topology
 // Pair gives each node that has a replica port, and answers, its Master: one of whose slots the node holds all. As far as that leaves a choice each master has as many replicas as the others, and a node's
 // master is the next one in the order of the ring. Whoever knows the same placement finds the same.
 func (p *Placement) Pair() {
-	any := false
+	some := false
 	for i := range p.Nodes {
 		p.Nodes[i].Master = -1
-		any = any || p.Nodes[i].pairs()
+		some = some || p.Nodes[i].pairs()
 	}
-	if !any {
+	if !some {
 		return
 	}
 	m := matching{nodes: p.Nodes, holds: p.holders(), load: make([]int, len(p.Nodes))}
