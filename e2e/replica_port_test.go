@@ -99,6 +99,38 @@ func TestReplicaPorts(t *testing.T) {
 	require.Contains(t, plain.Info(t.Context(), "replication").Val(), "role:slave")
 }
 
+// useReplicas has clients read keys, and write others, until over is called. It counts how often they have done so; what fails fails the test.
+func useReplicas(t *testing.T, client *redis.ClusterClient, keys int) (done *atomic.Int64, over func()) {
+	var end atomic.Bool
+	var clients sync.WaitGroup
+	done = new(atomic.Int64)
+	for r := range 4 {
+		clients.Go(func() {
+			for i := r; !end.Load(); i++ {
+				if _, err := client.Get(t.Context(), fmt.Sprint("k", i%keys)).Result(); err != nil && !errors.Is(err, redis.Nil) {
+					t.Errorf("reader %d: %v", r, err)
+					return
+				}
+				if err := client.Set(t.Context(), fmt.Sprintf("w%d:%d", r, i%keys), i, 0).Err(); err != nil {
+					t.Errorf("writer %d: %v", r, err)
+					return
+				}
+				done.Add(1)
+			}
+		})
+	}
+	return done, func() {
+		end.Store(true)
+		clients.Wait()
+	}
+}
+
+// awaitMore waits until clients have done some more.
+func awaitMore(t *testing.T, done *atomic.Int64) {
+	before := done.Load()
+	cluster.Await(t, "clients go on", func() bool { return done.Load() > before+100 || t.Failed() })
+}
+
 // TestReplicaPortsWhileNodesDie: clients that read from replicas go on when a node is killed, and when nodes are restarted in order they see nothing of it.
 func TestReplicaPortsWhileNodesDie(t *testing.T) {
 	t.Parallel()
@@ -113,34 +145,15 @@ func TestReplicaPortsWhileNodesDie(t *testing.T) {
 	for i := range keys {
 		require.NoError(t, client.Set(t.Context(), fmt.Sprint("k", i), i, 0).Err())
 	}
-	var done atomic.Bool
-	var readers sync.WaitGroup
-	var read atomic.Int64
-	for r := range 4 {
-		readers.Go(func() {
-			for i := r; !done.Load(); i++ {
-				if _, err := client.Get(t.Context(), fmt.Sprint("k", i%keys)).Result(); err != nil && !errors.Is(err, redis.Nil) {
-					t.Errorf("reader %d: %v", r, err)
-					return
-				}
-				if err := client.Set(t.Context(), fmt.Sprintf("w%d:%d", r, i%keys), i, 0).Err(); err != nil {
-					t.Errorf("writer %d: %v", r, err)
-					return
-				}
-				read.Add(1)
-			}
-		})
-	}
+	read, over := useReplicas(t, client, keys)
 	for _, m := range c.Nodes {
 		m.Terminate()
 		m.Start()
 		m.AwaitReady()
 		awaitPaired(t, c.Nodes, 3)
-		before := read.Load()
-		cluster.Await(t, "clients go on", func() bool { return read.Load() > before+100 || t.Failed() })
+		awaitMore(t, read)
 	}
-	done.Store(true)
-	readers.Wait()
+	over()
 
 	c.Nodes[2].Kill()
 	awaitPaired(t, c.Nodes[:2], 2)
@@ -153,6 +166,46 @@ func TestReplicaPortsWhileNodesDie(t *testing.T) {
 	}
 	c.Nodes[2].Start()
 	awaitPaired(t, c.Nodes, 3)
+}
+
+// TestReplicaPortsWhileTheRingMoves: a fourth node comes, none is a replica of all that another one leads any more, and goes again: clients see nothing of it.
+func TestReplicaPortsWhileTheRingMoves(t *testing.T) {
+	t.Parallel()
+	c := startReplicaPorts(t, cluster.Config{})
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{c.Nodes[0].Client, c.Nodes[1].Replica}, RouteRandomly: true, MaxRedirects: 16, MaxRetryBackoff: time.Second})
+	defer client.Close()
+	const keys = 100
+	for i := range keys {
+		require.NoError(t, client.Set(t.Context(), fmt.Sprint("k", i), i, 0).Err())
+	}
+	ring := func(args ...string) bool {
+		_, _, code := cluster.RunFor(t, 3*time.Minute, []string{"QUOLL_ADMIN=" + c.Nodes[0].Admin}, append([]string{"ring"}, args...)...)
+		return code == 0
+	}
+	done, over := useReplicas(t, client, keys)
+	listen, replica := cluster.FreeAddress(t), cluster.FreeAddress(t)
+	d := c.Join("d", "--listen", listen, "--replica-listen", replica, "--cluster-enabled")
+	d.Client, d.Replica = listen, replica
+	d.Start()
+	cluster.Await(t, "d can be planned", func() bool { return ring("plan", "join", "d") })
+	require.True(t, ring("commit"))
+	require.True(t, ring("wait", "--timeout", "2m"))
+	cluster.Await(t, "there are four masters, and no replicas", func() bool {
+		text := connect(t, c.Nodes[0].Client).ClusterNodes(t.Context()).Val()
+		return masters(t, c.Nodes[0]) == 4 && !strings.Contains(text, "slave ")
+	})
+	awaitMore(t, done)
+	require.Contains(t, connect(t, replica).ClusterNodes(t.Context()).Val(), "myself,slave ", "to who has come by it, it is one")
+
+	require.True(t, ring("plan", "leave", "d"))
+	require.True(t, ring("commit"))
+	require.True(t, ring("wait", "--timeout", "2m"))
+	awaitPaired(t, c.Nodes[:3], 3)
+	awaitMore(t, done)
+	over()
+	for i := range keys {
+		require.Equal(t, fmt.Sprint(i), client.Get(t.Context(), fmt.Sprint("k", i)).Val())
+	}
 }
 
 // TestPythonReadsFromReplicaPorts: redis-py finds them, reads from them, and writes to the masters.

@@ -33,7 +33,8 @@ With --engine memory, the default, a node that ends has lost its data; the other
 after a restart. The directory belongs to one node of one cluster.
 
 With --listen the node serves Redis clients itself, as a proxy does, without one on the way to what it
-holds; with --cluster-enabled clients of a Redis Cluster send each command to the home of its slot.
+holds; with --cluster-enabled clients of a Redis Cluster send each command to the home of its slot, and with
+--replica-listen, too, they may read from its replicas.
 
 Ports that other machines can reach need a secret that all nodes and proxies share
 (--secret-file), or --insecure in a network that strangers cannot enter.

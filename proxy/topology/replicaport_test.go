@@ -54,6 +54,14 @@ func TestEachMasterHasAsManyReplicas(t *testing.T) {
 	require.Equal(t, []int16{1, -1, 0}, mastersOf(p), "one without the port is a master only")
 }
 
+// TestWhoLacksOneSlotIsNoReplica of its master, and another one is.
+func TestWhoLacksOneSlotIsNoReplica(t *testing.T) {
+	p := placed(3, 3)
+	p.Replicas[1+3*100] = []int16{2} // without 0, which would be the replica of 1
+	p.Pair()
+	require.Equal(t, []int16{2, 0, 1}, mastersOf(p), "all go on to another one, so that each has one")
+}
+
 // TestPairsAreAsGoodAsTheyCanBe: every node that can be a replica is one, of a master that it may be one of, and no master has more than it must.
 func TestPairsAreAsGoodAsTheyCanBe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
