@@ -29,7 +29,7 @@ func shown(t *testing.T) map[string]map[string][]string {
 	none := func() metrics.Distribution { return metrics.Distribution{UpTo: map[float64]uint64{1: 0}} }
 	r := metrics.New("v1.2.3", "abc")
 	new(metrics.Node).Register(r, "a", register.EventNames(), func() metrics.NodeState {
-		return metrics.NodeState{Repair: []metrics.PeerRepair{{Peer: "b", LastPass: time.Unix(1, 0)}}}
+		return metrics.NodeState{Repair: []metrics.PeerRepair{{Peer: "b", LastPass: time.Unix(1, 0), Complete: time.Unix(1, 0)}}}
 	})
 	metrics.Proxy{
 		Clients:  func() int64 { return 0 },

@@ -19,7 +19,7 @@ var _ admin.Reformer = (*Node)(nil)
 
 func newMembership(n *Node) (*membership.Membership, error) {
 	o := &n.opt
-	return membership.New(member{n}, membership.Options{Name: o.Name, ClusterName: o.ClusterName, Initial: o.Initial, Peer: o.Peer, Clients: o.Clients, Replicas: o.Replicas,
+	return membership.New(member{n}, membership.Options{Name: o.Name, ClusterName: o.ClusterName, Initial: o.Initial, Peer: o.Peer, Clients: o.Clients, ReplicaClients: o.ReplicaClients, Replicas: o.Replicas,
 		Rack: o.Rack, Weight: o.Weight, Version: o.Version, Settings: o.settings(), Identity: o.Identity, Data: o.Data, Forgotten: o.Forgotten, Reform: o.Reform, Changed: n.ringChanged, Logger: n.log})
 }
 

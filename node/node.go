@@ -51,6 +51,8 @@ type Options struct {
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Clients is where clients of a Redis Cluster reach what serves them in this process, a proxy of the package of that name; empty if nothing does. Proxies are told.
 	Clients string
+	// ReplicaClients is where they reach the port of that whose connections are READONLY from the start, empty if there is none.
+	ReplicaClients string
 	// GossipListen is where to gossip, host:port; GossipAdvertise where others reach
 	// it, empty for the real address of GossipListen.
 	GossipListen, GossipAdvertise string

@@ -33,7 +33,8 @@ With --engine memory, the default, a node that ends has lost its data; the other
 after a restart. The directory belongs to one node of one cluster.
 
 With --listen the node serves Redis clients itself, as a proxy does, without one on the way to what it
-holds; with --cluster-enabled clients of a Redis Cluster send each command to the home of its slot.
+holds; with --cluster-enabled clients of a Redis Cluster send each command to the home of its slot, and with
+--replica-listen, too, they may read from its replicas.
 
 Ports that other machines can reach need a secret that all nodes and proxies share
 (--secret-file), or --insecure in a network that strangers cannot enter.
@@ -122,7 +123,7 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.For
 	reform, failed := make(chan membership.Forgotten, 1), newFailures()
 	n, err := s.start(node.Options{
 		Name: cfg.Name, ClusterName: cfg.ClusterName, Initial: initial, Join: cfg.Join, AutoJoin: cfg.AutoJoin, Peer: cfg.AdvertisePeer, Replicas: cfg.Replicas, Rack: cfg.Rack, Weight: cfg.Weight,
-		Listener: joined, Dial: inside.dial, Clients: announced(cfg), GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip, Forgotten: forgotten,
+		Listener: joined, Dial: inside.dial, Clients: announced(cfg), ReplicaClients: announcedReplica(cfg), GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip, Forgotten: forgotten,
 		Reform: func(f membership.Forgotten) { reform <- f; end() }, Failed: failed.tell,
 		Secret: []byte(cfg.Secret.Reveal()), TLS: secure.peers, GossipKeys: secure.gossip.Keys(), Certificate: secure.certificate(), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, MaxConnections: fitFiles("max-connections", cfg.MaxConnections, s.keptFiles(), openFiles(), s.log),
 		MaxValue: int(cfg.MaxBulk), MaxCollection: int(cfg.MaxCollection), MaxPending: int64(cfg.MaxPending), DataMemory: int64(cfg.DataMemory()), RepairRate: repairRate(*cfg), Version: thisBuild().Version, Logger: s.log,

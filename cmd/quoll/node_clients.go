@@ -16,7 +16,16 @@ func listenNodeClients(cfg *config.Node) (clientListeners, error) {
 	if !cfg.Serves() {
 		return clientListeners{}, nil
 	}
-	return listenClients(cfg.Listen, cfg.TLSListen)
+	l, err := listenClients(cfg.Listen, cfg.TLSListen)
+	if err != nil || !cfg.ServesReplicas() {
+		return l, err
+	}
+	replica, err := listenClients(cfg.ReplicaListen, cfg.ReplicaTLSListen)
+	l.replica, l.replicaSecure = replica.plain, replica.secure
+	if err != nil {
+		l.close()
+	}
+	return l, err
 }
 
 // announced is where clients of a Redis Cluster reach the node, empty if it is none of such a cluster.
@@ -27,12 +36,20 @@ func announced(cfg *config.Node) string {
 	return cfg.ClusterAnnounce
 }
 
+// announcedReplica is where they reach its replica port, empty if it has none.
+func announcedReplica(cfg *config.Node) string {
+	if !cfg.ServesReplicas() {
+		return ""
+	}
+	return cfg.ReplicaAnnounce
+}
+
 // serveNodeClients starts the proxy in a node's process, nil if it serves no clients. It closes the listeners.
 func serveNodeClients(cfg *config.Node, listeners clientListeners, secure *security, dial peerDialer, failed failures, s *store, log *slog.Logger) (*proxyParts, error) {
 	if !cfg.Serves() {
 		return nil, nil
 	}
-	around := surroundings{dial: dial, keptFiles: s.keptFiles() + cfg.MaxConnections, node: announced(cfg), own: cfg.AdvertisePeer}
+	around := surroundings{dial: dial, keptFiles: s.keptFiles() + cfg.MaxConnections, node: announced(cfg), replica: announcedReplica(cfg), exposed: cfg.ExposedReplica(), own: cfg.AdvertisePeer}
 	return startProxy(listeners, secure, cfg.Proxy(), around, failed, log.With("component", "proxy", "node", cfg.Name))
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,6 +108,10 @@ type surroundings struct {
 	keptFiles int
 	// node is where clients of a Redis Cluster reach this process, if that is a node to them; empty: it is a proxy.
 	node string
+	// replica is where they reach its replica port, empty if it has none.
+	replica string
+	// exposed is, if it is that, the port that other machines can reach: see config.Proxy.Exposed.
+	exposed string
 	// own is the peer address of that node, or of one that serves clients as a proxy does; empty for none.
 	own string
 }
@@ -123,7 +128,7 @@ func startProxy(listeners clientListeners, secure *security, cfg config.Proxy, a
 		initial = parsed.String()
 	}
 	users, err := openUserFile(cfg.AclFile, cfg.Password.Reveal())
-	if exposed := cfg.Exposed(); err == nil && users != nil && users.Users.Default().Open() && exposed != "" {
+	if exposed := cmp.Or(cfg.Exposed(), around.exposed); err == nil && users != nil && users.Users.Default().Open() && exposed != "" {
 		err = fmt.Errorf("other machines can reach %s, and the default user of %s needs no password: give it one there, or give --insecure if the network keeps strangers out", exposed, cfg.AclFile)
 	}
 	if err != nil {
@@ -138,7 +143,8 @@ func startProxy(listeners clientListeners, secure *security, cfg config.Proxy, a
 	p := &proxyParts{coordinator: coordinator}
 	switch {
 	case around.node != "":
-		served.Sessions.Topology = &topology.Nodes{Announce: around.node, Placement: coordinator.Placement, Replica: coordinator.Holds}
+		nodes := &topology.Nodes{Announce: around.node, AnnounceReplica: around.replica, Placement: coordinator.Placement, Replica: coordinator.Holds}
+		served.Sessions.Topology, served.Sessions.ReplicaTopology = nodes, topology.ReplicaPort{Nodes: nodes}
 	case cfg.ClusterEnabled:
 		served.Sessions.Topology = p.watchProxies(cfg)
 	}
@@ -157,6 +163,8 @@ func startProxy(listeners clientListeners, secure *security, cfg config.Proxy, a
 	}
 	serve(listeners.plain, server.Serve)
 	serve(listeners.secure, func(l net.Listener) error { return server.ServeTLS(l, secure.clients) })
+	serve(listeners.replica, func(l net.Listener) error { return server.ServeReplica(l, nil) })
+	serve(listeners.replicaSecure, func(l net.Listener) error { return server.ServeReplica(l, secure.clients) })
 	return p, nil
 }
 

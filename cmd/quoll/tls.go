@@ -85,7 +85,7 @@ func secureNode(cfg *config.Node) (s *security, err error) {
 	if err == nil && cfg.AdminTLS {
 		err = s.serveAdmin(files)
 	}
-	if err == nil && cfg.TLSListen != "" {
+	if err == nil && (cfg.TLSListen != "" || cfg.ReplicaTLSListen != "") {
 		err = s.serveClients(certs.Files{Cert: cfg.TLSCertFile, Key: cfg.TLSKeyFile, CA: cfg.TLSCaFile}, cfg.TLSClientAuth, cfg.TLSMinVersion)
 	}
 	if err == nil && cfg.GossipKeyFile != "" {
@@ -160,8 +160,8 @@ func (s *security) certificate() func() (expires time.Time, due bool) {
 	}
 }
 
-// clientListeners are where Redis clients connect; nil for those that there are not.
-type clientListeners struct{ plain, secure net.Listener }
+// clientListeners are where Redis clients connect, and the replica port of a node; nil for those that there are not.
+type clientListeners struct{ plain, secure, replica, replicaSecure net.Listener }
 
 // listenClients opens the ports for clients.
 func listenClients(plain, secure string) (l clientListeners, err error) {
@@ -179,7 +179,7 @@ func listenClients(plain, secure string) (l clientListeners, err error) {
 }
 
 func (l clientListeners) close() {
-	for _, listener := range []net.Listener{l.plain, l.secure} {
+	for _, listener := range []net.Listener{l.plain, l.secure, l.replica, l.replicaSecure} {
 		if listener != nil {
 			listener.Close()
 		}

@@ -27,6 +27,8 @@ type Config struct {
 	Faults         bool
 	// Serving: nodes serve clients themselves, too.
 	Serving bool
+	// ReplicaPorts: such nodes have a replica port, too. They want --cluster-enabled among Node.
+	ReplicaPorts bool
 	// Engine is the nodes' --engine, Fsync and Cache are settings of it. Empty ones are left
 	// to quoll.
 	Engine, Fsync, Cache string
@@ -49,7 +51,9 @@ type Member struct {
 	Node string
 	// Client is where a proxy, or a node that does so, serves clients; Secure where it does so with TLS, if the cluster has certificates; Peer and Gossip are a node's.
 	Client, Secure, Peer, Gossip string
-	Admin                        string
+	// Replica is the replica port of a node that serves clients, SecureReplica that with TLS.
+	Replica, SecureReplica string
+	Admin                  string
 	// Data is a node's data directory, empty if it has none.
 	Data string
 
@@ -99,6 +103,9 @@ func New(t testing.TB, cfg Config) *Cluster {
 				m.Secure = FreeAddress(t)
 				args = append(args, "--tls-listen", m.Secure)
 			}
+			if cfg.ReplicaPorts {
+				args = append(args, m.replicaPorts(t, secured != nil)...)
+			}
 		}
 		m.Process = NewProcess(t, "node "+m.Node, slices.Concat(args, store(m), secured, cfg.Node)...)
 	}
@@ -116,6 +123,17 @@ func New(t testing.TB, cfg Config) *Cluster {
 		c.arm(m)
 	}
 	return c
+}
+
+// replicaPorts returns the settings of a node with a replica port.
+func (m *Member) replicaPorts(t testing.TB, secured bool) []string {
+	m.Replica = FreeAddress(t)
+	args := []string{"--replica-listen", m.Replica}
+	if secured {
+		m.SecureReplica = FreeAddress(t)
+		args = append(args, "--replica-tls-listen", m.SecureReplica)
+	}
+	return args
 }
 
 // Start starts a cluster and waits until it is ready.

@@ -2,8 +2,8 @@ package command
 
 // Limits of what clients of a Redis Cluster ask.
 const (
-	ofProxies  = "answers with `--cluster-enabled` only, and is about the proxies, or the nodes that serve clients: each is a master of its share of the slots; replicas are shown to clients that are READONLY"
-	noReplicas = "answers with `--cluster-enabled` only, that there are none: each proxy is a master"
+	ofProxies  = "answers with `--cluster-enabled` only, and is about the proxies, or the nodes that serve clients: each is a master of its share of the slots; replicas are the nodes' `--replica-listen` ports, or without such, to clients that are READONLY, other nodes"
+	noReplicas = "answers with `--cluster-enabled` only; the replicas of a node are `--replica-listen` ports of others, proxies have none"
 	asOneNode  = "are answered always. A Redis with `cluster support disabled` refuses them"
 )
 

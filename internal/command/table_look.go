@@ -73,5 +73,5 @@ var lookCommands = []*Command{
 	{Name: "role", Op: OpRole, Route: RouteProxy, Arity: 1, Flags: FlagNoScript | FlagLoading | FlagStale | FlagFast, Categories: CatAdmin | CatDangerous,
 		Since: "2.8.12", Summary: "Return the role of the instance in the context of replication",
 		Complexity: "O(1)",
-		Limits:     "always that of a master without replicas: a proxy answers reads and writes, and each key is on several nodes"},
+		Limits:     "that of a master without replicas: a proxy answers reads and writes, and each key is on several nodes; with `--replica-listen` that of a master or a replica, without offsets"},
 }

@@ -54,6 +54,10 @@ func TestANodeServesClientsIfItIsToldTo(t *testing.T) {
 		"max-clients":      {"--listen=127.0.0.1:6379", "--max-clients=0"},
 		"tls-listen":       {"--tls-listen=127.0.0.1:6380"},
 
+		"replica-listen":     {"--replica-listen=127.0.0.1:6390"}, // and no other port
+		"replica-tls-listen": {"--listen=127.0.0.1:6379", "--cluster-enabled", "--replica-tls-listen=127.0.0.1:6390"},
+		"replica-announce":   {"--listen=127.0.0.1:6379", "--cluster-enabled", "--replica-listen=127.0.0.1:0"},
+
 		"tls-auth-clients-user": {"--listen=127.0.0.1:6379", "--tls-auth-clients-user=CN"}, // without TLS
 	} {
 		_, err := loadNode(t, flags...)

@@ -51,6 +51,8 @@ type Node struct {
 	Eviction
 	// Clients are served if there is a port for them. What else can be set about a proxy is as in DefaultProxy.
 	Clients
+	// ReplicaPort is beside them.
+	ReplicaPort
 	// MaxDisk bounds the files of an engine on disk, 0 for no bound: near it what makes the data grow is refused.
 	MaxDisk Size
 	// InitialCluster is "name=host:port,..." of every node, the same on all of them.
@@ -110,6 +112,7 @@ func DefaultNode() Node {
 		Engine:           Memory,
 		Eviction:         defaultEviction(),
 		Clients:          defaultClients(NoListener),
+		ReplicaPort:      ReplicaPort{ReplicaListen: NoListener},
 		Replicas:         3,
 		OperationTimeout: time.Second,
 		SlowTimeout:      5 * time.Minute,

@@ -7,10 +7,12 @@ func (n *Node) bindOwnClients(fs *pflag.FlagSet) {
 	n.bindClients(fs, "a command is sent to the home of its slot; the same on all nodes", "the port of --listen at the host of --advertise-peer")
 	rename(fs, "listen", "QUOLL_NODE_LISTEN")
 	rename(fs, "tls-listen", "QUOLL_NODE_TLS_LISTEN")
+	n.bindReplica(fs)
 }
 
 // validateOwnClients checks what there is, if clients are served: variables for all processes of a machine mean nothing to a node that serves none.
 func (n *Node) validateOwnClients(f *Faults) {
+	n.validateReplica(f)
 	if !n.Serves() {
 		return
 	}
@@ -30,6 +32,7 @@ func (n *Node) completeClients() {
 	if n.ClusterEnabled && n.ClusterAnnounce == "" && port != "" && portOf(port) != 0 {
 		n.ClusterAnnounce = withPort(n.AdvertisePeer, portOf(port))
 	}
+	n.completeReplica()
 }
 
 // Proxy returns the settings of the proxy that a node is to its clients. It meets this node at AdvertisePeer, and learns the others from it.

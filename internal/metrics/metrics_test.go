@@ -51,7 +51,7 @@ func everything() (*Registry, *Node) {
 	n.Register(r, "a", []string{"term_acquired", "stepped_down"}, func() NodeState {
 		return NodeState{Keys: 7, Tombstones: 2, Bytes: 99, SlotsLed: 5461, GossipAlive: 3, Voting: true,
 			FailedSlots: 12, Full: true, RingVotes: true, Disk: Disk{Bytes: 13, Live: 14, Dead: 15, Journal: 16, Free: 17},
-			RepairKeys: 18, RepairBytes: 19, RepairFailed: 20, RepairListed: 24, Repair: []PeerRepair{{"b", 21, time.UnixMilli(22_500), 23}, {Peer: "c"}}}
+			RepairKeys: 18, RepairBytes: 19, RepairFailed: 20, RepairListed: 24, Repair: []PeerRepair{{"b", 21, time.UnixMilli(22_500), time.UnixMilli(21_250), 23}, {Peer: "c"}}}
 	})
 	new(Node).Register(r, "b", nil, func() NodeState { return NodeState{} })
 	testProxy().Register(r)
@@ -103,6 +103,7 @@ func TestScrapeShowsWhatWasCounted(t *testing.T) {
 		`quoll_node_hints{node="a",peer="b"} 23`,
 		`quoll_node_repair_slots_differing{node="a",peer="c"} 0`,
 		`quoll_node_repair_last_pass_timestamp_seconds{node="a",peer="b"} 22.5`,
+		`quoll_node_peer_complete_timestamp_seconds{node="a",peer="b"} 21.25`,
 		`quoll_proxy_connected_clients 1`,
 		`quoll_proxy_connections_total 2`,
 		`quoll_proxy_rejected_connections_total 3`,

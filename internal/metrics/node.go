@@ -96,6 +96,8 @@ type PeerRepair struct {
 	Peer           string
 	SlotsDiffering int
 	LastPass       time.Time
+	// Complete is until when all that was written was found at the peer, zero for never.
+	Complete time.Time
 	// Hints are keys that the peer is known to have missed, and has not been given yet.
 	Hints int
 }
@@ -202,6 +204,7 @@ func (c *collector) repairState() func(chan<- prometheus.Metric, NodeState) {
 	listed := c.describe("quoll_node_repair_listed_total", "Records, of this node and of peers, whose versions were compared because something near them differed.")
 	differing := c.describe("quoll_node_repair_slots_differing", "Slots of which this node and the peer held different records when all were compared last.", "peer")
 	last := c.describe("quoll_node_repair_last_pass_timestamp_seconds", "When all slots were compared with the peer last.", "peer")
+	complete := c.describe("quoll_node_peer_complete_timestamp_seconds", "What this node held before that was found at the peer, of all slots that it compares with it: READONLY reads there are no older.", "peer")
 	hints := c.describe("quoll_node_hints", "Keys that the peer is known to have missed, and has not been given yet.", "peer")
 	return func(ch chan<- prometheus.Metric, now NodeState) {
 		count := func(desc *prometheus.Desc, n uint64) {
@@ -216,6 +219,9 @@ func (c *collector) repairState() func(chan<- prometheus.Metric, NodeState) {
 			ch <- prometheus.MustNewConstMetric(hints, prometheus.GaugeValue, float64(p.Hints), p.Peer)
 			if !p.LastPass.IsZero() {
 				ch <- prometheus.MustNewConstMetric(last, prometheus.GaugeValue, float64(p.LastPass.UnixMilli())/1000, p.Peer)
+			}
+			if !p.Complete.IsZero() {
+				ch <- prometheus.MustNewConstMetric(complete, prometheus.GaugeValue, float64(p.Complete.UnixMilli())/1000, p.Peer)
 			}
 		}
 	}

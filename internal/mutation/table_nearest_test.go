@@ -25,7 +25,10 @@ var nearestRules = []mutation{
 `, ``}}},
 	{name: "nearest-tracking", rule: "Reads of one replica", effect: "who keeps what he has read may have been told of the change before he reads",
 		caught: scenario(sessions, "TestReadOnlyReadsTheNearest", `Not equal`), edits: []edit{
-			{"proxy/session/readonly.go", `s.readonly && !s.tracking.on`, `s.readonly`}}},
+			{"proxy/session/readonly.go", `tracks := s.tracking.on`, `tracks := false`}}},
+	{name: "nearest-optin", rule: "Reads of one replica", effect: "at a replica port, who keeps what he asks to keep may have been told of the change before he reads",
+		caught: scenario(sessions, "TestAReplicaPortReadsTheNearest", `Not equal`), edits: []edit{
+			{"proxy/session/readonly.go", `tracks = s.tracking.broadcast || s.tracking.tracks()`, `tracks = s.tracking.broadcast`}}},
 	{name: "nearest-watching", rule: "Reads of one replica", effect: "who watches a key reads an older state of it, and EXEC finds it unchanged",
 		caught: scenario(sessions, "TestReadOnlyReadsTheNearest", `Not equal`), edits: []edit{
 			{"proxy/session/readonly.go", ` && len(s.watches.list) == 0`, ``}}},

@@ -26,6 +26,8 @@ type Properties struct {
 	State          string
 	// Clients is where clients of a Redis Cluster reach a node that serves them itself, empty if it does not.
 	Clients string
+	// ReplicaClients is where they reach its replica port, empty if it has none.
+	ReplicaClients string
 	// Version of the program.
 	Version string
 	// Restored identifies the backups that a node's data began with.
@@ -64,6 +66,9 @@ func (p Properties) Encode(h wire.Hello) wire.Hello {
 	if p.Clients != "" {
 		h.Properties["clients"] = p.Clients
 	}
+	if p.ReplicaClients != "" {
+		h.Properties["replica-clients"] = p.ReplicaClients
+	}
 	if p.Failed {
 		h.Properties["failed"] = "true"
 	}
@@ -87,7 +92,8 @@ func toJSON(v any) string {
 // DecodeProperties reads the properties of a Hello.
 func DecodeProperties(h wire.Hello) (Properties, error) {
 	p := Properties{Initial: h.Properties["initial"], State: h.Properties["state"], Version: h.Properties["version"],
-		Voting: h.Properties["voting"] == "true", Failed: h.Properties["failed"] == "true", Restored: h.Properties["restored"], Clients: h.Properties["clients"]}
+		Voting: h.Properties["voting"] == "true", Failed: h.Properties["failed"] == "true", Restored: h.Properties["restored"], Clients: h.Properties["clients"],
+		ReplicaClients: h.Properties["replica-clients"]}
 	var err error
 	if text := h.Properties["replicas"]; text != "" {
 		if p.Replicas, err = strconv.Atoi(text); err != nil {

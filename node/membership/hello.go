@@ -13,7 +13,7 @@ import (
 func (m *Membership) Hello() wire.Hello {
 	state, reason := m.node.State()
 	p := protocol.Properties{Initial: m.opt.Initial.String(), Member: m.self.Load(), Replicas: m.opt.Replicas, Ring: m.News(),
-		Voting: state == admin.Voting, Failed: state == admin.Failed, State: reason, Clients: m.opt.Clients, Version: m.opt.Version, Restored: m.restored(),
+		Voting: state == admin.Voting, Failed: state == admin.Failed, State: reason, Clients: m.opt.Clients, ReplicaClients: m.opt.ReplicaClients, Version: m.opt.Version, Restored: m.restored(),
 		Proxies: m.node.Proxies(), After: m.opt.Forgotten.Epoch, Settings: &m.opt.Settings, Process: m.start}
 	if m.changed() {
 		p.Initial, p.Replicas = "", 0 // it is not what formed any more

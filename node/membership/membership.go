@@ -28,6 +28,8 @@ type Options struct {
 	Version  string
 	// Clients is where clients reach the node if it serves them itself, else empty.
 	Clients string
+	// ReplicaClients is where they reach its replica port, empty if it has none.
+	ReplicaClients string
 	// Settings are compared with those of nodes that join.
 	Settings protocol.Settings
 	// Identity is what the node keeps over restarts, nil if nothing. Data is the directory that it keeps, for messages.

@@ -73,10 +73,12 @@ func (c *comparison) lookAtSlots(ctx context.Context, slots []uint16) (differing
 		}
 		for i := range mine {
 			if theirs[i].Changed {
+				c.unsure++
 				continue
 			}
 			if mine[i].Unreadable || theirs[i].Unreadable {
 				c.progress.Unreadable.Add(1)
+				c.unsure++
 				continue
 			}
 			compared++
@@ -142,8 +144,8 @@ func before(entries []protocol.ScanEntry, until protocol.Place) []protocol.ScanE
 // appendSuspects appends what differs between two sorted lists of the same range. The keys
 // are copied. Keys of one place come in any order.
 func appendSuspects(found []suspect, mine, theirs []protocol.ScanEntry) []suspect {
-	add := func(e *protocol.ScanEntry, theirs record.Version) {
-		found = append(found, suspect{SlotKey: protocol.SlotKey{Slot: e.Place.Slot(), Key: bytes.Clone(e.Key)}, theirs: theirs})
+	add := func(e *protocol.ScanEntry, theirs, mine record.Version) {
+		found = append(found, suspect{SlotKey: protocol.SlotKey{Slot: e.Place.Slot(), Key: bytes.Clone(e.Key)}, theirs: theirs, mine: mine})
 	}
 	for len(mine) > 0 || len(theirs) > 0 {
 		at := protocol.EndPlace
@@ -157,14 +159,14 @@ func appendSuspects(found []suspect, mine, theirs []protocol.ScanEntry) []suspec
 		there, theirs = cut(theirs, at)
 		for i := range here {
 			if other := entryOf(there, here[i].Key); other == nil {
-				add(&here[i], record.Version{})
+				add(&here[i], record.Version{}, here[i].Version)
 			} else if other.Version != here[i].Version {
-				add(other, other.Version)
+				add(other, other.Version, here[i].Version)
 			}
 		}
 		for i := range there {
 			if entryOf(here, there[i].Key) == nil {
-				add(&there[i], there[i].Version)
+				add(&there[i], there[i].Version, record.Version{})
 			}
 		}
 	}

@@ -15,13 +15,13 @@ func TestAppendSuspects(t *testing.T) {
 	entry := func(place uint64, key string, version uint64) protocol.ScanEntry {
 		return protocol.ScanEntry{Place: protocol.NewPlace(3, place), Key: []byte(key), Version: record.Version{Seq: version}}
 	}
-	missed := func(key string, version uint64) suspect {
-		return suspect{protocol.SlotKey{Slot: 3, Key: []byte(key)}, record.Version{Seq: version}}
+	missed := func(key string, version, mine uint64) suspect {
+		return suspect{protocol.SlotKey{Slot: 3, Key: []byte(key)}, record.Version{Seq: version}, record.Version{Seq: mine}}
 	}
 	mine := []protocol.ScanEntry{entry(1, "a", 1), entry(2, "b", 1), entry(2, "c", 1), entry(4, "e", 2), entry(5, "f", 1)}
 	theirs := []protocol.ScanEntry{entry(1, "a", 1), entry(2, "c", 2), entry(2, "b", 1), entry(3, "d", 7), entry(4, "e", 1)}
 	require.Equal(t, []suspect{
-		missed("c", 2), missed("d", 7), missed("e", 1), missed("f", 0),
+		missed("c", 2, 1), missed("d", 7, 0), missed("e", 1, 2), missed("f", 0, 1),
 	}, appendSuspects(nil, mine, theirs))
 	require.Empty(t, appendSuspects(nil, mine, mine))
 	require.Len(t, appendSuspects(nil, nil, theirs), 5)

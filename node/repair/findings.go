@@ -14,6 +14,8 @@ type divergence struct {
 	since time.Time // when one differed first, zero while none does
 	ended time.Time // when a pass came to its end
 	err   error     // why the last one did not
+	// complete is when the last pass began that found all there: the peer holds what had been written by then. What a pass has homes write is seen to be there by the next one.
+	complete time.Time
 
 	keys, bytes int64 // written again because of it, in all
 }
@@ -53,6 +55,15 @@ func (r *Repairer) note(p Peer, slots int, err error) {
 			d.since = now
 		}
 	}
+	r.peers[p.ID()] = d
+}
+
+// complete keeps that a peer held everything of what was written before a moment, as far as this node has to compare it.
+func (r *Repairer) complete(p Peer, before time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := r.peers[p.ID()]
+	d.complete = before
 	r.peers[p.ID()] = d
 }
 
@@ -105,6 +116,6 @@ func (r *Repairer) Measure(s *metrics.NodeState) {
 	defer r.mu.Unlock()
 	for _, p := range r.node.Peers() {
 		d := r.peers[p.ID()]
-		s.Repair = append(s.Repair, metrics.PeerRepair{Peer: p.Name(), SlotsDiffering: d.slots, LastPass: d.ended, Hints: hintsOf(p).Keys})
+		s.Repair = append(s.Repair, metrics.PeerRepair{Peer: p.Name(), SlotsDiffering: d.slots, LastPass: d.ended, Complete: d.complete, Hints: hintsOf(p).Keys})
 	}
 }

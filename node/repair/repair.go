@@ -187,12 +187,16 @@ func (r *Repairer) compare(ctx context.Context, c *comparison) error {
 		return errors.New(p.Unreachable())
 	}
 	keys, size, failed := progress.Keys.Load(), progress.Bytes.Load(), progress.Failed.Load()
+	began := time.Now()
 	err := c.run(ctx)
 	if !c.request.DryRun {
 		r.wrote(p, progress, progress.Keys.Load()-keys, progress.Bytes.Load()-size, progress.Failed.Load()-failed)
 	}
 	if c.request.whole() && ctx.Err() == nil {
 		r.note(p, len(c.missed), err)
+		if err == nil && len(c.missed) == 0 && c.unsure == 0 {
+			r.complete(p, began)
+		}
 	}
 	return err
 }

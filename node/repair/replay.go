@@ -116,7 +116,7 @@ func (c *comparison) replay(ctx context.Context, batch hint.Batch) error {
 		return err
 	}
 	for i, key := range keys {
-		if err := c.rewrite(ctx, suspect{key, theirs[i]}); err != nil {
+		if err := c.rewrite(ctx, suspect{SlotKey: key, theirs: theirs[i]}); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ const (
 // suspect is a key of which a peer held another version than this node.
 type suspect struct {
 	protocol.SlotKey
-	theirs record.Version
+	theirs, mine record.Version
 }
 
 // comparison compares slots with one peer's.
@@ -46,6 +46,7 @@ type comparison struct {
 	noted    bool     // what is written was noted here, whoever is responsible for the slot
 
 	missed      map[uint16]struct{} // slots of which one of the two has missed a write
+	unsure      int                 // what could not be compared, or was not seen to be there
 	writes      writes
 	answer      func(done bool) // writes.answered
 	keys, bytes int             // of the step
@@ -99,6 +100,7 @@ func (c *comparison) repair(ctx context.Context, slots []uint16, compared func(s
 			suspects, next, err := c.suspects(ctx, request)
 			if slot := request.From.Slot(); err != nil && c.changed(slot) {
 				suspects, next, err = nil, protocol.NewPlace(slot+1, 0), nil
+				c.unsure++
 			}
 			if err != nil {
 				return err
@@ -125,7 +127,9 @@ func (c *comparison) settle(ctx context.Context, suspects []suspect) error {
 	if !clock.Sleep(ctx, c.settling) {
 		return ctx.Err()
 	}
+	all := len(suspects)
 	suspects = slices.DeleteFunc(suspects, func(s suspect) bool { return c.changed(s.Slot) })
+	c.unsure += all - len(suspects)
 	keys := make([]protocol.SlotKey, len(suspects))
 	for i := range suspects {
 		keys[i] = suspects[i].SlotKey
@@ -136,6 +140,9 @@ func (c *comparison) settle(ctx context.Context, suspects []suspect) error {
 	}
 	for i, s := range suspects {
 		if theirs[i] != s.theirs {
+			if theirs[i].Less(s.mine) {
+				c.unsure++
+			}
 			continue // it is being written
 		}
 		if err := c.rewrite(ctx, s); err != nil {

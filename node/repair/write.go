@@ -51,6 +51,7 @@ func (c *comparison) write(s suspect) (int, error) {
 	slots := c.node.LockForWrites(s.Slot)
 	defer slots.Unlock()
 	if c.changed(s.Slot) || !c.noted && !slots.Responsible(s.Slot) {
+		c.unsure++
 		return 0, nil // somebody else leads the slot now, and compares it, or it has moved
 	}
 	rec, _, err := slots.Get(s.Slot, s.Key)

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -15,7 +16,18 @@ import (
 // until the listener fails, or clients cannot be served any more. It closes the listener. Several listeners may be
 // served at a time.
 func (s *Server) Serve(listener net.Listener) error {
-	return s.serve(listener, func(conn net.Conn) { s.accept(conn, nil) })
+	return s.serve(listener, func(conn net.Conn) { s.accept(conn, nil, false) })
+}
+
+// ServeReplica is Serve, or ServeTLS if there is a config, for a port that is another one to sessions: see Conn.AtReplica.
+func (s *Server) ServeReplica(listener net.Listener, config *tls.Config) error {
+	return s.serve(listener, func(conn net.Conn) {
+		if config == nil {
+			s.accept(conn, nil, true)
+		} else {
+			s.shake(conn, config, true)
+		}
+	})
 }
 
 // serve gives each new connection of a listener to begin.
@@ -62,8 +74,8 @@ func transient(err error) bool {
 }
 
 // accept starts to serve a new connection, which is encrypted unless secure is nil.
-func (s *Server) accept(conn net.Conn, secure *tlsio.Conn) {
-	c, err := s.admit(conn, secure)
+func (s *Server) accept(conn net.Conn, secure *tlsio.Conn, replica bool) {
+	c, err := s.admit(conn, secure, replica)
 	if err == nil {
 		s.stats.Accepted.Add(1)
 		s.strangers.bound(s.settings.Load().MaxClients)
@@ -89,7 +101,7 @@ func refuse(conn net.Conn, secure *tlsio.Conn, reason error) {
 }
 
 // admit registers a connection, unless there are too many or the server closes.
-func (s *Server) admit(conn net.Conn, secure *tlsio.Conn) (*Conn, error) {
+func (s *Server) admit(conn net.Conn, secure *tlsio.Conn, replica bool) (*Conn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing.Load() {
@@ -98,7 +110,7 @@ func (s *Server) admit(conn net.Conn, secure *tlsio.Conn) (*Conn, error) {
 	if len(s.conns) >= s.settings.Load().MaxClients {
 		return nil, errMaxClients
 	}
-	c := newConn(s, conn, secure, s.nextID.Add(1))
+	c := newConn(s, conn, secure, s.nextID.Add(1), replica)
 	s.conns[c.id] = c
 	s.stats.Clients.Add(1)
 	s.running.Add(1)

@@ -10,13 +10,14 @@ import (
 )
 
 // Conn is the connection of one client. At any moment it belongs to one goroutine, or to none
-// while it waits for its client (see loop). Its owner calls the methods. Any goroutine may call ID, Server, Session, Created, Active, RemoteAddr,
+// while it waits for its client (see loop). Its owner calls the methods. Any goroutine may call ID, Server, Session, AtReplica, Created, Active, RemoteAddr,
 // LocalAddr, CommonName, HangUp, Push, Resume, LimitOutput, MayIdle and Waiting.
 type Conn struct {
 	server  *Server
 	session Session
 	id      int64
 	created time.Time
+	replica bool
 	active  atomic.Int64 // when the client last sent something, Unix milliseconds
 	stream  stream
 	owned   atomic.Int32 // see ownership.go
@@ -48,11 +49,12 @@ type Conn struct {
 }
 
 // newConn returns a connection, which is encrypted unless secure is nil.
-func newConn(server *Server, conn net.Conn, secure *tlsio.Conn, id int64) *Conn {
+func newConn(server *Server, conn net.Conn, secure *tlsio.Conn, id int64, replica bool) *Conn {
 	c := &Conn{
 		server:  server,
 		id:      id,
 		created: time.Now(),
+		replica: replica,
 		stream: stream{
 			Conn:         conn,
 			writeTimeout: server.cfg.WriteTimeout,
@@ -81,6 +83,9 @@ func (c *Conn) Server() *Server { return c.server }
 
 // Session returns what executes its commands.
 func (c *Conn) Session() Session { return c.session }
+
+// AtReplica reports whether the client has come by a port that is served by ServeReplica.
+func (c *Conn) AtReplica() bool { return c.replica }
 
 // Created is when the client connected.
 func (c *Conn) Created() time.Time { return c.created }

@@ -46,7 +46,7 @@ func (s *Server) eachGate(is func(*gate) bool) bool {
 func (s *Server) BulkTurns() chan struct{} { return s.bulk.turns }
 
 // ConnForTest returns a connection that nobody serves.
-func (s *Server) ConnForTest(conn net.Conn) *Conn { return newConn(s, conn, nil, 1) }
+func (s *Server) ConnForTest(conn net.Conn) *Conn { return newConn(s, conn, nil, 1, false) }
 
 // ServeOnce reads and answers once, and reports whether the connection goes on.
 func (c *Conn) ServeOnce() bool {

@@ -21,11 +21,11 @@ const (
 
 // ServeTLS is Serve for clients that speak TLS.
 func (s *Server) ServeTLS(listener net.Listener, config *tls.Config) error {
-	return s.serve(listener, func(conn net.Conn) { s.shake(conn, config) })
+	return s.serve(listener, func(conn net.Conn) { s.shake(conn, config, false) })
 }
 
 // shake begins a handshake, in a goroutine, since a client may take its time. It waits while there are too many.
-func (s *Server) shake(conn net.Conn, config *tls.Config) {
+func (s *Server) shake(conn net.Conn, config *tls.Config, replica bool) {
 	h := &s.handshakes
 	s.stats.HandshakesStalled.Add(h.enter(s.ctx.Done()))
 	entry := h.begin(conn)
@@ -34,7 +34,7 @@ func (s *Server) shake(conn net.Conn, config *tls.Config) {
 		err := s.handshake(conn, secure)
 		h.end(entry)
 		if err == nil {
-			s.accept(conn, secure)
+			s.accept(conn, secure, replica)
 			return
 		}
 		conn.Close()

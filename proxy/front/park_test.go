@@ -57,7 +57,7 @@ func park(t *testing.T, dedicated bool) (*Server, *parkingSession, net.Conn, *bu
 	if dedicated {
 		var there net.Conn
 		here, there = net.Pipe()
-		server.accept(there, nil)
+		server.accept(there, nil, false)
 	} else {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)

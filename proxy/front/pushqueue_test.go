@@ -125,7 +125,7 @@ func TestPushInVirtualTime(t *testing.T) {
 		var session slowSession
 		server := New(Config{}, slowCluster{}, func(c *Conn) Session { session.conn = c; return &session })
 		here, there := net.Pipe()
-		server.accept(there, nil)
+		server.accept(there, nil, false)
 		_, err := here.Write([]byte("command\n"))
 		require.NoError(t, err)
 		synctest.Wait()
@@ -147,7 +147,7 @@ func TestPushesLeaveBetweenReplies(t *testing.T) {
 		server := New(Config{}, noCluster{}, func(c *Conn) Session { session.conn = c; return session })
 		defer server.cancel()
 		in, out := new(bytes.Buffer), new(bytes.Buffer)
-		conn := newConn(server, &memoryConn{in: in, out: out}, nil, 1)
+		conn := newConn(server, &memoryConn{in: in, out: out}, nil, 1, false)
 		for step := range rapid.IntRange(1, 20).Draw(t, "steps") {
 			for i := range rapid.IntRange(0, 5).Draw(t, "pushes") {
 				message := fmt.Appendf(nil, "[%d.%d]", step, i)

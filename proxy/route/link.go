@@ -24,9 +24,9 @@ type nodeLink struct {
 	formation   uint64      // and of the ring that it must be part of; 0 for a seed
 	link        *wire.Link
 	caller      *protocol.Caller
-	version     atomic.Uint64          // of the ring, that the node knows at least
-	serves      atomic.Pointer[string] // where it serves clients, nil for nowhere
-	elsewhere   atomic.Bool            // it was refused: it is part of another ring
+	version     atomic.Uint64           // of the ring, that the node knows at least
+	serves      atomic.Pointer[serving] // where it serves clients, nil for nowhere
+	elsewhere   atomic.Bool             // it was refused: it is part of another ring
 	up          atomic.Bool
 	down        atomic.Bool // nothing can be sent
 	pace        wire.Pace
@@ -103,9 +103,11 @@ func (l *nodeLink) check(h wire.Hello) error {
 	}
 	l.elsewhere.Store(false)
 	l.version.Store(props.Ring.Version)
-	if l.serves.Store(nil); props.Clients != "" {
-		l.serves.Store(&props.Clients)
+	var at *serving
+	if props.Clients != "" {
+		at = &serving{props.Clients, props.ReplicaClients}
 	}
+	l.serves.Store(at)
 	l.coordinator.hear(l, props.Ring)
 	return nil
 }

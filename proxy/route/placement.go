@@ -16,6 +16,9 @@ type placement struct {
 	current atomic.Pointer[topology.Placement]
 }
 
+// serving is where a node serves clients, and where those that read from it as a replica, empty for nowhere.
+type serving struct{ clients, replica string }
+
 // Placement returns which nodes serve clients, and which of them is the home of each slot, as long as all goes well; nil before the ring is known. It does not block.
 func (c *Coordinator) Placement() *topology.Placement { return c.placement.current.Load() }
 
@@ -30,12 +33,12 @@ func (c *Coordinator) place() {
 	p := &topology.Placement{Since: time.Now()}
 	index := make([]int16, len(view.byID)) // by ID: that of a node that answers, and one more
 	for _, l := range view.nodes {
-		address := l.serves.Load()
-		if address == nil {
+		at := l.serves.Load()
+		if at == nil {
 			continue
 		}
 		up := l.up.Load()
-		p.Nodes = append(p.Nodes, topology.Node{Address: *address, Alive: up})
+		p.Nodes = append(p.Nodes, topology.Node{Address: at.clients, Replica: at.replica, Alive: up})
 		if up {
 			index[l.id] = int16(len(p.Nodes))
 		}
@@ -49,6 +52,7 @@ func (c *Coordinator) place() {
 			p.Replicas[slot] = replicas[first:len(replicas):len(replicas)]
 		}
 	}
+	p.Pair()
 	if !p.Same(c.placement.current.Load()) {
 		c.placement.current.Store(p)
 	}

@@ -5,16 +5,16 @@ import (
 	"github.com/quolldb/quoll/proxy/topology"
 )
 
-// clusterSlots is CLUSTER SLOTS: which server has which slots, and to a client that is READONLY, who else holds them.
+// clusterSlots is CLUSTER SLOTS: which server has which slots, and which replica ports, or to a client that is READONLY, who else holds them.
 func clusterSlots(s *Session, dst []byte, _ [][]byte) []byte {
-	all, ranges := s.masters(), 0
+	all, ranges := s.members(), 0
 	for _, m := range all {
 		ranges += len(m.Slots)
 	}
 	dst = resp.AppendArray(dst, ranges)
 	for _, m := range all {
 		for _, slots := range m.Slots {
-			replicas := s.followers(slots.Replicas)
+			replicas := s.followers(&m, slots.Replicas)
 			dst = resp.AppendInt(resp.AppendInt(resp.AppendArray(dst, 3+len(replicas)), int64(slots.First)), int64(slots.End-1))
 			dst = appendOfSlots(dst, &m)
 			for _, r := range replicas {
@@ -25,13 +25,13 @@ func clusterSlots(s *Session, dst []byte, _ [][]byte) []byte {
 	return dst
 }
 
-// followers returns the replicas that a client is told of: those that may answer it. Each node is a master, too, and a library that meets one in both parts may take it for a replica only: so they are not shown to
+// followers returns the replicas of a master that a client is told of: replica ports, or else nodes, if they may answer it. Each node is a master, too, and a library that meets one in both parts may take it for a replica only: so they are not shown to
 // clients that do not read from them.
-func (s *Session) followers(replicas []int16) []int16 {
-	if !s.readonly {
-		return nil
+func (s *Session) followers(m *topology.Member, nodes []int16) []int16 {
+	if len(m.Replicas) > 0 || !s.readonly {
+		return m.Replicas
 	}
-	return replicas
+	return nodes
 }
 
 // appendOfSlots appends a server as CLUSTER SLOTS shows it.
@@ -42,15 +42,16 @@ func appendOfSlots(dst []byte, m *topology.Member) []byte {
 
 // clusterShards is CLUSTER SHARDS. A replica of a shard is who holds all of its slots.
 func clusterShards(s *Session, dst []byte, _ [][]byte) []byte {
-	all := s.masters()
-	dst = resp.AppendArray(dst, len(all))
-	for _, m := range all {
+	all := s.members()
+	masters := s.masters(all)
+	dst = resp.AppendArray(dst, len(masters))
+	for _, m := range masters {
 		dst = resp.AppendBulk(resp.AppendMap(dst, 2, s.resp3), "slots")
 		dst = resp.AppendArray(dst, 2*len(m.Slots))
 		for _, slots := range m.Slots {
 			dst = resp.AppendInt(resp.AppendInt(dst, int64(slots.First)), int64(slots.End-1))
 		}
-		replicas := s.followers(m.Followers())
+		replicas := s.followers(&m, m.Followers())
 		dst = resp.AppendArray(resp.AppendBulk(dst, "nodes"), 1+len(replicas))
 		dst = s.appendOfShard(dst, &m, "master")
 		for _, r := range replicas {

@@ -41,9 +41,7 @@ var infoSections = []infoSection{
 		return []infoField{{"loading", loading}, {"rdb_changes_since_last_save", "0"}, {"rdb_bgsave_in_progress", "0"}, {"aof_enabled", "0"}}
 	}},
 	{"Stats", false, infoStats},
-	{"Replication", false, func(*Session) []infoField {
-		return []infoField{{"role", "master"}, {"connected_slaves", "0"}, {"master_repl_offset", "0"}}
-	}},
+	{"Replication", false, infoReplication},
 	{"CPU", false, func(*Session) []infoField { return cpuFields() }},
 	{"Modules", false, func(*Session) []infoField { return nil }},
 	{"Commandstats", true, infoCommandStats},

@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/proxy/route"
@@ -13,9 +14,9 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// Topology says who the masters are, to clients of a Redis Cluster: proxies, or nodes.
+// Topology says who the masters are, to clients of a Redis Cluster: proxies, or nodes; and who their replicas.
 type Topology interface {
-	// Members returns them. local is where the client has reached this one. It does not block.
+	// Members returns them, replicas that are nodes of their own behind the masters. local is where the client has reached this one. It does not block.
 	Members(local net.Addr) []topology.Member
 	// Elsewhere says to which other one a client is sent with a command on a slot. It does not block.
 	Elsewhere(slot uint16) (address string, elsewhere bool)
@@ -34,10 +35,10 @@ var clusterCommand = container{"CLUSTER", append([]subcommand{
 	{"LINKS", 2, inCluster(always("*0\r\n")), []string{"LINKS", "Return no links: proxies have none between them."}},
 	{"MYID", 2, inCluster(clusterMyID), []string{"MYID", "Return the node id of this proxy."}},
 	{"NODES", 2, inCluster(clusterNodes), []string{"NODES", "Return the proxies, as nodes. Output format:", "<id> <ip:port> <flags> <master> <pings> <pongs> <epoch> <link> <slot> ..."}},
-	{"REPLICAS", 3, inCluster(clusterReplicas), []string{"REPLICAS <node-id>", "Return no replicas: each proxy is a master."}},
+	{"REPLICAS", 3, inCluster(clusterReplicas), []string{"REPLICAS <node-id>", "Return the replica ports of <node-id>, as nodes; proxies have none."}},
 	{"SHARDS", 2, inCluster(clusterShards), []string{"SHARDS", "Return information about slot range mappings and the proxies associated with them."}},
 	{"SLAVES", 3, inCluster(clusterReplicas), []string{"SLAVES <node-id>", "As REPLICAS."}},
-	{"SLOTS", 2, inCluster(clusterSlots), []string{"SLOTS", "Return information about slots range mappings. Each range is made of:", "start, end, the proxy's address, port and id, and of who else holds it (to clients that are READONLY)"}},
+	{"SLOTS", 2, inCluster(clusterSlots), []string{"SLOTS", "Return information about slots range mappings. Each range is made of:", "start, end, the address, port and id of the proxy or node, and of replica ports, or of who else holds it (to clients that are READONLY)"}},
 }, withoutCluster()...)}
 
 // withoutCluster returns the subcommands of CLUSTER that change a cluster: what proxies there are is a setting, and the ring is the nodes'.
@@ -69,9 +70,25 @@ func (s *Service) ofMode(alone, cluster string) string {
 	return cluster
 }
 
-// masters returns the masters that there are.
-func (s *Session) masters() []topology.Member {
-	return s.service.cfg.Topology.Members(s.conn.LocalAddr())
+// topology is what the client is told.
+func (s *Session) topology() Topology {
+	if s.replica {
+		return s.service.cfg.ReplicaTopology
+	}
+	return s.service.cfg.Topology
+}
+
+// members returns the masters that there are, and behind them their replicas that are nodes of their own.
+func (s *Session) members() []topology.Member { return s.topology().Members(s.conn.LocalAddr()) }
+
+// masters returns those of members that are masters.
+func (s *Session) masters(members []topology.Member) []topology.Member {
+	for i, m := range members {
+		if m.Master != "" {
+			return members[:i]
+		}
+	}
+	return members
 }
 
 // withSlots is how many of them have slots.
@@ -87,14 +104,14 @@ func clusterKeySlot(s *Session, dst []byte, args [][]byte) []byte {
 }
 
 func clusterMyID(s *Session, dst []byte, _ [][]byte) []byte {
-	all := s.masters()
+	all := s.members()
 	self := slices.IndexFunc(all, func(m topology.Member) bool { return m.Self })
 	return resp.AppendBulk(dst, all[self].ID)
 }
 
 // clusterInfo says that all is well as long as the proxy reaches the nodes.
 func clusterInfo(s *Session, dst []byte, _ [][]byte) []byte {
-	all := s.masters()
+	all := s.members()
 	state, ok := "ok", ring.Slots
 	if s.service.cluster.Loading() != nil {
 		state, ok = "fail", 0
@@ -108,7 +125,7 @@ func clusterInfo(s *Session, dst []byte, _ [][]byte) []byte {
 
 func clusterNodes(s *Session, dst []byte, _ [][]byte) []byte {
 	var text []byte
-	all := s.masters()
+	all := s.members()
 	for _, m := range all {
 		text = appendNode(text, &m)
 	}
@@ -123,7 +140,11 @@ func appendNode(text []byte, m *topology.Member) []byte {
 	} else if !m.Alive {
 		flags, link = "master,fail", "disconnected"
 	}
-	text = fmt.Appendf(text, "%s %s@%d %s - 0 0 0 %s", m.ID, net.JoinHostPort(m.Host, strconv.Itoa(m.Port)), m.Port+10000, flags, link)
+	master := "-"
+	if m.Master != "" {
+		flags, master = strings.Replace(flags, "master", "slave", 1), m.Master
+	}
+	text = fmt.Appendf(text, "%s %s@%d %s %s 0 0 0 %s", m.ID, net.JoinHostPort(m.Host, strconv.Itoa(m.Port)), m.Port+10000, flags, master, link)
 	for _, slots := range m.Slots {
 		if text = fmt.Appendf(text, " %d", slots.First); slots.End-1 > slots.First {
 			text = fmt.Appendf(text, "-%d", slots.End-1)
@@ -134,20 +155,37 @@ func appendNode(text []byte, m *topology.Member) []byte {
 
 // known returns whether an argument is the ID of a proxy.
 func (s *Session) known(id []byte) error {
-	all := s.masters()
+	all := s.members()
 	for _, m := range all {
 		if m.ID == string(id) {
 			return nil
 		}
 	}
+	return unknownNode(id)
+}
+
+var errNotMaster = route.Refuse("ERR The specified node is not a master")
+
+func unknownNode(id []byte) error {
 	return route.Refuse("ERR Unknown node " + string(beginning(id, 128)))
 }
 
+// clusterReplicas is CLUSTER REPLICAS: the replicas of a master that are nodes of their own, each as in CLUSTER NODES.
 func clusterReplicas(s *Session, dst []byte, args [][]byte) []byte {
-	if err := s.known(args[2]); err != nil {
-		return route.AppendReply(dst, err)
+	all := s.members()
+	at := slices.IndexFunc(all, func(m topology.Member) bool { return m.ID == string(args[2]) })
+	switch {
+	case at < 0:
+		return route.AppendReply(dst, unknownNode(args[2]))
+	case all[at].Master != "":
+		return route.AppendReply(dst, errNotMaster)
 	}
-	return resp.AppendArray(dst, 0)
+	dst = resp.AppendArray(dst, len(all[at].Replicas))
+	for _, r := range all[at].Replicas {
+		line := appendNode(nil, &all[r])
+		dst = resp.AppendBulk(dst, line[:len(line)-1])
+	}
+	return dst
 }
 
 func clusterReports(s *Session, dst []byte, args [][]byte) []byte {

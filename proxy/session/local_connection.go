@@ -39,7 +39,7 @@ func runQuit(s *Session, dst []byte, _ [][]byte) []byte {
 
 // runReset is RESET: the connection is as new, and in no transaction.
 func runReset(s *Session, dst []byte, _ [][]byte) []byte {
-	s.replies, s.readonly = replyOn, false
+	s.replies, s.readonly = replyOn, s.replica
 	s.setTracking(tracking{})
 	s.endMonitor()
 	s.endTransaction()
@@ -127,7 +127,7 @@ func appendHello(s *Session, dst []byte) []byte {
 	dst = resp.AppendInt(resp.AppendBulk(dst, "proto"), protocol)
 	dst = resp.AppendInt(resp.AppendBulk(dst, "id"), s.conn.ID())
 	dst = resp.AppendBulk(resp.AppendBulk(dst, "mode"), s.service.ofMode("standalone", "cluster"))
-	dst = resp.AppendBulk(resp.AppendBulk(dst, "role"), "master")
+	dst = resp.AppendBulk(resp.AppendBulk(dst, "role"), s.role("replica"))
 	return resp.AppendArray(resp.AppendBulk(dst, "modules"), 0)
 }
 

@@ -79,9 +79,3 @@ func runLolwut(s *Session, dst []byte, args [][]byte) []byte {
 	}
 	return resp.AppendVerbatim(dst, "Redis ver. "+redisVersion+"\n", s.resp3)
 }
-
-// runRole is ROLE: a proxy answers reads and writes, and is nobody's replica.
-func runRole(_ *Session, dst []byte, _ [][]byte) []byte {
-	dst = resp.AppendBulk(resp.AppendArray(dst, 3), "master")
-	return resp.AppendArray(resp.AppendInt(dst, 0), 0)
-}

@@ -12,11 +12,14 @@ import (
 // has keys of several slots is executed here, and what is part of a transaction, of which a client would have to send all once more.
 func (s *Session) moved(cmd *command.Command, args [][]byte) bool {
 	slot, ok := slotOf(cmd, args)
+	if !ok && s.replica {
+		slot, ok = s.slotElsewhere(cmd, args)
+	}
 	if !ok {
 		return false
 	}
-	address, elsewhere := s.service.cfg.Topology.Elsewhere(slot)
-	if elsewhere = elsewhere && !s.servedHere(cmd, slot); elsewhere {
+	address, elsewhere := s.topology().Elsewhere(slot)
+	if elsewhere = elsewhere && !s.servedHere(cmd, args, slot); elsewhere {
 		s.reject(cmd, args, route.Refuse(fmt.Sprintf("MOVED %d %s", slot, address)))
 	}
 	return elsewhere

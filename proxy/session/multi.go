@@ -134,6 +134,9 @@ func (s *Session) queue(cmd *command.Command, args [][]byte) {
 		s.reject(cmd, args, errTooMuchKept)
 		return
 	}
+	if s.replica && s.notQueuedAtReplica(cmd, args) {
+		return
+	}
 	q, err := s.prepare(cmd, t.database, args)
 	if err == nil {
 		err = s.admit(&q)

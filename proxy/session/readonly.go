@@ -22,7 +22,11 @@ func runReadWrite(s *Session, dst []byte, _ [][]byte) []byte {
 
 // readsNearest reports whether the client may be told what is old. Who watches keys, or keeps what it has read until it is told of a change (CLIENT TRACKING), may have been told of the change already.
 func (s *Session) readsNearest() bool {
-	return s.readonly && !s.tracking.on && len(s.watches.list) == 0
+	tracks := s.tracking.on
+	if s.replica { // some libraries always track, only what they ask for: rueidis
+		tracks = s.tracking.broadcast || s.tracking.tracks()
+	}
+	return s.readonly && !tracks && len(s.watches.list) == 0
 }
 
 // readNearest has operations that were planned, from one on, read the nearest replica, if the client wants that.
@@ -37,6 +41,9 @@ func (s *Session) readNearest(from int) {
 }
 
 // servedHere reports whether a client that is READONLY is answered by this node, though another one is the home of the slot.
-func (s *Session) servedHere(cmd *command.Command, slot uint16) bool {
+func (s *Session) servedHere(cmd *command.Command, args [][]byte, slot uint16) bool {
+	if s.replica {
+		return s.servedByReplica(cmd, args) && s.topology().Holds(slot)
+	}
 	return s.readsNearest() && cmd.Flags&command.FlagReadOnly != 0 && s.service.cfg.Topology.Holds(slot)
 }

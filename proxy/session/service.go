@@ -31,6 +31,8 @@ type Config struct {
 	OutputLimit int
 	// Topology, if not nil, makes the proxy one of a Redis Cluster's masters, to its clients.
 	Topology Topology
+	// ReplicaTopology is what clients are told that have come by a replica port (front.Conn.AtReplica); there is one beside Topology if there is such a port.
+	ReplicaTopology Topology
 	// Version is Quoll's version for INFO.
 	Version string
 	// Events are the classes of events of keys that nodes publish, until CONFIG SET.

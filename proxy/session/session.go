@@ -25,6 +25,7 @@ type Session struct {
 	unheld   unheld
 	reading  []*trackedKey // what is planned reads these, and the client keeps them
 	replies  replyMode
+	replica  bool // it has come by a replica port
 	readonly bool // READONLY
 	monitor  bool // it sees what others do: see monitor.go
 	shown    bool // others see what the command that is being dispatched does, which is executed by itself, so that they see it in its order
@@ -41,7 +42,7 @@ type Session struct {
 
 // Open returns the session of a new connection.
 func (s *Service) Open(conn *front.Conn) *Session {
-	session := &Session{service: s, conn: conn, plan: newPlan()}
+	session := &Session{service: s, conn: conn, plan: newPlan(), replica: conn.AtReplica(), readonly: conn.AtReplica()}
 	s.users.server.CompareAndSwap(nil, conn.Server())
 	session.beginUser()
 	return session
@@ -152,6 +153,9 @@ func (s *Session) route(cmd *command.Command, args [][]byte) {
 		return
 	}
 	if s.service.cfg.Topology != nil && s.moved(cmd, args) {
+		return
+	}
+	if s.replica && s.refusedAtReplica(cmd, args) {
 		return
 	}
 	if s.tracking.on {

@@ -7,5 +7,8 @@
 // Of nodes that serve clients themselves (Nodes) each is the master of the slots whose home it is, so that a command comes to its home without a proxy on the way. Any node serves any key here, too: what
 // comes to another one is sent on, and the client is told where to send the next one (MOVED).
 //
+// A node may have a replica port beside it (ReplicaPort), whose clients read what may be old. It is shown as a node of its own, a replica of one master (Placement.Pair): libraries take a node that is in both parts
+// for a replica, and most of them want it to have one master.
+//
 // Nothing is lost or answered wrongly if two of them disagree for a moment on who is there.
 package topology

@@ -10,7 +10,7 @@ import (
 	"github.com/quolldb/quoll/ring"
 )
 
-// Member is a proxy, or a node that serves clients, as clients of a Redis Cluster see it: a master.
+// Member is a proxy, or a node that serves clients, as clients of a Redis Cluster see it: a master; or the replica port of such a node.
 type Member struct {
 	// ID is what CLUSTER MYID says: 40 hexadecimal digits, which follow from the address.
 	ID string
@@ -23,12 +23,16 @@ type Member struct {
 	Alive bool
 	// Slots are in order.
 	Slots []Slots
+	// Replicas are the replica ports that hold all of them, by their place in the list of members.
+	Replicas []int16
+	// Master is the ID of whose slots a replica port has, as a replica; empty for a master.
+	Master string
 }
 
 // Slots are those from First on and before End.
 type Slots struct {
 	First, End int
-	// Replicas are the other members that hold all of them and are alive, by their place in the list of members, in order. Proxies hold nothing.
+	// Replicas are the other members that hold all of them and are alive, by their place in the list of members, in order; none where there are replica ports. Proxies hold nothing.
 	Replicas []int16
 }
 

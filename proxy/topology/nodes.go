@@ -24,8 +24,12 @@ type Placement struct {
 type Node struct {
 	// Address is where clients reach it, host:port.
 	Address string
+	// Replica is where they reach its replica port, empty if it has none.
+	Replica string
 	// Alive: it answers this one.
 	Alive bool
+	// Master is the node, by its index, that the replica port is shown as a replica of, -1 for none. Placement.Pair finds it.
+	Master int16
 }
 
 // Same reports whether two placements differ in nothing but when they were found out.
@@ -42,14 +46,20 @@ const settled = time.Second
 type Nodes struct {
 	// Announce is where clients reach this node, host:port.
 	Announce string
+	// AnnounceReplica is where they reach its replica port, empty if it has none: see ReplicaPort.
+	AnnounceReplica string
 	// Placement returns what is known, nil for nothing. It does not block.
 	Placement func() *Placement
 	// Replica reports whether this node has a replica of a slot. It does not block.
 	Replica func(slot uint16) bool
 }
 
-// Members returns the nodes that serve clients. A slot that none of them is the home of is this one's: it serves every slot, as all of them do.
-func (t *Nodes) Members(net.Addr) []Member {
+// Members returns the nodes that serve clients. A slot that none of them is the home of is this one's: it serves every slot, as all of them do. Behind them are replica ports. Where there are such, they are the replicas
+// of slots, and the nodes themselves are not.
+func (t *Nodes) Members(net.Addr) []Member { return t.members(false) }
+
+// members returns them. The one that is asked is this node, or its replica port.
+func (t *Nodes) members(atReplica bool) []Member {
 	p := t.Placement()
 	if p == nil {
 		p = &Placement{}
@@ -72,11 +82,17 @@ func (t *Nodes) Members(net.Addr) []Member {
 		m.Alive = true
 		members = append(members, m)
 	}
+	masters := len(members)
+	members = t.appendReplicas(members, p, atReplica)
 	for slot, home := range p.Homes {
 		if home < 0 {
 			home = int16(self)
 		}
-		members[home].append(slot, p.Replicas[slot])
+		replicas := p.Replicas[slot]
+		if len(members) > masters {
+			replicas = nil
+		}
+		members[home].append(slot, replicas)
 	}
 	return members
 }

@@ -19,7 +19,7 @@ func TestEachSlotIsItsHomes(t *testing.T) {
 		n := rapid.IntRange(0, 5).Draw(t, "nodes")
 		p := &Placement{}
 		for i := range n {
-			p.Nodes = append(p.Nodes, Node{fmt.Sprintf("10.0.0.%d:6379", i), rapid.Bool().Draw(t, "alive")})
+			p.Nodes = append(p.Nodes, Node{Address: fmt.Sprintf("10.0.0.%d:6379", i), Alive: rapid.Bool().Draw(t, "alive")})
 		}
 		width := rapid.IntRange(1, ring.Slots).Draw(t, "width")
 		homes := rapid.SliceOfN(rapid.IntRange(-1, n-1), 1, 50).Draw(t, "homes")
@@ -86,7 +86,7 @@ func TestClientsAreSentToTheHome(t *testing.T) {
 		}
 		require.Empty(t, elsewhere(0))
 		require.Len(t, nodes.Members(nil), 1)
-		known = &Placement{Nodes: []Node{{"a:1", true}, {"b:1", true}}, Since: time.Now()}
+		known = &Placement{Nodes: []Node{{Address: "a:1", Alive: true}, {Address: "b:1", Alive: true}}, Since: time.Now()}
 		known.Homes[1], known.Homes[2] = 1, -1
 		require.Empty(t, elsewhere(1), "others may not know yet")
 		<-time.After(settled)
