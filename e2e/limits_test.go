@@ -57,6 +57,25 @@ func TestLimitsAreThoseOfTheCluster(t *testing.T) {
 	require.Equal(t, []any{"timeout", "0"}, do(t, one, "CONFIG GET timeout"))
 }
 
+// TestAHigherLimitIsInForceAtOnce: when CONFIG SET answers, writes work that were refused for want of memory.
+func TestAHigherLimitIsInForceAtOnce(t *testing.T) {
+	t.Parallel()
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 1})
+	client := loggedIn(t, c.Proxies[0].Client, "", "")
+	require.NoError(t, client.Set(t.Context(), "there", "x", 0).Err())
+	for range 3 {
+		require.Equal(t, "OK", do(t, client, "CONFIG SET maxmemory 1"))
+		cluster.Await(t, "there is no memory", func() bool {
+			err := client.Set(t.Context(), "there", "y", 0).Err()
+			return err != nil && strings.HasPrefix(err.Error(), "OOM ")
+		})
+		require.Equal(t, "OK", do(t, client, "CONFIG SET maxmemory 0"))
+		for i := range 100 {
+			require.NoError(t, client.Set(t.Context(), fmt.Sprint("key", i), "v", 0).Err())
+		}
+	}
+}
+
 // TestLimitsOutliveTheEndOfAllProcesses where nodes keep the ring: two are on disk, and have no such limit, and one is in memory.
 func TestLimitsOutliveTheEndOfAllProcesses(t *testing.T) {
 	if testing.Short() {

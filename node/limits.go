@@ -27,8 +27,8 @@ func newLimiter(e engine.Evicting, room int64, log *slog.Logger) *limiter {
 	return &limiter{engine: e, settings: *e.Eviction(), limit: limit, room: room, log: log}
 }
 
-// follow has the limits be those of a version of the ring.
-func (l *limiter) follow(doc *change.Document) {
+// follow has the limits be those of a version of the ring. It reports whether they are others than before.
+func (l *limiter) follow(doc *change.Document) (changed bool) {
 	settings, limit := l.settings, l.limit
 	for _, p := range doc.Parameters {
 		var err error
@@ -43,7 +43,7 @@ func (l *limiter) follow(doc *change.Document) {
 	}
 	_, before := l.engine.Memory()
 	if settings == *l.engine.Eviction() && limit == before {
-		return
+		return false
 	}
 	l.engine.SetLimit(limit)
 	if settings != *l.engine.Eviction() {
@@ -51,6 +51,7 @@ func (l *limiter) follow(doc *change.Document) {
 	}
 	l.log.Info("how much the data may take, and what goes when they take more, has changed", "maxmemory", limit, "maxmemory-policy", settings.Policy, "maxmemory-samples", settings.Samples,
 		"lfu-log-factor", settings.LogFactor, "lfu-decay-time", settings.DecayTime)
+	return true
 }
 
 // limitOf returns the limit that clients have set, no more than there is room for.

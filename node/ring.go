@@ -55,10 +55,14 @@ func (n *Node) learn(doc change.Document, v *replica.View) {
 	n.dropPeers(doc)
 }
 
-// limit has the data take as much as a document says.
+// limit has the data take as much as a document says. Who was short of memory by the limits before, this node or a peer, may have room by these.
 func (n *Node) limit(doc *change.Document) {
-	if n.limits != nil {
-		n.limits.follow(doc)
+	if n.limits == nil || !n.limits.follow(doc) {
+		return
+	}
+	n.replicas.Space.LimitChanged()
+	for _, p := range n.peers.All() {
+		p.ForgetCrowded()
 	}
 }
 

@@ -141,6 +141,8 @@ func TestWhoIsCrowdedIsNotFull(t *testing.T) {
 	p.frame(protocol.FrameFull, []byte{protocol.OnlyCrowded}, 0)
 	require.True(t, p.Crowded())
 	require.False(t, p.Full())
+	p.ForgetCrowded()
+	require.False(t, p.Crowded())
 }
 
 // TestTheClockOfAPeerGoesOn: its time is what it said, and what has passed since: on the way, and here.

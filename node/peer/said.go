@@ -50,6 +50,9 @@ func (p *Peer) Full() bool { return p.reaches(&p.said.fullUntil) }
 // Crowded reports whether the peer has no room for more data, as far as it said so.
 func (p *Peer) Crowded() bool { return p.reaches(&p.said.crowdedUntil) || p.Full() }
 
+// ForgetCrowded forgets that the peer had no room for more data. If it still has none it says so again soon.
+func (p *Peer) ForgetCrowded() { p.said.crowdedUntil.Store(0) }
+
 // TakeExcess returns how many bytes of its data the peer wants evicted, as it has said since the last call; 0 for none.
 func (p *Peer) TakeExcess() int64 { return p.said.excess.Swap(0) }
 

@@ -80,6 +80,16 @@ func (s *Space) Short() error {
 	return nil
 }
 
+// LimitChanged has the room be judged at once, by a limit that is new: then the node is on no edge.
+func (s *Space) LimitChanged() {
+	if s.tight.Load() == nil || s.engine.Room() != nil {
+		return
+	}
+	s.brimful.Store(false)
+	s.tight.Store(nil)
+	s.log.Info("there is room for writes again", "reason", "the limit is another one")
+}
+
 // Look ends that the node is full or crowded when there has been room for a while: a node on the edge does not change its mind at every
 // moment. It returns what the node is short of. One goroutine calls it.
 func (s *Space) Look(now int64) error {
