@@ -212,7 +212,7 @@ var (
 // withoutMemory returns the reply of EXEC: one that was refused for want of memory is given up, as in Redis.
 func (s *Session) withoutMemory(reply []byte) []byte {
 	if bytes.Equal(reply, outOfMemory) {
-		s.service.stats.refusedMemory.Store(time.Now().UnixMilli())
+		s.service.stats.memoryMayBeShort()
 		return discarded
 	}
 	return reply

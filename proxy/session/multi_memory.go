@@ -9,10 +9,13 @@ import (
 )
 
 // Redis refuses what may use memory when it is queued, if there is none. A proxy does not know whether there is, and it does not ask for each transaction: only once somebody was refused for want of
-// memory, and for a while after that, does it ask the nodes of the transaction's keys.
+// memory, or CONFIG SET changed how much there may be, and for a while after that, does it ask the nodes of the transaction's keys.
 
 // shortFor is how long transactions ask whether there is memory once a command was refused for want of it.
 const shortFor = 10 * time.Second
+
+// memoryMayBeShort has transactions ask from now on.
+func (s *Stats) memoryMayBeShort() { s.refusedMemory.Store(time.Now().UnixMilli()) }
 
 // short reports whether memory was short of late.
 func (s *Stats) short() bool {

@@ -311,7 +311,7 @@ func TestCommandsAreNotQueuedWithoutMemory(t *testing.T) {
 }
 
 func testNotQueuedWithoutMemory(t *testing.T, w proxytest.Way) {
-	cluster := proxytest.NewCluster()
+	cluster := proxytest.NewCluster().KeepInMemory()
 	full, asked := new(atomic.Bool), new(atomic.Int64)
 	cluster.Intercept = func(op *route.Op) bool {
 		if op.Req.Op == command.OpSetRange {
@@ -344,4 +344,18 @@ func testNotQueuedWithoutMemory(t *testing.T, w proxytest.Way) {
 	require.EqualValues(t, 2, asked.Load(), "once for each transaction")
 	require.Equal(t, "+OK\r\n"+queued+"*1\r\n$1\r\n4\r\n", transaction("GET a"))
 	require.EqualValues(t, 2, asked.Load())
+
+	// CONFIG SET of how much there may be, while a transaction is open.
+	cluster = proxytest.NewCluster().KeepInMemory()
+	cluster.Intercept = func(op *route.Op) bool {
+		op.Outcome, op.Reply = answer.NotDone, route.AppendReply(nil, route.ErrOutOfMemory)
+		return op.Write
+	}
+	_, addr = serve(t, w, Config{}, cluster)
+	c = proxytest.Dial(t, addr)
+	require.Equal(t, "+OK\r\n", c.Do("MULTI"))
+	require.Equal(t, queued, c.Do("SET a 1"), "nobody knew")
+	require.Equal(t, "+OK\r\n", proxytest.Dial(t, addr).Do("CONFIG SET maxmemory 1"))
+	require.Equal(t, oom, c.Do("SET a 2"))
+	require.Equal(t, execAbort, c.Do("EXEC"))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/quolldb/quoll/internal/admin"
@@ -78,6 +79,9 @@ func (s *Service) share(ctx context.Context, set []change.Parameter) error {
 		return nil
 	}
 	defer s.nodes.forget()
+	if slices.ContainsFunc(set, func(p change.Parameter) bool { return p.Name == eviction.MaxMemory }) {
+		defer s.stats.memoryMayBeShort()
+	}
 	return s.cluster.SetParameters(ctx, set)
 }
 

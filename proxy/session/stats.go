@@ -40,7 +40,7 @@ type Stats struct {
 	Passwords loginlimit.Limiter
 
 	byOp [maxOps + maxSubcommands]CommandStats
-	// refusedMemory is when a command was refused for want of memory last, in Unix milliseconds.
+	// refusedMemory is when a command was refused for want of memory last, or a client changed how much there is, in Unix milliseconds.
 	refusedMemory atomic.Int64
 
 	mu     sync.Mutex
@@ -84,7 +84,7 @@ func (s *Stats) countError(op command.Op, reply []byte) {
 func (s *Stats) countWord(reply []byte) {
 	word := errorWord(reply)
 	if string(word) == "OOM" {
-		s.refusedMemory.Store(time.Now().UnixMilli())
+		s.memoryMayBeShort()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
