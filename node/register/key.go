@@ -114,6 +114,12 @@ func (h *Home) advance(ks *keyState) {
 			h.stepDown()
 			return
 		}
+		if h.excluded(ks) {
+			if h.refusesFull(ks) {
+				continue
+			}
+			break
+		}
 		if !ks.known && (len(ks.doubt) > 0 || !ks.queue[0].blind) {
 			h.read(ks)
 			return
