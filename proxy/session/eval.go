@@ -146,6 +146,9 @@ func (s *Session) withKeys(req *command.Request, keys [][]byte) (next command.Re
 		return next, err
 	}
 	b.Also = append(b.Also[:len(b.Also):len(b.Also)], keys...)
+	if err := s.listAll(b, keys); err != nil {
+		return next, err
+	}
 	all, _ := b.Keys(keys[0])
 	if !sameSlot(all) {
 		return next, errScriptSlots

@@ -83,7 +83,7 @@ func (s *Sim) randomCommand() cmd {
 		c.Key = ""
 	case c.several():
 		c.Key = s.keysTogether(c.Slot)
-		if c.Name == "census" && c.Slot != 1 {
+		if c.whole() && c.Slot != 1 {
 			c.Name = "mget"
 		}
 	case c.onHash():
