@@ -46,6 +46,8 @@ func (n *Node) list(r protocol.ScanRequest) (page protocol.ListPage, err error) 
 					Key: append([]byte(nil), key...), Version: rec.Version, Type: rec.State.Type})
 			}
 		})
-	page.Next = protocol.NewPlace(number, uint64(next))
+	if page.Next = protocol.NewPlace(number+1, 0); next < engine.EndPosition {
+		page.Next = protocol.NewPlace(number, uint64(next))
+	}
 	return page, err
 }
