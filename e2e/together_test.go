@@ -85,7 +85,10 @@ func TestAllKeysOfADatabaseThatIsTogether(t *testing.T) {
 	}
 	conn := quoll.Conn()
 	defer conn.Close()
-	require.Contains(t, dialogue(t, conn, "multi", "set k 1", "select 2", "dbsize", "exec")[3], "CROSSSLOT")
+	require.Contains(t, dialogue(t, conn, "multi", "set k 1", "select 2", "dbsize", "exec")[3], "CROSSSLOT this is on keys of two databases")
+	for _, command := range []string{"move k1 2", "copy k1 k1 db 2", "eval return_redis.pcall('move','k1',2) 0"} { // two that are placed together are in two slots
+		require.Contains(t, dialogue(t, conn, "set k1 1", command)[1], "DUMP it, RESTORE it in the other database")
+	}
 	require.Contains(t, dialogue(t, conn, "select 3", "multi", "set k 1", "dbsize", "exec")[3], "unless the database is placed together")
 	require.Contains(t, dialogue(t, conn, "eval return_redis.call('dbsize') 0")[0], "unless their database is placed together")
 }

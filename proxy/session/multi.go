@@ -189,7 +189,7 @@ func (s *Session) admit(q *queued) error {
 			one = key
 		}
 		if ring.SlotOf(key) != ring.SlotOf(one) {
-			return errCrossSlot
+			return errSlots([][]byte{one, key})
 		}
 	}
 	t.writes = t.writes || command.ByOp(q.op).Writes()

@@ -38,7 +38,7 @@ func (s *Session) admitCluster(q *queued) error {
 		return nil
 	case t.asks || len(s.watches.list) > 0:
 		if all != nil {
-			return errCrossSlot
+			return errSlots([][]byte{one, all})
 		}
 		return errEverywhere(q.cmd.Name)
 	}
