@@ -118,6 +118,9 @@ func (h *Home) advance(ks *keyState) {
 			if h.refusesFull(ks) {
 				continue
 			}
+			if h.readsEarly(ks) {
+				h.read(ks)
+			}
 			break
 		}
 		if !ks.known && (len(ks.doubt) > 0 || !ks.queue[0].blind) {

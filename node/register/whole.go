@@ -67,6 +67,11 @@ func (h *Home) excluded(ks *keyState) bool {
 	return (b.stage == deciding || b.stage == recording) && b.whole.has(id) && !ks.barred
 }
 
+// readsEarly reports whether a key that waits for the term to begin its record may be read from the members meanwhile, which saves a round: nothing comes of that before.
+func (h *Home) readsEarly(ks *keyState) bool {
+	return !h.batches.begun && !ks.known && len(ks.doubt) == 0 && !ks.queue[0].blind
+}
+
 // refusesFull takes the first request of a key from its queue that waits for the term to begin its record, for which there is no room.
 func (h *Home) refusesFull(ks *keyState) bool {
 	if h.batches.begun || !h.in.Full || len(ks.doubt) > 0 || ks.queue[0].batch != nil {
