@@ -58,8 +58,8 @@ func TestAllKeysOfADatabaseThatIsTogether(t *testing.T) {
 	placed(t, c, 1, "together")
 	placed(t, c, 2, "together")
 	quoll := inDatabase(t, c.Proxies[0].Client, 1)
-	real := redis.NewClient(&redis.Options{Addr: redistest.Start(t), DB: 1, MaxRetries: -1, DisableIdentity: true})
-	t.Cleanup(func() { real.Close() })
+	redisServer := redis.NewClient(&redis.Options{Addr: redistest.Start(t), DB: 1, MaxRetries: -1, DisableIdentity: true})
+	t.Cleanup(func() { redisServer.Close() })
 	cluster.Await(t, "the proxy hears of it", func() bool { return quoll.Exists(t.Context(), "x").Err() == nil })
 	for _, commands := range [][]string{
 		{"multi", "set k1 1", "dbsize", "keys *", "scan 0", "randomkey", "del k1", "dbsize", "randomkey", "keys *", "exec", "dbsize"},
@@ -78,7 +78,7 @@ func TestAllKeysOfADatabaseThatIsTogether(t *testing.T) {
 		{"multi", "select 2", "set kother 1", "dbsize", "keys *", "flushdb", "exec", "select 1", "dbsize"},
 		{"flushdb", "eval redis.call('set','k1',1)_redis.call('flushdb')_return_redis.call('randomkey') 0", "dbsize"},
 	} {
-		mine, theirs := quoll.Conn(), real.Conn()
+		mine, theirs := quoll.Conn(), redisServer.Conn()
 		require.Equal(t, dialogue(t, theirs, commands...), dialogue(t, mine, commands...))
 		require.NoError(t, mine.Close())
 		require.NoError(t, theirs.Close())
