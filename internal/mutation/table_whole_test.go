@@ -20,7 +20,7 @@ var wholeRules = []mutation{
 	{name: "whole-not-begun", rule: "All keys of a database", effect: "a term does something before it has begun its record",
 		caught: scenario(register, "TestReadsBeginTheRecordToo", `Not equal`), edits: []edit{
 			{"node/register/whole.go", `	if !b.begun {
-		b.needed = true
+		b.needed = b.needed || len(ks.doubt) > 0 || ks.queue[0].batch == nil
 		return !h.undecided(ks)
 	}
 `, ``}}},

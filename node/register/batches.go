@@ -204,7 +204,7 @@ func (h *Home) recordBatches() bool {
 		if one.request.whole != nil && len(g.batches) > 0 {
 			continue
 		}
-		certain := !h.tooEarly(one) && h.certain(one, g)
+		certain := h.certain(one, g)
 		if h.phase == leading && certain {
 			did = true
 			h.evaluateBatch(one, g)
@@ -291,7 +291,7 @@ func (h *Home) certain(one *batch, g *group) bool {
 			continue
 		}
 		all = false
-		if inTerm || h.in.Full {
+		if inTerm || h.in.Full || h.tooEarly(ks) {
 			continue
 		}
 		if state, ok := h.headState(ks); ok {

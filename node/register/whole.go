@@ -61,7 +61,7 @@ func (h *Home) excluded(ks *keyState) bool {
 	}
 	b := h.ownBatches()
 	if !b.begun {
-		b.needed = true
+		b.needed = b.needed || len(ks.doubt) > 0 || ks.queue[0].batch == nil
 		return !h.undecided(ks)
 	}
 	return (b.stage == deciding || b.stage == recording) && b.whole.has(id) && !ks.barred
@@ -81,28 +81,15 @@ func (h *Home) refusesFull(ks *keyState) bool {
 	return true
 }
 
-// tooEarly reports whether a batch is on keys of a database that is placed together, and the term has not begun its record. If there is no room for that the batch is refused.
-func (h *Home) tooEarly(one *batch) bool {
-	b := h.batches
-	if h.phase != leading { // to look a key up may end the home
-		return true
-	}
-	if b.begun {
+// tooEarly reports whether the head of a key may not be written again yet, for it is of a database that is placed together, and the term has not begun its record. The record of a batch begins it
+// as well, if it needs no such write.
+func (h *Home) tooEarly(ks *keyState) bool {
+	_, is := placedTogether(ks.key)
+	if !is || h.batches.begun {
 		return false
 	}
-	for _, ks := range one.keys {
-		if _, is := placedTogether(ks.key); !is {
-			continue
-		}
-		if b.needed = true; h.in.Full {
-			h.dequeue(one)
-			h.noRoom(one.request)
-			h.lift(one)
-			one.recycle()
-		}
-		return true
-	}
-	return false
+	h.batches.needed = true
+	return true
 }
 
 // beginRecord writes the record first of all, if somebody needs that (B12): it is closed, for nobody who has promised this term knows of an open one.

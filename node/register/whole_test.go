@@ -241,9 +241,13 @@ func TestReadsBeginTheRecordToo(t *testing.T) {
 func TestNoRoomToBeginTheRecord(t *testing.T) {
 	c := written(t)
 	c.full[1] = true
-	set, census := c.set(1, "a", "1"), c.census(1, c.home(1).ballot, "")
+	set, census := c.set(1, "a", "1"), c.census(1, c.home(1).ballot, "n")
+	c.run()
 	c.failed(set, NotDone, StorageFull, 0)
 	c.failed(census, NotDone, StorageFull, 0)
+	read := c.census(1, c.home(1).ballot, "")
+	c.run()
+	c.done(read, "0")
 	c.full[1] = false
 	set = c.set(1, "a", "1")
 	c.run()
