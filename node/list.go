@@ -4,6 +4,7 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/engine"
+	"github.com/quolldb/quoll/ring"
 )
 
 // answerList shows the records of a database in its slot, and what the replica has promised. It is answered when all that is durable, for whoever asks rests on the promise (B10).
@@ -21,6 +22,9 @@ func (n *Node) answerList(payload []byte) ([]byte, error) {
 
 func (n *Node) list(r protocol.ScanRequest) (page protocol.ListPage, err error) {
 	number := r.From.Slot()
+	if number >= ring.Slots {
+		return page, protocol.ErrPage
+	}
 	st := n.replicas.Lock(number, nil)
 	defer st.Unlock()
 	held, err := n.holds(r.Version, number)
