@@ -18,7 +18,7 @@ var wholeRules = []mutation{
 		caught: scenario(register, "TestNothingComesBesideACensus", `should not contain`), edits: []edit{
 			{"node/register/whole.go", `return (b.stage == deciding || b.stage == recording) && b.whole.has(id) && !ks.barred`, `return b.stage == deciding && b.whole.has(id) && !ks.barred`}}},
 	{name: "whole-not-begun", rule: "All keys of a database", effect: "a term does something before it has begun its record",
-		caught: scenario(register, "TestReadsBeginTheRecordToo", `Not equal`), edits: []edit{
+		caught: scenario(register, "TestATermBeginsItsRecord", `Not equal`), edits: []edit{
 			{"node/register/whole.go", `	if !b.begun {
 		b.needed = b.needed || len(ks.doubt) > 0 || ks.queue[0].batch == nil
 		return !h.undecided(ks)
