@@ -131,6 +131,8 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 		return n.answerScan(protocol.DecodeScanRequest, payload)
 	case protocol.MethodScanLeaves:
 		return n.answerScan(protocol.DecodeScanLeavesRequest, payload)
+	case protocol.MethodList:
+		return n.answerList(payload)
 	case protocol.MethodStats:
 		return n.answerStats(payload)
 	case protocol.MethodDigests:

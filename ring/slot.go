@@ -43,6 +43,9 @@ func SlotOf(key []byte) uint16 {
 	if id.Together() {
 		return SlotOfDatabase(id)
 	}
+	if all, ok := database.AllOf(key); ok {
+		return SlotOfDatabase(all)
+	}
 	return crc16(hashTag(name)) % Slots
 }
 

@@ -20,6 +20,8 @@ type Batch struct {
 	// Rules are those of the user whose scripts these are, if they restrict it (package acl), nil if it may do everything. The reply begins then with what was denied (DenialList). Commands that are
 	// no scripts are not looked at: the proxy has.
 	Rules []byte
+	// Listing says that the batch names all keys of a database, nil if it does not.
+	Listing *Listing
 	// Watched are keys that must not have changed, or nothing is done.
 	Watched []Watched
 	// Also are keys that scripts of the batch use though they did not name them: those that the reply to an earlier attempt has named (MissingKeys).
@@ -40,7 +42,7 @@ var batchName = []byte("BATCH")
 // Request returns the request that is sent, with the arguments of the commands. It is named after a key, one of those of the batch, as
 // requests on one key are.
 func (b *Batch) Request(key []byte, resp3 bool) Request {
-	args := make([][]byte, 0, 4+2*len(b.Watched)+len(b.Also)+b.arguments())
+	args := make([][]byte, 0, 5+2*len(b.Watched)+len(b.Also)+b.arguments())
 	args = append(args, batchName, key, nil)
 	header := make([]byte, 0, 8+4*len(b.Commands))
 	header = binary.AppendUvarint(header, b.form())
@@ -48,6 +50,9 @@ func (b *Batch) Request(key []byte, resp3 bool) Request {
 	header = binary.AppendUvarint(header, uint64(len(b.Also)))
 	if b.Rules != nil {
 		args = append(args, b.Rules)
+	}
+	if b.Listing != nil {
+		args = append(args, b.Listing.encoded())
 	}
 	for _, w := range b.Watched {
 		args = append(args, w.Key, w.Version)
@@ -68,6 +73,7 @@ const (
 	arrayForm = 1 << iota
 	shownForm
 	ruledForm
+	listedForm
 )
 
 func (b *Batch) form() (form uint64) {
@@ -79,6 +85,9 @@ func (b *Batch) form() (form uint64) {
 	}
 	if b.Rules != nil {
 		form |= ruledForm
+	}
+	if b.Listing != nil {
+		form |= listedForm
 	}
 	return form
 }
@@ -109,10 +118,21 @@ func ParseBatch(req *Request) (*Batch, error) {
 	if ruled {
 		rules, rest = rest[0], rest[1:]
 	}
-	if !ok || form > arrayForm|shownForm|ruledForm || watched > uint64(len(rest)/2) || also > uint64(len(rest))-2*watched {
+	var listing *Listing
+	if form&listedForm != 0 {
+		if len(rest) == 0 {
+			return nil, ErrBatch
+		}
+		var err error
+		if listing, err = parseListing(rest[0]); err != nil {
+			return nil, ErrBatch
+		}
+		rest = rest[1:]
+	}
+	if !ok || form > arrayForm|shownForm|ruledForm|listedForm || watched > uint64(len(rest)/2) || also > uint64(len(rest))-2*watched {
 		return nil, ErrBatch
 	}
-	b := &Batch{Array: form&arrayForm != 0, Shown: form&shownForm != 0, Rules: rules}
+	b := &Batch{Array: form&arrayForm != 0, Shown: form&shownForm != 0, Rules: rules, Listing: listing}
 	if watched > 0 {
 		b.Watched = make([]Watched, watched)
 	}

@@ -5,6 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/quolldb/quoll/internal/database"
+	"github.com/quolldb/quoll/internal/record"
 )
 
 func words(args ...string) (list [][]byte) {
@@ -27,6 +30,10 @@ func TestABatchIsWhatWasSent(t *testing.T) {
 		for range rapid.IntRange(0, 4).Draw(t, "commands") {
 			b.Commands = append(b.Commands, Request{Op: Op(rapid.IntRange(1, Ops()-1).Draw(t, "op")), RESP3: true, Args: rapid.SliceOfN(word, 1, 5).Draw(t, "args")})
 		}
+		if rapid.Bool().Draw(t, "listed") {
+			b.Listing = &Listing{Database: database.IDOf(rapid.IntRange(0, database.Count-1).Draw(t, "database"), true),
+				Promised: record.Ballot{Counter: rapid.Uint64().Draw(t, "counter"), Incarnation: rapid.Uint64().Draw(t, "incarnation")}}
+		}
 		req := b.Request([]byte("k"), true)
 		got, err := ParseBatch(&req)
 		require.NoError(t, err)
@@ -39,6 +46,8 @@ func TestWhatIsNoBatch(t *testing.T) {
 		words("BATCH", "k", "\x01\x00"), words("BATCH", "k", "\x01\x01\x01", "w", "v"), words("BATCH", "k", "\x01\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
 		words("BATCH", "k"), words("BATCH", "k", ""), words("BATCH", "k", "\x04\x00\x00"), words("BATCH", "k", "\x01\x01\x00"), words("BATCH", "k", "\x00\x00\x00"), words("BATCH", "k", "\x01\x00\x00\x01\x02", "GET"),
 		words("BATCH", "k", "\x01\x00\x00\x01\x00"), words("BATCH", "k", "\x01\x00\x00\x01\x01", "GET", "x"), words("BATCH", "k", "\x01\x00\x00\xff\xff\x03\x01", "GET"),
+		words("BATCH", "k", "\x09\x00\x00"), words("BATCH", "k", "\x09\x00\x00", ""), words("BATCH", "k", "\x09\x00\x00", "\x01\x01\x01"), words("BATCH", "k", "\x09\x00\x00", "\x11\x01"),
+		words("BATCH", "k", "\x09\x00\x00", "\x11\x01\x01\x01"), words("BATCH", "k", "\x09\x00\x00", "\x20\x01\x01"),
 	} {
 		_, err := ParseBatch(&Request{Op: OpBatch, Args: args})
 		require.ErrorIs(t, err, ErrBatch, "%q", args)

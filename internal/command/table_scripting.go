@@ -65,7 +65,7 @@ var scriptingCommands = []*Command{
 const flagsScript = FlagNoScript | FlagStale | FlagSkipMonitor | FlagNoMandatoryKeys | FlagMovableKeys
 
 // scriptLimits is what is not as in Redis for all scripts.
-const scriptLimits = "keys that a script uses must be in one slot. Commands that are of all slots or of a connection are refused in scripts. A script is " +
+const scriptLimits = "keys that a script uses must be in one slot. Commands that are of all slots or of a connection are refused in scripts, but for DBSIZE, KEYS, SCAN, RANDOMKEY and FLUSHDB in a database that is placed together, with at most 10,000 keys. A script is " +
 	"ended after half a second, or when it takes more than 64 MiB, and then nothing of it is done. One that uses keys which it was not given is run again with them; in a pipeline, " +
 	"commands behind it may then be executed first"
 

@@ -173,7 +173,7 @@ var serverCommands = []*Command{
 		Tips:  []string{"request_policy:all_shards", "response_policy:agg_sum"},
 		Since: "1.0.0", Summary: "Return the number of keys in the selected database",
 		Complexity: "O(1)",
-		Limits:     "asks all nodes, and counts expired keys that nobody has touched"},
+		Limits:     "asks all nodes, and counts expired keys that nobody has touched; in a transaction with keys it counts none of these"},
 	{Name: "flushall", Op: OpFlushAll, Route: RouteCluster, Arity: -1, Flags: FlagWrite, Categories: CatKeyspace | CatDangerous,
 		Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Since: "1.0.0", Summary: "Remove all keys from all databases",

@@ -45,6 +45,22 @@ func (id ID) Key(key []byte) []byte {
 	return append(name, key...)
 }
 
+// allPrefix is what the name of all keys of a database begins with.
+const allPrefix = Prefix + "all"
+
+// All returns the name that stands for all keys of a database that is placed together: those that are there, and those that are not. It is Quoll's own, and in the slot of
+// the database. No record has it. Who reads all keys at once names it, as he names the keys that he reads.
+func (id ID) All() []byte { return append([]byte(allPrefix), byte(id)) }
+
+// AllOf is the reverse of All. It reports false for any other name.
+func AllOf(name []byte) (id ID, ok bool) {
+	if len(name) != len(allPrefix)+1 || string(name[:len(allPrefix)]) != allPrefix {
+		return 0, false
+	}
+	id = ID(name[len(allPrefix)])
+	return id, id < IDs && id.Together()
+}
+
 // Split is the reverse of Key. A key of Quoll's own is one of database 0.
 func Split(name []byte) (id ID, key []byte) {
 	if !Reserved(name) || len(name) < prefixed || name[prefixed-1] == 0 || name[prefixed-1] >= IDs {

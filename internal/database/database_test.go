@@ -24,6 +24,22 @@ func TestSplitIsTheReverseOfKey(t *testing.T) {
 	})
 }
 
+// TestTheNameOfAllKeys is Quoll's own, and of one database that is placed together.
+func TestTheNameOfAllKeys(t *testing.T) {
+	for id := range ID(IDs) {
+		got, ok := AllOf(id.All())
+		require.Equal(t, id.Together(), ok)
+		require.True(t, Own(id.All()))
+		if ok {
+			require.Equal(t, id, got)
+		}
+	}
+	for _, name := range []string{"", Prefix + "all", Prefix + "all\x20", Prefix + "all\x11x", "all\x11", Prefix + "any\x11"} {
+		_, ok := AllOf([]byte(name))
+		require.False(t, ok, "%q", name)
+	}
+}
+
 func TestOwnKeysAreOfNoDatabase(t *testing.T) {
 	for _, name := range []string{Prefix, Prefix + "batch", Prefix + "\x00a", Prefix + "\x20a", Prefix + "\xff"} {
 		n, key := Split([]byte(name))

@@ -57,6 +57,8 @@ const (
 	MethodUsers Method = 23 // change.Users as JSON -> DecisionReply as JSON, once the node has proposed it: of proxies
 
 	MethodParameters Method = 24 // change.Parameters as JSON -> DecisionReply as JSON: the same of parameters
+
+	MethodList Method = 25 // ScanRequest of a database that is placed together -> ListPage: of proxies
 )
 
 // ErrCall is wrapped by errors that the called node returned.

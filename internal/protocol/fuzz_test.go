@@ -95,6 +95,7 @@ func FuzzCall(f *testing.F) {
 	f.Add([]byte{1, byte(MethodScan), 0})
 	f.Add(append([]byte{1, byte(MethodScan)}, AppendScanRequest(nil, ScanRequest{From: EndPlace, Limit: 10})...))
 	f.Add(AppendSlotCounts(nil, []SlotCount{{Slot: 1, Live: 2, Digest: 3}}, []uint16{4}))
+	f.Add(AppendListPage(nil, &ListPage{ScanPage: ScanPage{Entries: []ScanEntry{{Place: 1, Key: []byte("k")}}, Next: 2}, Unsure: true}))
 	f.Add([]byte{1, 1, 'n', 'o'})
 	f.Add([]byte{1, 0, 'y'})
 	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
@@ -111,6 +112,11 @@ func FuzzCall(f *testing.F) {
 			same, err := DecodeScanRequest(AppendScanRequest(nil, request))
 			require.NoError(t, err)
 			require.Equal(t, request, same)
+		}
+		if page, err := DecodeListPage(body); err == nil {
+			same, err := DecodeListPage(AppendListPage(nil, &page))
+			require.NoError(t, err)
+			require.Equal(t, page, same)
 		}
 		counts, changed, err := DecodeSlotCounts(body)
 		require.LessOrEqual(t, cap(counts), len(body)/11, "no memory for what is only declared")

@@ -68,8 +68,8 @@ type ScanPage struct {
 	Next    Place
 }
 
-// errPage is what is wrong with a page that answers nothing that was asked.
-var errPage = fmt.Errorf("%w: a page that does not go on from where it was asked for", wire.ErrMalformed)
+// ErrPage is what is wrong with a page that answers nothing that was asked.
+var ErrPage = fmt.Errorf("%w: a page that does not go on from where it was asked for", wire.ErrMalformed)
 
 // Check returns an error unless the page can be the answer to a request: about as many
 // records as were asked for, in order, and it goes on behind them. So an iteration ends,
@@ -78,7 +78,7 @@ func (p *ScanPage) Check(r ScanRequest) error {
 	last := r.From
 	for i := range p.Entries {
 		if p.Entries[i].Place < last {
-			return errPage
+			return ErrPage
 		}
 		last = p.Entries[i].Place
 	}
@@ -88,7 +88,7 @@ func (p *ScanPage) Check(r ScanRequest) error {
 		n == 0 && p.Next != EndPlace && (p.Next.Position() != 0 || p.Next.Slot() <= r.From.Slot()), // one ends early only before a slot of which nothing is told
 		n > 0 && p.Next <= last,
 		p.Next > EndPlace:
-		return errPage
+		return ErrPage
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/metrics"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
@@ -235,6 +236,10 @@ type fakeSlot struct {
 type fakeStore struct {
 	engine.Engine
 	node *fakeNode
+}
+
+func (s fakeStore) Names(uint16, database.ID, func([]byte) bool) error {
+	panic("nobody reads all keys here")
 }
 
 func (s fakeStore) Stage(slot uint16, version record.Version, changes []record.Change) error {

@@ -2,9 +2,11 @@ package datatype
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/notify"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
@@ -26,6 +28,9 @@ type Keyspace struct {
 
 	missing  [][]byte
 	guessing bool
+
+	all    database.ID // the database of which the keyspace has all keys,
+	hasAll bool        // if there is one
 
 	told    *notify.List // the events of the commands, nil if nobody wants any
 	expired []bool       // which keys had expired, and is to be told,
@@ -245,13 +250,15 @@ func (k *Keyspace) find(key []byte) (at int, ok bool) {
 		return k.guess(bytes.Clone(key)), true
 	}
 	k.foreign = true
-	for _, missing := range k.missing {
-		if bytes.Equal(missing, key) {
-			return 0, false
-		}
-	}
-	k.missing = append(k.missing, bytes.Clone(key))
+	k.miss(key)
 	return 0, false
+}
+
+// miss notes that a key is missing, once.
+func (k *Keyspace) miss(key []byte) {
+	if !slices.ContainsFunc(k.missing, func(other []byte) bool { return bytes.Equal(other, key) }) {
+		k.missing = append(k.missing, bytes.Clone(key))
+	}
 }
 
 // at returns where a key is, if it is one of the keyspace.

@@ -10,7 +10,7 @@
 //	exec.go    Executor, and what a connection needs
 //	batch.go   a frame: groups of operations
 //	read.go    an operation that reads for a quorum; write.go one for the slot's home
-//	together.go  one for the home that is of several keys: a transaction, or a command; watch.go what WATCH keeps of a key
+//	together.go  one for the home that is of several keys: a transaction, or a command; watch.go what WATCH keeps of a key; whole.go what is on all keys of a database
 //	script.go  scripts, as commands of such an operation; scripts.go those that are kept compiled; functions.go functions
 //	refuse.go  what is refused, and why
 //	room.go    waiting until peers and proxies have taken what they were sent

@@ -143,7 +143,7 @@ func (r *scriptRun) call(args [][]byte, resp3 bool) []byte {
 	switch {
 	case cmd.Route == command.RouteUnsupported:
 		return resp.AppendError(nil, "ERR '"+strings.ToUpper(cmd.Name)+"' is not supported yet by Quoll")
-	case cmd.Route == command.RouteCluster:
+	case cmd.Route == command.RouteCluster && !cmd.ReadsAll():
 		return resp.AppendError(nil, "ERR '"+strings.ToUpper(cmd.Name)+"' is of all slots, and Quoll executes scripts in one")
 	case r.readOnly && (cmd.Writes() || writesCalled(cmd.Called(args))):
 		return resp.AppendError(nil, "ERR Write commands are not allowed from read-only scripts.")
@@ -171,6 +171,10 @@ func (r *scriptRun) call(args [][]byte, resp3 bool) []byte {
 		r.crowded = false
 	}
 	r.request = command.Request{Op: cmd.Sent(), RESP3: resp3, Args: args, Owned: true} // the keyspace may keep the texts
+	if cmd.ReadsAll() {
+		r.reply = r.exec.all(r.reply[:0], r.keys, &r.request, r.number)
+		return r.reply
+	}
 	r.reply = r.keys.Execute(r.reply[:0], &r.request)
 	return r.reply
 }

@@ -52,6 +52,7 @@ type batch struct {
 	calls    *command.CallList // of this run, nil unless the batch is Shown
 	user     *acl.User         // whose scripts these are, nil if it may do everything
 	denials  command.DenialList
+	whole    *register.Whole // what the home says of the keys that are listed, nil if none are
 }
 
 // prepareBatch makes a batch ready for a home. It returns whether that only reads, and whether it may need more room. An error is one of the request, as its reply says it.
@@ -67,9 +68,9 @@ func (e *Executor) prepareBatch(r *register.Request, crowded func() bool) (reads
 	if !ok {
 		return false, false, errCommand
 	}
-	slot, own := ring.SlotOf(keys[0]), database.Own(keys[0]) // which proxies let no client name a batch after
+	slot, own := ring.SlotOf(keys[0]), isOwn(keys[0]) // which proxies let no client name a batch after
 	for _, key := range keys {
-		if database.Own(key) != own || bytes.Equal(key, register.BatchKey) {
+		if isOwn(key) != own || bytes.Equal(key, register.BatchKey) {
 			return false, false, errReserved
 		}
 		if ring.SlotOf(key) != slot {
@@ -88,11 +89,25 @@ func (e *Executor) prepareBatch(r *register.Request, crowded func() bool) (reads
 	if !ok {
 		return false, false, errUser
 	}
-	r.Together(keys, (&batch{exec: e, Batch: parsed, keys: keys, resp3: cmd.RESP3, events: cmd.Events, user: user, crowded: scripts && crowded()}).run)
+	b := &batch{exec: e, Batch: parsed, keys: keys, resp3: cmd.RESP3, events: cmd.Events, user: user, crowded: scripts && crowded()}
+	r.Together(keys, b.run)
+	if l := parsed.Listing; l != nil {
+		if ring.SlotOfDatabase(l.Database) != slot {
+			return false, false, errCrossSlot
+		}
+		b.whole = &register.Whole{Database: l.Database, Listed: l.Promised}
+		r.ReadAll(b.whole)
+	}
 	if alone {
 		r.Alone()
 	}
 	return reads, grows, nil
+}
+
+// isOwn reports whether a key is Quoll's own, and not the name that stands for all keys of a database.
+func isOwn(key []byte) bool {
+	_, all := database.AllOf(key)
+	return !all && database.Own(key)
 }
 
 // isScript reports whether a command runs a script, or a function.
@@ -129,7 +144,13 @@ func (b *batch) runTelling(dst []byte, held []record.Record, now int64, told *no
 			states[i] = held[i].State
 		}
 	}
+	if w := b.whole; w != nil && (w.Unlisted || len(w.Missing) > 0) {
+		return command.AppendMissingKeys(dst, b.unlisted()), make([]record.Effect, len(held)), nil
+	}
 	keys, start := datatype.NewKeyspace(b.keys, states, now, b.exec.lend), len(dst)
+	if b.whole != nil {
+		keys.HasAll(b.whole.Database)
+	}
 	if told != nil {
 		keys.Tell(told, expired(held))
 		defer keys.TellRest()
@@ -208,7 +229,11 @@ func (b *batch) execute(dst []byte, keys *datatype.Keyspace, held []record.Recor
 		case command.OpFunction:
 			dst = b.exec.describe(dst, c)
 		default:
-			dst = keys.Execute(dst, c)
+			if command.ByOp(c.Op).ReadsAll() {
+				dst = b.exec.all(dst, keys, c, int(c.Database))
+			} else {
+				dst = keys.Execute(dst, c)
+			}
 		}
 		if size := len(dst) - start; size > MaxBatchReply {
 			return dst, tooMuch("reply", size, MaxBatchReply)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/metrics"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
@@ -84,6 +85,10 @@ func newFakes(t *testing.T, size int, change func(*fakeNode)) []*fakeNode {
 
 // store is an engine as a replica sees it.
 type store struct{ engine.Engine }
+
+func (s store) Names(uint16, database.ID, func([]byte) bool) error {
+	panic("nobody reads all keys here")
+}
 
 func (s store) Stage(slot uint16, version record.Version, changes []record.Change) error {
 	for i := range changes {

@@ -56,6 +56,9 @@ type batches struct {
 	found  *openBatch     // of a former term, to be decided on
 	origin record.Version // the record that was completed when the term began, if one was
 	floor  record.Version // the highest that was shown since then
+	begun  bool           // a quorum holds a write of the record in this term (B12)
+	needed bool           // somebody waits for that
+	whole  databases      // those of which the record that is open, or was found, reads all keys (B11)
 }
 
 // openBatch is a record that a home has found.
@@ -169,13 +172,17 @@ func (h *Home) advanceBatches() bool {
 	case closing:
 		return h.recordHeld() && h.batchesClosed() || b.found == nil && h.recordBatches()
 	case free:
-		return h.recordBatches()
+		return h.recordBatches() || h.phase == leading && h.beginRecord()
 	}
 	return false
 }
 
 // recordHeld reports whether a quorum holds what was written last to the record.
-func (h *Home) recordHeld() bool { return h.holds(h.batchKeyState(), h.batches.seq) }
+func (h *Home) recordHeld() bool {
+	held := h.holds(h.batchKeyState(), h.batches.seq)
+	h.batches.begun = h.batches.begun || held
+	return held
+}
 
 // recordBatches writes all batches to the record that can be evaluated now (B2, B3), and answers those that change nothing.
 func (h *Home) recordBatches() bool {
@@ -193,6 +200,9 @@ func (h *Home) recordBatches() bool {
 	for _, one := range g.queue {
 		if g.full() {
 			break
+		}
+		if one.request.whole != nil && len(g.batches) > 0 {
+			continue
 		}
 		certain := h.certain(one, g)
 		if h.phase == leading && certain {
@@ -250,7 +260,7 @@ func (h *Home) opened(next batchRecord, group []*batch) {
 	for _, k := range b.record.keys {
 		h.pin(k.name, false)
 	}
-	b.stage, b.record, b.group, b.seq = recording, next, group, h.seq
+	b.stage, b.record, b.group, b.seq, b.whole = recording, next, group, h.seq, next.whole()
 	for _, k := range next.keys {
 		ks := h.keyNamed(k.name)
 		ks.pinned, ks.barred = true, true
@@ -281,7 +291,7 @@ func (h *Home) certain(one *batch, g *group) bool {
 			continue
 		}
 		all = false
-		if inTerm || h.in.Full {
+		if inTerm || h.in.Full || h.tooEarly(ks) {
 			continue
 		}
 		if state, ok := h.headState(ks); ok {
@@ -325,6 +335,9 @@ func (h *Home) evaluateBatch(one *batch, g *group) {
 			continue
 		}
 		held[i].State = g.copyShort(state)
+	}
+	if r.whole != nil && !h.survey(one) {
+		return
 	}
 	replies, effects, err := r.run(r.replies, held, h.in.Now)
 	if err != nil {
@@ -410,6 +423,7 @@ func (h *Home) applyBatches() bool {
 	for _, one := range group {
 		one.recycle()
 	}
+	h.liftDatabases()
 	return true
 }
 
@@ -429,7 +443,7 @@ func (h *Home) closeBatches() bool {
 func (h *Home) closeRecord(ks *keyState) {
 	b := h.batches
 	closed := batchRecord{origin: b.origin}
-	h.propose(ks, record.Effect{Kind: record.Replaced, State: closed.state()}, false)
+	h.propose(ks, record.Effect{Kind: record.Replaced, State: closed.state()}, !ks.known)
 	b.stage, b.seq = closing, h.seq
 }
 
@@ -457,6 +471,7 @@ func (h *Home) batchesClosed() bool {
 		}
 		h.settle(ks)
 	}
+	h.liftDatabases()
 	h.advanceClear()
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/datatype"
 )
@@ -29,6 +30,10 @@ func (s *flatStore) Get(_ uint16, key []byte) (record.Record, bool, error) {
 		return *rec, true, nil
 	}
 	return record.Record{}, false, nil
+}
+
+func (s *flatStore) Names(uint16, database.ID, func([]byte) bool) error {
+	panic("nobody reads all keys here")
 }
 
 func (s *flatStore) Stage(_ uint16, version record.Version, changes []record.Change) error {

@@ -64,7 +64,7 @@ func (h *Home) batchFound(ks *keyState, floor record.Version) {
 		b.found, b.floor = open, floor
 		h.discardBatch()
 	default:
-		b.found, b.floor, b.stage = open, floor, deciding
+		b.found, b.floor, b.stage, b.whole = open, floor, deciding, open.whole()
 		names := make([][]byte, 0, len(open.keys))
 		for i := range open.keys {
 			names = append(names, open.keys[i].name)

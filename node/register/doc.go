@@ -29,7 +29,7 @@
 //     and from then on takes every key without a record for a tombstone of version c.
 //   - The home itself drives the purge of tombstones (R13): the acknowledgements of
 //     all members at exactly the tombstone's version are the reports that the rule asks for.
-//   - A batch (NewBatch) reads and changes several keys at once: what it writes goes through a register of its own first (BatchKey).
+//   - A batch (NewBatch) reads and changes several keys at once: what it writes goes through a register of its own first (BatchKey). One that reads all keys of a database (Request.ReadAll) keeps others from coming.
 //   - A home forgets a key as soon as a quorum holds its newest state. It finds the
 //     state again in its own replica: what is there under its own ballot is what it proposed last
 //     (so it steps down at once when its own replica refuses it).

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/datatype"
 )
@@ -49,6 +50,15 @@ func (s *fakeStore) PutSlot(_ uint16, meta record.SlotMeta) error {
 func (s *fakeStore) Get(_ uint16, key []byte) (record.Record, bool, error) {
 	rec, ok := s.records[string(key)]
 	return rec, ok, s.failed
+}
+
+func (s *fakeStore) Names(_ uint16, id database.ID, visit func(key []byte) bool) error {
+	for _, name := range slices.Sorted(maps.Keys(s.records)) {
+		if of, _ := database.Split([]byte(name)); of == id && s.records[name].State.Live() && !visit([]byte(name)) {
+			break
+		}
+	}
+	return s.failed
 }
 
 func (s *fakeStore) Stage(_ uint16, version record.Version, changes []record.Change) error {

@@ -114,6 +114,15 @@ func (h *Home) advance(ks *keyState) {
 			h.stepDown()
 			return
 		}
+		if h.excluded(ks) {
+			if h.refusesFull(ks) {
+				continue
+			}
+			if h.readsEarly(ks) {
+				h.read(ks)
+			}
+			break
+		}
 		if !ks.known && (len(ks.doubt) > 0 || !ks.queue[0].blind) {
 			h.read(ks)
 			return

@@ -51,6 +51,7 @@ type Request struct {
 	keys     [][]byte // of a batch,
 	run      Run      // which does this on them
 	alone    bool     // it has to know the versions of its keys
+	whole    *Whole   // it reads all keys of a database
 	batch    *batch   // whose marker it is: no request of anybody
 	blind    bool
 	clear    bool
@@ -175,7 +176,7 @@ func (r *Request) free() {
 	if argSize*cap(r.cmd.Args) > maxPooled {
 		r.cmd.Args = r.room.args[:0]
 	}
-	r.Origin, r.key, r.keys, r.run, r.alone = nil, nil, nil, nil, false
+	r.Origin, r.key, r.keys, r.run, r.alone, r.whole = nil, nil, nil, nil, false, nil
 	r.cmd.Args, r.replies, r.attempts, r.written = r.cmd.Args[:0], r.replies[:0], r.attempts[:0], false
 	requestPool.Put(r)
 }

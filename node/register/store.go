@@ -3,6 +3,7 @@ package register
 import (
 	"errors"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -10,6 +11,8 @@ import (
 type Store interface {
 	Slot(slot uint16) (record.SlotMeta, error)
 	Get(slot uint16, key []byte) (record.Record, bool, error)
+	// Names calls visit with the keys of a database, as they are kept, of which the slot has live records, expired ones too, until it returns false. They are borrowed.
+	Names(slot uint16, id database.ID, visit func(key []byte) bool) error
 }
 
 // Writer is what persists a Write: the part of engine.Engine that stages. What was staged can be read at once. That it is durable is waited

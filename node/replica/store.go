@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/engine"
@@ -77,4 +78,14 @@ func (s *Stripe) Persist(w *register.Write) error {
 		return fmt.Errorf("%w: %w", register.ErrNoRoom, err)
 	}
 	return err
+}
+
+// Names implements register.Store. Each slot has its keys in an order of their own, so it looks at all of them.
+func (s *store) Names(slot uint16, id database.ID, visit func(key []byte) bool) error {
+	return s.Scan(slot, 0, func(_ engine.Position, key []byte, rec record.Record) bool {
+		if of, _ := database.Split(key); of != id || !rec.State.Live() {
+			return true
+		}
+		return visit(key)
+	})
 }

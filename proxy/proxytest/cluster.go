@@ -195,6 +195,18 @@ func (c *Cluster) Scan(_ context.Context, number int, from route.Cursor, count i
 	return entries, 0, c.Err
 }
 
+// List implements route.Cluster.
+func (c *Cluster) List(_ context.Context, id database.ID, _ int) (names [][]byte, listing command.Listing, err error) {
+	c.Lock()
+	defer c.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(c.Data)) {
+		if of, _ := database.Split([]byte(key)); of == id {
+			names = append(names, []byte(key))
+		}
+	}
+	return names, command.Listing{Database: id}, c.Err
+}
+
 // DBSize implements route.Cluster.
 func (c *Cluster) DBSize(ctx context.Context, number int) (int64, error) {
 	sizes, err := c.DBSizes(ctx)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/quolldb/quoll/internal/admin"
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
@@ -63,6 +64,10 @@ type Cluster interface {
 	// there during the whole iteration is returned at least once; one that was never
 	// there during it is not returned. The keys are the caller's.
 	Scan(ctx context.Context, number int, from Cursor, count int) ([]ScanEntry, Cursor, error)
+
+	// List returns the names of all keys of a database that is placed together, as they are kept, and for a batch as of when that is. It may name others, too, that there are not. It
+	// stops as soon as there are more than so many. The keys are the caller's.
+	List(ctx context.Context, id database.ID, most int) ([][]byte, command.Listing, error)
 
 	// DBSize counts the live keys of a database. It is exact while nobody writes. Databases other than 0 take as long as all their keys together.
 	DBSize(ctx context.Context, number int) (int64, error)

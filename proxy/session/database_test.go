@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -8,7 +9,9 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/database"
+	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/proxy/proxytest"
+	"github.com/quolldb/quoll/proxy/route"
 )
 
 // TestDatabases: each has keys of its own.
@@ -90,7 +93,17 @@ func testADatabaseThatIsPlacedTogether(t *testing.T, w proxytest.Way) {
 		do("SCAN 0 COUNT 100", "*2\r\n$1\r\n0\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n")
 		do("MGET a b c", "*3\r\n$1\r\n1\r\n$1\r\n1\r\n$-1\r\n")
 		require.Contains(t, c.Do("INFO keyspace"), "db"+number+":keys=2,")
-		do("MOVE a 4", errorReply(errCrossSlot))
+		do("MOVE a 4", errorReply(errDatabases))
+		do("COPY a a DB 4", errorReply(errDatabases))
+		do("MULTI", ok)
+		do("SET a 1", queued)
+		do("MOVE a 4", errorReply(errDatabases))
+		do("EXEC", errorReply(errExecAbort))
+		do("MULTI", ok)
+		do("SET a 1", queued)
+		do("SELECT 4", queued)
+		do("SET a 1", errorReply(errDatabases))
+		do("EXEC", errorReply(errExecAbort))
 	}
 	cluster.Place(database.Placements{}.Place(3, true).Close(3))
 	do("GET a", closed)
@@ -111,6 +124,84 @@ func testADatabaseThatIsPlacedTogether(t *testing.T, w proxytest.Way) {
 	do("GET a", "$1\r\n1\r\n")
 	do("FLUSHDB", ok)
 	do("DBSIZE", ":0\r\n")
+}
+
+// TestAllKeysInATransaction: what is on all keys of a database that is placed together goes with the commands on keys, and by itself if there are none.
+func TestAllKeysInATransaction(t *testing.T) {
+	const ok, queued = "+OK\r\n", "+QUEUED\r\n"
+	cluster := proxytest.NewCluster()
+	cluster.Place(database.Placements{}.Place(1, true).Place(2, true))
+	sent := make(chan *command.Batch, 10)
+	cluster.Intercept = func(op *route.Op) bool {
+		if op.Req.Op != command.OpBatch {
+			return false
+		}
+		b, err := command.ParseBatch(&op.Req)
+		require.NoError(t, err)
+		sent <- b
+		op.Outcome, op.Reply = answer.Done, []byte("*2\r\n+OK\r\n:7\r\n")
+		if b.Listing == nil {
+			op.Reply = command.AppendMissingKeys(nil, [][]byte{database.IDOf(1, true).All()})
+		}
+		return true
+	}
+	_, addr := serve(t, proxytest.ByFront, Config{}, cluster)
+	c := proxytest.Dial(t, addr)
+	do := func(command, reply string) { t.Helper(); require.Equal(t, reply, c.Do(command), command) }
+	do("SELECT 1", ok)
+	for _, key := range []string{"a", "b"} {
+		do("SET "+key+" 1", ok)
+	}
+	do("MULTI", ok)
+	do("SET c 1", queued)
+	do("DBSIZE", queued)
+	do("EXEC", "*2\r\n+OK\r\n:7\r\n")
+	require.Nil(t, (<-sent).Listing)
+	b := <-sent
+	require.Equal(t, database.IDOf(1, true), b.Listing.Database)
+	require.Equal(t, []command.Op{command.OpSet, command.OpDBSize}, []command.Op{b.Commands[0].Op, b.Commands[1].Op})
+	id := database.IDOf(1, true)
+	require.Equal(t, [][]byte{id.All(), id.Key([]byte("a")), id.Key([]byte("b"))}, b.Also)
+
+	do("MULTI", ok)
+	do("DBSIZE", queued)
+	do("FLUSHDB", queued)
+	do("EXEC", "*2\r\n:2\r\n+OK\r\n")
+	require.Empty(t, sent, "without commands on keys they are what they are outside of a transaction")
+
+	add := func(keys int) {
+		cluster.Lock()
+		defer cluster.Unlock()
+		for range keys {
+			cluster.Data[string(id.Key(strconv.AppendInt(nil, int64(len(cluster.Data)), 10)))] = "1"
+		}
+	}
+	add(command.MostListed)
+	do("MULTI", ok)
+	do("SET c 1", queued)
+	do("FLUSHDB", queued)
+	do("EXEC", "*2\r\n+OK\r\n:7\r\n")
+	<-sent
+	<-sent
+	add(1)
+	do("MULTI", ok)
+	do("SET c 1", queued)
+	do("FLUSHDB", queued)
+	do("EXEC", errorReply(errManyKeys))
+	<-sent
+
+	do("MULTI", ok)
+	do("SET c 1", queued)
+	do("SELECT 2", queued)
+	do("KEYS *", errorReply(errDatabases))
+	do("EXEC", errorReply(errExecAbort))
+	do("MULTI", ok)
+	do("DBSIZE", queued)
+	do("SELECT 3", queued)
+	do("DBSIZE", queued)
+	do("SELECT 1", queued)
+	do("SET c 1", errorReply(errEverywhere("dbsize")))
+	do("EXEC", errorReply(errExecAbort))
 }
 
 // TestNoClientNamesReservedKeys: neither Quoll's own, nor those of another database by what they are kept under.

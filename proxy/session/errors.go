@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/protocol/answer"
 	"github.com/quolldb/quoll/proxy/route"
 )
@@ -32,6 +33,29 @@ var (
 	errSlot             = route.Refuse("ERR Invalid slot")
 	errSlotOrCount      = route.Refuse("ERR Invalid slot or number of keys")
 )
+
+// errDatabases is what is refused with that is on keys of two databases of which one is placed together: no hash tag brings them into one slot.
+var errDatabases = route.Refuse("CROSSSLOT this is on keys of two databases, of which at least one is placed together, so that its keys are in a slot of their own; nothing was done. " +
+	"To move or copy a key between them DUMP it, RESTORE it in the other database, and DEL it: each is atomic by itself")
+
+// errSlots returns the error for keys, as they are kept, that are in several slots.
+func errSlots(keys [][]byte) error {
+	first, _ := databaseOf(keys[0])
+	for _, key := range keys[1:] {
+		if id, _ := databaseOf(key); id != first && (id.Together() || first.Together()) {
+			return errDatabases
+		}
+	}
+	return errCrossSlot
+}
+
+// databaseOf returns the database of a key, and of the name that stands for all of them.
+func databaseOf(key []byte) (id database.ID, all bool) {
+	if id, all = database.AllOf(key); !all {
+		id, _ = database.Split(key)
+	}
+	return id, all
+}
 
 // unknownCommand is Redis' error for a command that it does not have.
 func unknownCommand(args [][]byte) error {

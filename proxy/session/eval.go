@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"errors"
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/database"
@@ -146,8 +147,14 @@ func (s *Session) withKeys(req *command.Request, keys [][]byte) (next command.Re
 		return next, err
 	}
 	b.Also = append(b.Also[:len(b.Also):len(b.Also)], keys...)
+	if err := s.listAll(b, keys); err != nil {
+		return next, err
+	}
 	all, _ := b.Keys(keys[0])
 	if !sameSlot(all) {
+		if err := errSlots(all); errors.Is(err, errDatabases) {
+			return next, err
+		}
 		return next, errScriptSlots
 	}
 	for i := range b.Commands {

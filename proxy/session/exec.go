@@ -29,6 +29,7 @@ func (s *Session) exec(cmd *command.Command, args [][]byte) {
 		s.refuse(cmd.Op, err)
 		return
 	}
+	s.settleAll()
 	if s.tracking.on {
 		for i := range t.queue {
 			s.track(t.queue[i].cmd, t.queue[i].args)

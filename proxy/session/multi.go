@@ -33,6 +33,8 @@ type transaction struct {
 	asks, writes bool
 	// everywhere: there is a command for all slots, of that name.
 	everywhere string
+	// all is the name that stands for all keys of a database, if there is a command on these, and the database is placed together.
+	all []byte
 	// asked: it was asked whether there is memory.
 	asked bool
 	// scripts: some commands are scripts, which have to be found first.
@@ -61,6 +63,8 @@ type queued struct {
 	made func(dst, reply []byte, q *queued, resp3 bool) []byte
 	// logins is what its logins come to, as EXEC has found out.
 	logins []login
+	// all: it is on all keys of a database that is placed together. refused: EXEC has found that the user may not execute it.
+	all, refused bool
 }
 
 var (
@@ -75,7 +79,7 @@ var (
 
 // errEverywhere is the error for a command of all slots in a transaction with keys.
 func errEverywhere(name string) error {
-	return route.Refuse(fmt.Sprintf("ERR '%s' is of all slots and cannot be in a transaction with commands on keys, or after WATCH: Quoll cannot do both at once. Nothing was done",
+	return route.Refuse(fmt.Sprintf("ERR '%s' is of all slots and cannot be in a transaction with commands on keys, or after WATCH, unless the database is placed together: Quoll cannot do both at once. Nothing was done",
 		strings.ToUpper(name)))
 }
 
@@ -171,13 +175,8 @@ func (t *transaction) selects(arg []byte) {
 // admit decides whether a command can be executed at once with those before it: on keys of one slot, and on nothing else.
 func (s *Session) admit(q *queued) error {
 	t := &s.multi
-	watched := s.watches.list
-	if q.cmd.Route == command.RouteCluster {
-		if t.asks || len(watched) > 0 {
-			return errEverywhere(q.cmd.Name)
-		}
-		t.everywhere, t.pieces = q.cmd.Name, true
-		return nil
+	if q.cmd.Route == command.RouteCluster && !q.refused {
+		return s.admitCluster(q)
 	}
 	if q.op == command.OpNone {
 		t.pieces = true
@@ -187,16 +186,13 @@ func (s *Session) admit(q *queued) error {
 		return errEverywhere(t.everywhere)
 	}
 	keys, _ := command.ByOp(q.op).AllKeys(q.args) // if it says wrongly how many it has, it is for the node to say so
-	one := t.key
-	if one == nil && len(watched) > 0 {
-		one = watched[0].Key
-	}
+	one := t.anyKey(s)
 	for _, key := range keys {
 		if one == nil {
 			one = key
 		}
 		if ring.SlotOf(key) != ring.SlotOf(one) {
-			return errCrossSlot
+			return errSlots([][]byte{one, key})
 		}
 	}
 	t.writes = t.writes || command.ByOp(q.op).Writes()

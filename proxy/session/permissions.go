@@ -124,6 +124,7 @@ func (s *Session) recheck() error {
 		}
 		if err := s.recheckOne(q, called, user); err != nil {
 			q.op, q.made, q.run, denied = command.OpNone, nil, never(err), true
+			q.all, q.refused = false, true
 			continue
 		}
 		if t.authenticates && isScript(q.op) {
@@ -153,7 +154,7 @@ func (s *Session) recheckOne(q *queued, called *command.Command, user *acl.User)
 // readmit finds out again how the commands of a transaction are executed: some are only answered now.
 func (s *Session) readmit() {
 	t := &s.multi
-	t.key, t.asks, t.writes, t.everywhere, t.scripts, t.pieces = nil, false, false, "", false, false
+	t.all, t.key, t.asks, t.writes, t.everywhere, t.scripts, t.pieces = nil, nil, false, false, "", false, false
 	for i := range t.queue {
 		_ = s.admit(&t.queue[i]) // which fewer do not contradict
 	}

@@ -16,7 +16,7 @@ func (s *Session) together(cmd *command.Command, args [][]byte) {
 	case !ok || len(keys) == 0: // it is wrong, and a node says how
 		keys = [][]byte{anywhere(cmd.Name)}
 	case !sameSlot(keys):
-		s.refuse(cmd.Op, errCrossSlot)
+		s.refuse(cmd.Op, errSlots(keys))
 		return
 	case s.alone(cmd, args, keys):
 		return

@@ -48,7 +48,7 @@ func (s *Session) watch(keys [][]byte) error {
 	asked := fresh[:0]
 	for _, key := range fresh {
 		if ring.SlotOf(key) != ring.SlotOf(all) {
-			return errCrossSlot
+			return errSlots([][]byte{all, key})
 		}
 		if _, watched := w.have[string(key)]; !watched {
 			asked = append(asked, key)

@@ -16,7 +16,7 @@ import (
 // several reports whether the command is on several keys.
 func (c cmd) several() bool {
 	switch c.Name {
-	case "mget", "mset", "msetnx", "mappend", "rename", "derive", "mdel":
+	case "mget", "mset", "msetnx", "mappend", "rename", "derive", "mdel", "census", "wipe":
 		return true
 	}
 	return false
@@ -42,6 +42,9 @@ func (o *operation) request(attempt int) *register.Request {
 	born := int64(o.client.sim.now)
 	if !o.cmd.several() {
 		return register.NewRequest(o.cmd.request(), o, uint64(attempt), born)
+	}
+	if o.cmd.whole() {
+		return o.census(attempt, born)
 	}
 	var names [][]byte
 	for name := range strings.SplitSeq(o.cmd.Key, between) {
@@ -103,6 +106,20 @@ func (c cmd) together(st [2]record.State) (next [2]record.State, reply string) {
 			}
 		}
 		return [2]record.State{}, fmt.Sprint(count)
+	}
+	switch count := 0; c.Name {
+	case "census", "wipe": // reads the whole database, of which it knows one key at first
+		for i := range st {
+			if st[i].Live() {
+				count++
+			}
+		}
+		reply = fmt.Sprint(count)
+		if c.Name == "wipe" {
+			next[1] = record.State{}
+		}
+		next[0] = record.State{Type: record.String, Value: []byte(reply + " " + c.Arg)}
+		return next, reply
 	}
 	panic("unknown command " + c.Name)
 }

@@ -51,7 +51,11 @@ func (p *client) next() {
 // to be done by then.
 func (p *client) watch(o *operation) {
 	if p.sim.healed {
-		p.sim.after(bound, o.giveUp)
+		wait := bound
+		if o.cmd.whole() { // it is asked again after each term that begins, with the keys of that
+			wait *= 2
+		}
+		p.sim.after(wait, o.giveUp)
 		return
 	}
 	p.sim.after(maxWait, func() {

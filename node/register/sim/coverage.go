@@ -10,7 +10,7 @@ import (
 // all of those that the register counts. One that never occurs says that the simulator has
 // stopped testing something.
 var happenings = []string{
-	"afflicted", begunWhenWell, "change-dropped", "change-retargeted", "change-stuck", "clear-unsure", "clock-jump", "collection-resumed", "copied", "crash", "crash-in-step", "disk-lost", "duplicated", "epoch", "evict-kept", "evicted", "expired-read", "grown", "hash-delta", "hash-need-full", "hash-object", "hash-patch", "joint-epoch", "lost",
+	"afflicted", begunWhenWell, "census-listed", "census-missed", "change-dropped", "change-retargeted", "change-stuck", "clear-unsure", "clock-jump", "collection-resumed", "copied", "crash", "crash-in-step", "disk-lost", "duplicated", "epoch", "evict-kept", "evicted", "expired-read", "grown", "hash-delta", "hash-need-full", "hash-object", "hash-patch", "joint-epoch", "lost",
 	"members-changed", "missed", "nearest-read", "not-voting", "number-reused", "operations", "partition", "pause", "pipeline", "quorum-read", "read-failed", "read-to-home", "rebuild-cut", "rebuilt", "rejoined",
 	"repaired", "rewritten", "rot", "rot-found", "shrunk", "staged-lost", "store-failed", "store-full", "unsure-read", "value-newer", "write-refused", "write-torn", "writes", "writes-unknown",
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/quolldb/quoll/internal/command"
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/datatype"
 )
@@ -44,13 +45,16 @@ func (c cmd) reads() bool {
 	return false
 }
 
+// placed is a database that is placed together, in slot 1.
+const placed = database.ID(database.Count + 1)
+
 // keys are the keys that clients use, with the slots that they are in and how often
-// they are used, in percent.
+// they are used, in percent. Those of slot 1 are all that there are of a database.
 var keys = []struct {
 	name   string
 	slot   uint16
 	weight int
-}{{"a", 0, 40}, {"b", 0, 15}, {"c", 1, 30}, {"d", 1, 15}}
+}{{"a", 0, 40}, {"b", 0, 15}, {string(placed.Key([]byte("c"))), 1, 30}, {string(placed.Key([]byte("d"))), 1, 15}}
 
 // keysIn returns those of a slot.
 func keysIn(slot uint16) (names []string) {
@@ -79,6 +83,9 @@ func (s *Sim) randomCommand() cmd {
 		c.Key = ""
 	case c.several():
 		c.Key = s.keysTogether(c.Slot)
+		if c.whole() && c.Slot != 1 {
+			c.Name = "mget"
+		}
 	case c.onHash():
 		c.Arg = s.hashArg(c.Name)
 	}

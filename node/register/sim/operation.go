@@ -21,6 +21,7 @@ type operation struct {
 	refused int         // how often it was turned away, or not done
 	hint    uint16      // whom it was turned away to last, 0 for none
 	read    *quorumRead // under way, nil if none
+	listing             // of the keys that it reads, if these are all
 }
 
 // quorumRead is the votes on a read (R10).
@@ -88,6 +89,9 @@ func (o *operation) handleAnswer(from uint16, attempt int, a register.Answer, ep
 	p := o.client
 	p.learn(o.cmd.Slot, epoch)
 	if o.done || attempt != o.attempt {
+		return
+	}
+	if a.Outcome == register.Done && o.unlisted(string(a.Reply)) {
 		return
 	}
 	if a.Outcome != register.NotDone {

@@ -68,8 +68,11 @@ type part struct {
 // keysOf returns the keys of a slot.
 func (s *Sim) keysOf(slot uint16) (names []string) {
 	names = keysIn(slot)
-	if s.weather.batches {
+	if s.weather.batches || slot == 1 {
 		names = append(names, string(register.BatchKey))
+	}
+	if s.weather.batches && slot == 1 {
+		names = append(names, string(placed.All()))
 	}
 	return names
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
+	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/lineage"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/node/datatype"
@@ -159,6 +161,20 @@ func (s *store) spoil(slot uint16) {
 		s.lent[slot][i] = '!'
 	}
 	s.lent[slot] = nil
+}
+
+// Names implements register.Store.
+func (s *store) Names(slot uint16, id database.ID, visit func(key []byte) bool) error {
+	im := &s.staged.slots[slot]
+	if s.spoilt(slot) && !s.failing {
+		return errRotten
+	}
+	for _, name := range slices.Sorted(maps.Keys(im.records)) {
+		if of, _ := database.Split([]byte(name)); of == id && im.records[name].State.Live() && !visit([]byte(name)) {
+			break
+		}
+	}
+	return s.failed()
 }
 
 // Stage stages records. A record is only replaced by a newer one, a version

@@ -21,9 +21,9 @@ func (w *weather) smallest() int {
 
 // mix weighs the commands that clients run.
 type mix struct {
-	get, set, setnx, append, getset, del, setex, persist, flush int
-	hget, hmget, hgetall, hset, hsetnx, hincrby, hdel, pexpire  int
-	mget, mset, msetnx, mappend, rename, derive, mdel           int
+	get, set, setnx, append, getset, del, setex, persist, flush     int
+	hget, hmget, hgetall, hset, hsetnx, hincrby, hdel, pexpire      int
+	mget, mset, msetnx, mappend, rename, derive, mdel, census, wipe int
 }
 
 var usual = mix{get: 34, append: 16, set: 10, setnx: 7, del: 13, setex: 8, persist: 4, getset: 5, flush: 3}
@@ -148,9 +148,9 @@ func weatherOf(o Options) (w weather, base string, ok bool) {
 	}
 	if w, ok = weathers[base]; base != o.Mode {
 		w.batches = true
-		w.mix = mix{get: 16, append: 8, set: 8, setnx: 4, del: 6, setex: 4, getset: 2, mget: 14, mset: 8, msetnx: 6, mappend: 10, rename: 6, derive: 5, mdel: 3}
+		w.mix = mix{get: 16, append: 8, set: 8, setnx: 4, del: 6, setex: 4, getset: 2, mget: 10, mset: 8, msetnx: 4, mappend: 8, rename: 6, derive: 4, mdel: 3, census: 6, wipe: 3}
 		if base == "purge" {
-			w.mix = mix{get: 10, append: 4, set: 8, setnx: 6, del: 16, getset: 2, mget: 14, mset: 8, msetnx: 8, mappend: 6, rename: 6, derive: 4, mdel: 8}
+			w.mix = mix{get: 10, append: 4, set: 8, setnx: 6, del: 16, getset: 2, mget: 10, mset: 8, msetnx: 8, mappend: 4, rename: 4, derive: 2, mdel: 8, census: 8, wipe: 4}
 		}
 	}
 	return w, base, ok
@@ -188,7 +188,7 @@ func (m mix) pick(x int) string {
 		{"setex", m.setex}, {"persist", m.persist}, {"getset", m.getset}, {"flush", m.flush},
 		{"hget", m.hget}, {"hmget", m.hmget}, {"hgetall", m.hgetall}, {"hset", m.hset}, {"hsetnx", m.hsetnx}, {"hincrby", m.hincrby},
 		{"hdel", m.hdel}, {"pexpire", m.pexpire},
-		{"mget", m.mget}, {"mset", m.mset}, {"msetnx", m.msetnx}, {"mappend", m.mappend}, {"rename", m.rename}, {"derive", m.derive}, {"mdel", m.mdel},
+		{"mget", m.mget}, {"mset", m.mset}, {"msetnx", m.msetnx}, {"mappend", m.mappend}, {"rename", m.rename}, {"derive", m.derive}, {"mdel", m.mdel}, {"census", m.census}, {"wipe", m.wipe},
 	} {
 		if x -= c.weight; x < 0 {
 			return c.name
