@@ -76,6 +76,40 @@ func TestAHigherLimitIsInForceAtOnce(t *testing.T) {
 	}
 }
 
+// TestDeletionsNeedNoMemory: what makes the data smaller, or leaves it as long, is executed though there is far more data than there may be; so is what deletes by a transaction, a script, or FUNCTION FLUSH.
+func TestDeletionsNeedNoMemory(t *testing.T) {
+	t.Parallel()
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 1})
+	client := loggedIn(t, c.Proxies[0].Client, "", "")
+	const many = 20_000
+	fill := map[string][]any{"hash": {"hset", "hash"}, "list": {"rpush", "list"}, "set": {"sadd", "set"}, "zset": {"zadd", "zset"}}
+	for i := range many {
+		fill["hash"] = append(fill["hash"], fmt.Sprint("f", i), "value")
+		fill["list"] = append(fill["list"], fmt.Sprint("e", i))
+		fill["set"] = append(fill["set"], fmt.Sprint("m", i))
+		fill["zset"] = append(fill["zset"], i, fmt.Sprint("m", i))
+	}
+	for _, command := range fill {
+		require.NoError(t, client.Do(t.Context(), command...).Err())
+	}
+	do(t, client, "MSET a 1 b 2 c 3 {x}a 1 {x}b 2")
+	do(t, client, "XADD stream * a b")
+	do(t, client, "XGROUP CREATE stream g 0")
+	require.Equal(t, "lib", client.FunctionLoad(t.Context(), "#!lua name=lib\nredis.register_function('f', function() return 1 end)").Val())
+	require.Equal(t, "OK", do(t, client, "CONFIG SET maxmemory 1"))
+	for _, command := range []string{"HDEL hash f1", "HGETALL hash", "LPOP list", "LTRIM list 5 -1", "LREM list 1 e9", "SREM set m1", "SPOP set", "ZREM zset m1", "ZPOPMIN zset", "ZREMRANGEBYRANK zset 0 9",
+		"EXPIRE hash 1000", "PERSIST hash", "RENAME a {a}z", "SMOVE set {set}2 m7", "RENAME zset {zset}2", "RENAME {zset}2 zset", "XREADGROUP GROUP g c STREAMS stream >", "DEL stream {set}2", "GETDEL b", "DEL {x}a {x}b", "MULTI", "DEL c", "EXEC", "FUNCTION FLUSH", "DEL hash", "UNLINK list set zset"} {
+		reply, err := client.Do(t.Context(), words(command)...).Result()
+		require.NoError(t, err, command)
+		require.NotEqual(t, int64(0), reply, command)
+	}
+	deleted, err := client.Eval(t.Context(), "return redis.call('del', KEYS[1])", []string{"{a}z"}).Result()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, deleted)
+	require.Equal(t, []string{}, client.Keys(t.Context(), "*").Val())
+	require.ErrorContains(t, client.Set(t.Context(), "more", "x", 0).Err(), "OOM")
+}
+
 // TestLimitsOutliveTheEndOfAllProcesses where nodes keep the ring: two are on disk, and have no such limit, and one is in memory.
 func TestLimitsOutliveTheEndOfAllProcesses(t *testing.T) {
 	if testing.Short() {

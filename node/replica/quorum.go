@@ -29,6 +29,15 @@ func (h *Host) Refusal(sl *Slot, reads, grows bool) register.Reason {
 	return register.StorageFull
 }
 
+// Spared reports whether a slot's other members are a majority that has room for more data, so that what makes them grow is done without this one.
+func (h *Host) Spared(sl *Slot) bool {
+	self := h.view.Load().Self
+	return sl.home.Config().Quorum(func(id uint16) bool {
+		p := h.peers.Of(id)
+		return id != self && p != nil && p.Alive() && !p.Crowded()
+	})
+}
+
 // crowded is the reason why what makes the data grow is refused: nodes whose engine does not evict keep their data on disk.
 func (h *Host) crowded() register.Reason {
 	if h.evicting == nil {

@@ -72,6 +72,7 @@ type node struct {
 
 	*pipes.Listener
 	errors chan error // of frames that make no sense
+	opened []*wire.ServerConn
 }
 
 // cluster is the ring that the tests have. Only the first members run.
@@ -127,6 +128,19 @@ func (n *node) connect(t *testing.T, name string, dial func(context.Context, str
 	return l.peer
 }
 
+// meet runs other members, lets a node have them as its peers, and returns them once they have found each other.
+func (n *node) meet(t *testing.T, names ...string) (others []*node) {
+	for _, name := range names {
+		other := running(t, name)
+		p := n.connect(t, name, other.Dial)
+		p.Start(t.Context())
+		t.Cleanup(p.Close)
+		others = append(others, other)
+	}
+	synctest.Wait()
+	return others
+}
+
 // link is what a node does with what comes from a peer.
 type link struct {
 	peer    *peer.Peer
@@ -152,6 +166,7 @@ type session struct {
 
 // Open implements wire.Handler.
 func (n *node) Open(c *wire.ServerConn, hello wire.Hello) {
+	n.opened = append(n.opened, c)
 	s := &session{conn: replica.Conn{ServerConn: c}, requests: n.Session()}
 	if m, found := cluster.ByName(hello.Name); found {
 		m.Generation += uint64(len(hello.Properties["another life"]))

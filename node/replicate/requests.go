@@ -4,6 +4,7 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
+	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/replica"
@@ -108,11 +109,21 @@ func (r *Replicator) count(reply *register.Message) {
 	}
 }
 
-// overflows reports whether a request of another home would make the data of a brimful node grow.
+// overflows reports whether a request of another home would make the data of a brimful node grow, which is left to the others as long as these have room. If they have none either the home takes no command any more
+// that may make the data grow: what still comes belongs to one that deletes, or moves, and would never be done.
 func (r *Replicator) overflows(sl *replica.Slot, m *register.Message) bool {
-	if !r.host.Space.Brimful() || m.Kind != register.Accept || !m.IsDelta && !m.State.Live() {
+	if !r.host.Space.Brimful() || m.Kind != register.Accept || !m.IsDelta && !m.State.Live() || !r.host.Spared(sl) {
 		return false
 	}
 	held, _, err := sl.Read(m.Key)
-	return err == nil && (m.IsDelta || !held.State.Live() || m.State.Size() > held.State.Size())
+	if err != nil {
+		return false
+	}
+	next := m.State
+	if m.IsDelta {
+		if next, err = datatype.Apply(held.State, m.Delta); err != nil || m.Base != held.Version {
+			return false // the answer is that the whole state is needed
+		}
+	}
+	return !held.State.Live() || next.Size() > held.State.Size()
 }

@@ -146,8 +146,13 @@ func TestRefusalsAreCounted(t *testing.T) {
 
 // TestABrimfulNodeTakesNothingThatGrows from other homes: it is as if it had been lost. What lets it have room again some day, it takes.
 func TestABrimfulNodeTakesNothingThatGrows(t *testing.T) {
-	delta := accept(3, "k", 2, 10)
-	delta.IsDelta, delta.Base, delta.Delta = true, accept(3, "k", 1, 0).Version, record.Patch{At: 3, Bytes: []byte("x")}.Append(nil)
+	patch := func(at int) *register.Message {
+		delta := accept(3, "k", 2, 10)
+		delta.IsDelta, delta.Base, delta.Delta = true, accept(3, "k", 1, 0).Version, record.Patch{At: at, Bytes: []byte("x")}.Append(nil)
+		return delta
+	}
+	unknown := patch(100)
+	unknown.Base.Seq++
 	empty := accept(3, "another", 2, 0)
 	empty.State.Type = record.String
 	for name, tt := range map[string]struct {
@@ -158,7 +163,9 @@ func TestABrimfulNodeTakesNothingThatGrows(t *testing.T) {
 		"an empty value": {empty, false},
 		"a longer value": {accept(3, "k", 2, 101), false},
 		"as long":        {accept(3, "k", 2, 100), true},
-		"a delta":        {delta, false},
+		"a delta":        {patch(3), true},
+		"that grows":     {patch(100), false},
+		"of another":     {unknown, true}, // which is answered with NeedFull
 		"a deletion":     {accept(3, "k", 2, 0), true},
 		"of another key": {accept(3, "another", 2, 0), true},
 		"a question":     {&register.Message{Kind: register.Confirm, Slot: 3, Epoch: cluster.Epoch, Ballot: ballot}, true},
@@ -166,6 +173,7 @@ func TestABrimfulNodeTakesNothingThatGrows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				n := running(t, "a")
+				n.meet(t, "b", "c")
 				h := homeAt(t, n, "b")
 				require.Len(t, h.ask(accept(3, "k", 1, 100)), 1)
 				n.engine.room = fmt.Errorf("%w: it is a test", engine.ErrBrimful)
@@ -179,6 +187,22 @@ func TestABrimfulNodeTakesNothingThatGrows(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestABrimfulNodeTakesWhatGrows if the others are no majority without it, or have no room themselves: what still comes is of a command that has to be done.
+func TestABrimfulNodeTakesWhatGrows(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := running(t, "a")
+		n.engine.room = fmt.Errorf("%w: it is a test", engine.ErrBrimful)
+		h := homeAt(t, n, "b")
+		n.meet(t, "b")
+		require.Len(t, h.ask(accept(3, "one", 1, 100)), 1, "c is away")
+		others := n.meet(t, "c")
+		require.Empty(t, h.ask(accept(3, "two", 2, 100)))
+		require.NoError(t, others[0].opened[0].SendFrames(wire.EndFrame(append(wire.BeginFrame(nil, protocol.FrameFull), protocol.OnlyCrowded), 0)))
+		synctest.Wait()
+		require.Len(t, h.ask(accept(3, "three", 3, 100)), 1)
+	})
 }
 
 // TestACrowdedNodeTakesWhatOthersWrote: they have room.
