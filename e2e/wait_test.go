@@ -26,9 +26,12 @@ func TestWaitForAllReplicas(t *testing.T) {
 	l := startLoad(t, []string{c.Proxies[1].Client}) // others write, too, all the time
 	l.progress(100)
 	writes := map[string]func() error{
-		"SET":   func() error { return client.Set(ctx, "a", "x", 0).Err() },
-		"MSET":  func() error { return client.MSet(ctx, "b", 1, "c", 2, "d", 3).Err() },
-		"EXEC":  func() error { _, err := client.TxPipelined(ctx, func(p redis.Pipeliner) error { p.Incr(ctx, "n"); return nil }); return err },
+		"SET":  func() error { return client.Set(ctx, "a", "x", 0).Err() },
+		"MSET": func() error { return client.MSet(ctx, "b", 1, "c", 2, "d", 3).Err() },
+		"EXEC": func() error {
+			_, err := client.TxPipelined(ctx, func(p redis.Pipeliner) error { p.Incr(ctx, "n"); return nil })
+			return err
+		},
 		"EVAL":  func() error { return client.Eval(ctx, "redis.call('set', KEYS[1], 1) return 1", []string{"e"}).Err() },
 		"BLPOP": func() error { client.RPush(ctx, "list", 1, 2); return client.BLPop(ctx, time.Second, "list").Err() },
 	}

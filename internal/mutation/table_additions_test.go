@@ -322,7 +322,11 @@ var additions = []mutation{
 		}},
 	{name: "brimful-takes", rule: "A store without room for more data", effect: "a replica takes what other homes write without end",
 		caught: scenario(node, "TestAReplicaOfACrowdedNode", `actual  : "as-brimful"`), edits: []edit{
-			{"node/replicate/requests.go", `return err == nil && (m.IsDelta || !held.State.Live() || m.State.Size() > held.State.Size())`, `return err != nil && len(held.State.Value) < 0`},
+			{"node/replicate/requests.go", `return err == nil && grows`, `return err == nil && grows && false`},
+		}},
+	{name: "brimful-hangs", rule: "A store without room for more data", effect: "a replica does not take what is to be done although nobody has room",
+		caught: scenario("node/replicate", "TestABrimfulNodeTakesWhatGrows", `should have 1 item`), edits: []edit{
+			{"node/replicate/requests.go", `!m.State.Live() || !r.host.Spared(sl) {`, `!m.State.Live() {`},
 		}},
 	{name: "ahead-torn", rule: "Large objects go ahead", effect: "a write whose object did not come whole is executed without it",
 		caught: scenario(node, "TestAWriteWithoutItsObjectIsLost", `it has an effect`), edits: []edit{

@@ -4,7 +4,6 @@ import (
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/wire"
-	"github.com/quolldb/quoll/node/datatype"
 	"github.com/quolldb/quoll/node/engine"
 	"github.com/quolldb/quoll/node/register"
 	"github.com/quolldb/quoll/node/replica"
@@ -115,15 +114,6 @@ func (r *Replicator) overflows(sl *replica.Slot, m *register.Message) bool {
 	if !r.host.Space.Brimful() || m.Kind != register.Accept || !m.IsDelta && !m.State.Live() || !r.host.Spared(sl) {
 		return false
 	}
-	held, _, err := sl.Read(m.Key)
-	if err != nil {
-		return false
-	}
-	next := m.State
-	if m.IsDelta {
-		if next, err = datatype.Apply(held.State, m.Delta); err != nil || m.Base != held.Version {
-			return false // the answer is that the whole state is needed
-		}
-	}
-	return !held.State.Live() || next.Size() > held.State.Size()
+	grows, err := sl.Grows(&m.Change)
+	return err == nil && grows
 }
