@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -78,8 +79,8 @@ func (c *clientInfo) subscribes() bool {
 }
 
 // describe appends the client's line of CLIENT LIST. Fields that have no meaning
-// here are there for programs that read them, with the value that fits best.
-func (s *Session) describe(dst []byte, now time.Time) []byte {
+// here are there for programs that read them, with the value that fits best. pending is the command that the client waits for, if it is known.
+func (s *Session) describe(dst []byte, now time.Time, pending [][]byte) []byte {
 	info := &s.info
 	name, version, flags := "NULL", 2, ""
 	if cmd := info.command.Load(); cmd != nil {
@@ -122,13 +123,28 @@ func (s *Session) describe(dst []byte, now time.Time) []byte {
 		flags += "T"
 	}
 	messages, waiting := s.conn.Waiting()
+	sent, arguments := sizeOfCommand(pending)
 	idle := max(0, now.UnixMilli()-s.conn.Active()) / 1000
-	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=%d watch=%d "+
-		"qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=%d omem=%d tot-mem=0 events=r cmd=%s user=%s redir=%d resp=%d "+
-		"lib-name=%s lib-ver=%s\n",
+	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=-1 name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=%d "+
+		"qbuf=%d qbuf-free=0 argv-mem=%d multi-mem=0 rbs=0 rbp=0 obl=0 oll=%d omem=%d tot-mem=0 events=r cmd=%s user=%s redir=%d resp=%d "+
+		"lib-name=%s lib-ver=%s watch=%d\n",
 		s.conn.ID(), s.conn.RemoteAddr(), s.conn.LocalAddr(), info.name, int(now.Sub(s.conn.Created()).Seconds()), idle, flags, info.database.Load(),
-		info.subscribed[protocol.OfChannel].Load(), info.subscribed[protocol.OfPattern].Load(), info.subscribed[protocol.OfShardChannel].Load(), queued, info.watching.Load(),
-		messages, waiting, name, info.user.Load().Name, info.tracking.redirect(), version, info.libName, info.libVersion)
+		info.subscribed[protocol.OfChannel].Load(), info.subscribed[protocol.OfPattern].Load(), info.subscribed[protocol.OfShardChannel].Load(), queued,
+		sent, arguments, messages, waiting, name, info.user.Load().Name, info.tracking.redirect(), version, info.libName, info.libVersion, info.watching.Load())
+}
+
+// sizeOfCommand returns how many bytes a command has as an array of strings, as libraries send it, and how many its arguments have.
+func sizeOfCommand(args [][]byte) (sent, arguments int) {
+	if len(args) == 0 {
+		return 0, 0
+	}
+	header := func(n int) int { return len("*\r\n") + len(strconv.Itoa(n)) }
+	sent = header(len(args))
+	for _, arg := range args {
+		sent += header(len(arg)) + len(arg) + len("\r\n")
+		arguments += len(arg)
+	}
+	return sent, arguments
 }
 
 // validName reports whether a client may have this name: printable, no spaces.

@@ -64,7 +64,11 @@ func clientList(s *Session, dst []byte, args [][]byte) []byte {
 	now := time.Now()
 	for _, client := range s.all() {
 		if filter.matches(client, s) {
-			list = client.describe(list, now)
+			var pending [][]byte
+			if client == s {
+				pending = args
+			}
+			list = client.describe(list, now, pending)
 		}
 	}
 	return resp.AppendVerbatim(dst, string(list), s.resp3)

@@ -80,8 +80,8 @@ func testClientListAndKill(t *testing.T, w proxytest.Way) {
 	b.Do("CLIENT SETINFO LIB-NAME redis-py")
 	b.Do("GET x")
 	list := a.Do("CLIENT LIST")
-	require.Regexp(t, `^=\d+\r\ntxt:id=1 addr=127.0.0.1:\d+ laddr=127.0.0.1:\d+ fd=-1 name=first age=0 idle=0 flags=N .*cmd=client\|list user=default redir=-1 resp=3 lib-name= lib-ver=`+
-		`\nid=2 .*cmd=get .*resp=2 lib-name=redis-py lib-ver=\n\r\n$`, list)
+	require.Regexp(t, `^=\d+\r\ntxt:id=1 addr=127.0.0.1:\d+ laddr=127.0.0.1:\d+ fd=-1 name=first age=0 idle=0 flags=N .* multi=-1 qbuf=26 qbuf-free=0 argv-mem=10 .*cmd=client\|list user=default redir=-1 resp=3 lib-name= lib-ver= watch=0`+
+		`\nid=2 .* qbuf=0 .*cmd=get .*resp=2 lib-name=redis-py lib-ver= watch=0\n\r\n$`, list)
 	require.NotContains(t, a.Do("CLIENT LIST ID 2"), "id=1")
 	require.Equal(t, "=4\r\ntxt:\r\n", a.Do("CLIENT LIST TYPE replica"))
 

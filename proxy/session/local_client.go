@@ -90,8 +90,8 @@ func clientSetInfo(s *Session, dst []byte, args [][]byte) []byte {
 
 func clientID(s *Session, dst []byte, _ [][]byte) []byte { return resp.AppendInt(dst, s.conn.ID()) }
 
-func clientInfoCommand(s *Session, dst []byte, _ [][]byte) []byte {
-	return resp.AppendVerbatim(dst, string(s.describe(nil, time.Now())), s.resp3)
+func clientInfoCommand(s *Session, dst []byte, args [][]byte) []byte {
+	return resp.AppendVerbatim(dst, string(s.describe(nil, time.Now(), args)), s.resp3)
 }
 
 func clientNoEvict(s *Session, dst []byte, args [][]byte) []byte {

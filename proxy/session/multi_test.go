@@ -225,17 +225,17 @@ func TestTransactionsAreShown(t *testing.T) {
 	}
 	c.Do("CLIENT NO-EVICT on")
 	c.Do("WATCH a {a}2")
-	shown(` flags=e .* multi=-1 watch=2 `)
+	shown(` flags=e .* multi=-1 .* watch=2\n`)
 	c.Do("MULTI")
-	shown(` flags=xe .* multi=0 watch=2 `)
+	shown(` flags=xe .* multi=0 .* watch=2\n`)
 	c.Do("GET a")
-	shown(` flags=xe .* multi=1 watch=2 .* cmd=get `)
+	shown(` flags=xe .* multi=1 .* cmd=get .* watch=2\n`)
 	c.Do("CLIENT INFO")
-	require.Regexp(t, ` flags=xe .* multi=2 watch=0 .* cmd=exec `, c.Do("EXEC"))
-	shown(` flags=e .* multi=-1 watch=0 `)
+	require.Regexp(t, ` flags=xe .* multi=2 .* cmd=exec .* watch=0\n`, c.Do("EXEC"))
+	shown(` flags=e .* multi=-1 .* watch=0\n`)
 	c.Do("MULTI")
 	c.Do("RESET")
-	shown(` flags=N .* multi=-1 watch=0 `)
+	shown(` flags=N .* multi=-1 .* watch=0\n`)
 }
 
 // TestTransactionsAreBounded: what a client queues counts as what it makes the proxy hold, and is not more than a client may have.

@@ -81,7 +81,7 @@ func noPermission(denial acl.Denial, called *command.Command) error {
 func (s *Session) logDenial(reason acl.Denial, context string, object []byte, user string) {
 	now := time.Now()
 	u := &s.service.users
-	client := bytes.TrimSuffix(s.describe(nil, now), []byte("\n"))
+	client := bytes.TrimSuffix(s.describe(nil, now, nil), []byte("\n"))
 	u.logged.Lock()
 	defer u.logged.Unlock()
 	u.log.Add(acl.Entry{Reason: reason, Context: context, Object: string(object), User: user, At: now.UnixMilli(), Client: string(client)})
