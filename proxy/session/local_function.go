@@ -34,6 +34,9 @@ var (
 
 // functionLoad is FUNCTION LOAD [REPLACE] code.
 func functionLoad(s *Session, dst []byte, args [][]byte) []byte {
+	if err := s.roomForFunctions(); err != nil {
+		return route.AppendReply(dst, err)
+	}
 	replace := false
 	for _, option := range args[2 : len(args)-1] {
 		if !is(option, "REPLACE") {

@@ -24,6 +24,9 @@ func functionDump(s *Session, dst []byte, _ [][]byte) []byte {
 
 // functionRestore is FUNCTION RESTORE payload [FLUSH|APPEND|REPLACE].
 func functionRestore(s *Session, dst []byte, args [][]byte) []byte {
+	if err := s.roomForFunctions(); err != nil {
+		return route.AppendReply(dst, err)
+	}
 	flush, replace := false, false
 	switch {
 	case len(args) > 4:

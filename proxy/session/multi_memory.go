@@ -40,8 +40,21 @@ func (s *Session) room(q *queued) error {
 		return nil
 	}
 	s.multi.asked = true
+	return s.roomAt(s.multi.key)
+}
+
+// roomForFunctions says why there is no memory for a library, nil if there is, or if nobody says. Libraries are kept under a key of Quoll's own, which takes what clients' keys do not: so it is asked for one of theirs.
+func (s *Session) roomForFunctions() error {
+	if !s.service.stats.short() {
+		return nil
+	}
+	return s.roomAt([]byte("library"))
+}
+
+// roomAt asks the nodes of a client's key whether there is memory.
+func (s *Session) roomAt(key []byte) error {
 	var batch route.Batch
-	batch.Add(command.Request{Op: command.OpSetRange, Args: [][]byte{[]byte("setrange"), s.multi.key, []byte("0"), {}}}, true)
+	batch.Add(command.Request{Op: command.OpSetRange, Args: [][]byte{[]byte("setrange"), key, []byte("0"), {}}}, true)
 	s.conn.Execute(&batch)
 	if bytes.Equal(batch.Ops[0].Reply, outOfMemory) {
 		return route.ErrOutOfMemory

@@ -358,4 +358,6 @@ func testNotQueuedWithoutMemory(t *testing.T, w proxytest.Way) {
 	require.Equal(t, "+OK\r\n", proxytest.Dial(t, addr).Do("CONFIG SET maxmemory 1"))
 	require.Equal(t, oom, c.Do("SET a 2"))
 	require.Equal(t, execAbort, c.Do("EXEC"))
+	require.Equal(t, oom, c.Do("FUNCTION LOAD x"))
+	require.Equal(t, oom, c.Do("FUNCTION RESTORE x"))
 }
