@@ -50,8 +50,7 @@ func (c *Clients) Serves() bool { return c.Listen != NoListener || c.TLSListen !
 func (c *Clients) validateClients(f *Faults, insecure bool) {
 	guarded := insecure || c.AclFile != "" // what the file says is seen when it is read: see Proxy.Exposed
 	if c.Listen != NoListener {
-		f.listen("listen", c.Listen)
-		f.protect("listen", c.Listen, "password", c.Password, guarded)
+		f.clientPort("listen", c.Listen, c.Password, guarded)
 	}
 	c.clientTLS().validate(f, c.Listen, c.Password, guarded)
 	f.oneOf("tls-auth-clients-user", c.TLSAuthClientsUser, "off", CommonNameUser)

@@ -25,14 +25,18 @@ func (n *Node) validateOwnClients(f *Faults) {
 // completeClients fills what follows from the node's own settings.
 func (n *Node) completeClients() {
 	n.clientTLS().complete(n.tls())
-	port := n.Listen
-	if port == NoListener {
-		port = n.TLSListen
-	}
-	if n.ClusterEnabled && n.ClusterAnnounce == "" && port != "" && portOf(port) != 0 {
-		n.ClusterAnnounce = withPort(n.AdvertisePeer, portOf(port))
+	if port := clientPort(n.Listen, n.TLSListen); n.ClusterEnabled && n.ClusterAnnounce == "" && port != 0 {
+		n.ClusterAnnounce = withPort(n.AdvertisePeer, port)
 	}
 	n.completeReplica()
+}
+
+// clientPort returns the port of a listener for clients, or if there is none, of that with TLS; 0 for none, and for one that is not known yet.
+func clientPort(plain, secure string) int {
+	if plain == NoListener {
+		return portOf(secure)
+	}
+	return portOf(plain)
 }
 
 // Proxy returns the settings of the proxy that a node is to its clients. It meets this node at AdvertisePeer, and learns the others from it.

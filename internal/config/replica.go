@@ -36,15 +36,10 @@ func (n *Node) validateReplica(f *Faults) {
 	}
 	guarded := n.Insecure || n.AclFile != "" // as in validateClients
 	if n.ReplicaListen != NoListener {
-		f.listen("replica-listen", n.ReplicaListen)
-		f.protect("replica-listen", n.ReplicaListen, "password", n.Password, guarded)
+		f.clientPort("replica-listen", n.ReplicaListen, n.Password, guarded)
 	}
 	if n.ReplicaTLSListen != "" {
-		f.listen("replica-tls-listen", n.ReplicaTLSListen)
-		f.needs("replica-tls-listen", n.ReplicaTLSListen, "tls-cert-file", n.TLSCertFile)
-		if n.TLSClientAuth != "required" {
-			f.protect("replica-tls-listen", n.ReplicaTLSListen, "password", n.Password, guarded)
-		}
+		f.securePort("replica-tls-listen", n.ReplicaTLSListen, n.clientTLS(), n.Password, guarded)
 	}
 	if n.ReplicaAnnounce != "" {
 		f.dial("replica-announce", n.ReplicaAnnounce)
@@ -55,12 +50,8 @@ func (n *Node) validateReplica(f *Faults) {
 
 // completeReplica fills where clients reach the replica port.
 func (n *Node) completeReplica() {
-	port := n.ReplicaListen
-	if port == NoListener {
-		port = n.ReplicaTLSListen
-	}
-	if n.ServesReplicas() && n.ReplicaAnnounce == "" && n.ClusterAnnounce != "" && portOf(port) != 0 {
-		n.ReplicaAnnounce = withPort(n.ClusterAnnounce, portOf(port))
+	if port := clientPort(n.ReplicaListen, n.ReplicaTLSListen); n.ServesReplicas() && n.ReplicaAnnounce == "" && n.ClusterAnnounce != "" && port != 0 {
+		n.ReplicaAnnounce = withPort(n.ClusterAnnounce, port)
 	}
 }
 

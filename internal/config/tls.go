@@ -118,10 +118,21 @@ func (c clientTLS) validate(f *Faults, plain string, password Secret, insecure b
 		}
 		return
 	}
-	f.listen("tls-listen", *c.listen)
-	f.needs("tls-listen", *c.listen, "tls-cert-file", *c.cert)
+	f.securePort("tls-listen", *c.listen, c, password, insecure)
+}
+
+// clientPort checks a port for clients, and what guards it.
+func (f *Faults) clientPort(name, address string, password Secret, guarded bool) {
+	f.listen(name, address)
+	f.protect(name, address, "password", password, guarded)
+}
+
+// securePort is clientPort for one with TLS: it needs a certificate, and those that clients have to show guard it, too.
+func (f *Faults) securePort(name, address string, c clientTLS, password Secret, guarded bool) {
+	f.listen(name, address)
+	f.needs(name, address, "tls-cert-file", *c.cert)
 	if *c.auth != "required" {
-		f.protect("tls-listen", *c.listen, "password", password, insecure)
+		f.protect(name, address, "password", password, guarded)
 	}
 }
 

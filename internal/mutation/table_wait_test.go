@@ -25,6 +25,5 @@ var waitRules = []mutation{
 			s.unheld = unheld{}`}}},
 	{name: "wait-transaction", rule: "What WAIT says", effect: "what a transaction has written is not waited for",
 		caught: scenario(sessions, "TestWaitAwaitsAllReplicas", `a transaction writes`), edits: []edit{
-			{"proxy/session/exec.go", `		s.unheld.wrote(batch.Ops)
-`, ``}}},
+			{"proxy/session/exec.go", `s.executeBatch(&batch)`, `s.conn.Execute(&batch)`}}},
 }

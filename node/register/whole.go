@@ -3,6 +3,7 @@ package register
 import (
 	"bytes"
 
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/database"
 	"github.com/quolldb/quoll/internal/record"
 )
@@ -21,8 +22,8 @@ type Whole struct {
 	Missing  [][]byte
 }
 
-// maxMissing is how many missing keys are named at once.
-const maxMissing = 10_000
+// maxMissing is how many missing keys are named at once: no batch may have more.
+const maxMissing = command.MostListed
 
 // ReadAll has a batch read all keys of a database.
 func (r *Request) ReadAll(w *Whole) { r.whole = w }

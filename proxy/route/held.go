@@ -3,6 +3,7 @@ package route
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/proxy/quorum"
@@ -19,23 +20,16 @@ func (c *Coordinator) Held(ctx context.Context, slots *ring.SlotSet, copies int)
 	if view == nil {
 		return 0
 	}
-	least = math.MaxInt
-	some := make([]uint16, 0, slotsAtOnce)
-	ask := func() {
-		if len(some) > 0 {
-			least = min(least, c.heldOf(ctx, view, slots, some, copies))
-		}
-		some = some[:0]
-	}
+	var all []uint16
 	for slot := range uint16(ring.Slots) {
-		if !slots.Has(slot) {
-			continue
-		}
-		if some = append(some, slot); len(some) == slotsAtOnce {
-			ask()
+		if slots.Has(slot) {
+			all = append(all, slot)
 		}
 	}
-	ask()
+	least = math.MaxInt
+	for some := range slices.Chunk(all, slotsAtOnce) {
+		least = min(least, c.heldOf(ctx, view, slots, some, copies))
+	}
 	return least
 }
 

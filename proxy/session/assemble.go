@@ -52,7 +52,6 @@ func (s *Session) executed(took time.Duration) {
 		s.executedOne(c.cmd, c.args, each)
 		s.assemble(c)
 	}
-	s.unheld.wrote(p.batch.Ops)
 	s.adaptBatches()
 	p.reset()
 	if len(s.reading) > 0 {

@@ -214,8 +214,7 @@ func (s *Session) attempt(op command.Op, args [][]byte) (reply []byte, outcome a
 	default:
 		s.plan.together(cmd, args, args[1], s.resp3)
 	}
-	s.conn.Execute(s.plan.batch)
-	s.unheld.wrote(s.plan.batch.Ops)
+	s.executeBatch(s.plan.batch)
 	done := &s.plan.batch.Ops[0]
 	outcome = done.Outcome
 	if !nothing(done.Reply) {

@@ -75,8 +75,7 @@ func (s *Session) readEntries(b *blocking, atHome bool) (reply []byte, outcome a
 			batch.Add(command.Request{Op: op, RESP3: s.resp3, Args: b.stream.One(i)}, group || atHome)
 		}
 	}
-	s.conn.Execute(&batch)
-	s.unheld.wrote(batch.Ops)
+	s.executeBatch(&batch)
 	replies := make([][]byte, len(batch.Ops))
 	for i := range batch.Ops {
 		op := &batch.Ops[i]

@@ -117,8 +117,7 @@ func (s *Session) execPieces(cmd *command.Command, args [][]byte, asks bool) {
 		}
 		var batch route.Batch
 		batch.Add(req, s.multi.writes)
-		s.conn.Execute(&batch)
-		s.unheld.wrote(batch.Ops)
+		s.executeBatch(&batch)
 		calls = s.again(&batch.Ops[0])
 		reply := s.withoutMemory(batch.Ops[0].Reply)
 		if !isArray(reply) { // nothing was done, or nobody knows

@@ -204,8 +204,7 @@ func (s *Session) ownBatch(write bool, version []byte, commands ...command.Reque
 	}
 	var batch route.Batch
 	batch.Add(b.Request(libraries, false), write)
-	s.service.cluster.Execute(&batch)
-	s.unheld.wrote(batch.Ops)
+	s.executeAtOnce(&batch)
 	op := &batch.Ops[0]
 	switch {
 	case op.Outcome == answer.Unknown && !write:

@@ -153,30 +153,23 @@ func appendNode(text []byte, m *topology.Member) []byte {
 	return append(text, '\n')
 }
 
-// known returns whether an argument is the ID of a proxy.
-func (s *Session) known(id []byte) error {
-	all := s.members()
-	for _, m := range all {
-		if m.ID == string(id) {
-			return nil
-		}
+// memberOf returns which of the members has an ID. The error is a reply: none has.
+func memberOf(members []topology.Member, id []byte) (at int, err error) {
+	if at = slices.IndexFunc(members, func(m topology.Member) bool { return m.ID == string(id) }); at < 0 {
+		return at, route.Refuse("ERR Unknown node " + string(beginning(id, 128)))
 	}
-	return unknownNode(id)
+	return at, nil
 }
 
 var errNotMaster = route.Refuse("ERR The specified node is not a master")
 
-func unknownNode(id []byte) error {
-	return route.Refuse("ERR Unknown node " + string(beginning(id, 128)))
-}
-
 // clusterReplicas is CLUSTER REPLICAS: the replicas of a master that are nodes of their own, each as in CLUSTER NODES.
 func clusterReplicas(s *Session, dst []byte, args [][]byte) []byte {
 	all := s.members()
-	at := slices.IndexFunc(all, func(m topology.Member) bool { return m.ID == string(args[2]) })
+	at, err := memberOf(all, args[2])
 	switch {
-	case at < 0:
-		return route.AppendReply(dst, unknownNode(args[2]))
+	case err != nil:
+		return route.AppendReply(dst, err)
 	case all[at].Master != "":
 		return route.AppendReply(dst, errNotMaster)
 	}
@@ -189,7 +182,7 @@ func clusterReplicas(s *Session, dst []byte, args [][]byte) []byte {
 }
 
 func clusterReports(s *Session, dst []byte, args [][]byte) []byte {
-	if err := s.known(args[2]); err != nil {
+	if _, err := memberOf(s.members(), args[2]); err != nil {
 		return route.AppendReply(dst, err)
 	}
 	return resp.AppendInt(dst, 0)

@@ -83,8 +83,7 @@ func (s *Session) deleteKeys(id database.ID, entries []route.ScanEntry) error {
 			batch.Add(command.Request{Op: command.OpFlushKey, Args: [][]byte{flushName, id.Key(e.Key)}}, true)
 		}
 		entries = entries[n:]
-		s.service.cluster.Execute(&batch)
-		s.unheld.wrote(batch.Ops)
+		s.executeAtOnce(&batch)
 		for i := range batch.Ops {
 			if batch.Ops[i].Outcome != answer.Done {
 				return errPartlyFlushed

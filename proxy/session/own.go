@@ -40,14 +40,14 @@ const (
 func (s *Session) executePlan() time.Duration {
 	p := &s.plan
 	if !s.tracking.broadcast || !s.tracking.noLoop {
-		return s.conn.Execute(p.batch)
+		return s.executeBatch(p.batch)
 	}
 	for i := range p.batch.Ops {
 		p.batch.Ops[i].Req.Versioned = p.batch.Ops[i].Write
 	}
 	s.wrote.begin()
 	defer s.wrote.end(s.changed)
-	took := s.conn.Execute(p.batch)
+	took := s.executeBatch(p.batch)
 	for i := range p.batch.Ops {
 		if op := &p.batch.Ops[i]; !op.Version.IsZero() {
 			s.wrote.add(ownVersion{ring.SlotOf(op.Req.Args[1]), op.Version})

@@ -39,6 +39,7 @@ func (s *Session) Plan(limit int) (ops []route.Op, all bool) {
 // Executed implements front.Session.
 func (s *Session) Executed(ops []route.Op, took time.Duration) {
 	copy(s.plan.batch.Ops, ops)
+	s.unheld.wrote(ops)
 	s.executed(took)
 }
 

@@ -118,8 +118,7 @@ func (s *scripts) forget() {
 func (s *Session) own(write bool, op command.Op, args ...[]byte) ([]byte, error) {
 	var batch route.Batch
 	batch.Add(command.Request{Op: op, Args: append([][]byte{[]byte(command.ByOp(op).Name)}, args...)}, write)
-	s.service.cluster.Execute(&batch)
-	s.unheld.wrote(batch.Ops)
+	s.executeAtOnce(&batch)
 	reply := batch.Ops[0].Reply
 	if batch.Ops[0].Outcome != answer.Done || reply[0] == '-' {
 		return nil, &route.ReplyError{Outcome: batch.Ops[0].Outcome, Text: string(errorText(reply))}

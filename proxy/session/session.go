@@ -263,6 +263,6 @@ func (s *Session) refused(op command.Op, err error) error {
 func (s *Session) execute(req command.Request, write bool) route.Op {
 	var batch route.Batch
 	batch.Add(req, write)
-	s.service.cluster.Execute(&batch)
+	s.executeAtOnce(&batch)
 	return batch.Ops[0]
 }

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"time"
+
 	"github.com/quolldb/quoll/proxy/route"
 	"github.com/quolldb/quoll/ring"
 )
@@ -8,6 +10,19 @@ import (
 // unheld says where a client has written since it was known that all replicas hold what it wrote: a bit for every 64 slots, which is little enough to be kept for every client. WAIT looks into
 // these. The zero value is that of a client which has written nothing.
 type unheld [ring.Slots / 64 / 64]uint64
+
+// executeBatch executes a batch of the client's, in its turn among those of all clients, and returns how long that took.
+func (s *Session) executeBatch(b *route.Batch) time.Duration {
+	took := s.conn.Execute(b)
+	s.unheld.wrote(b.Ops)
+	return took
+}
+
+// executeAtOnce is executeBatch for what is part of a command that has had its turn.
+func (s *Session) executeAtOnce(b *route.Batch) {
+	s.service.cluster.Execute(b)
+	s.unheld.wrote(b.Ops)
+}
 
 // wrote notes operations that have been executed, as far as they are writes.
 func (u *unheld) wrote(ops []route.Op) {

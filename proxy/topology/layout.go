@@ -67,8 +67,10 @@ func member(address, self string) Member {
 	return m
 }
 
-// idOf makes a name of 40 digits, as nodes of a Redis Cluster have. It keeps no secret.
-func idOf(address string) string {
-	sum := sha1.Sum([]byte("quoll proxy " + address))
+func idOf(address string) string { return digitsOf("quoll proxy " + address) }
+
+// digitsOf makes a name of 40 digits, as nodes of a Redis Cluster have. It keeps no secret.
+func digitsOf(name string) string {
+	sum := sha1.Sum([]byte(name))
 	return hex.EncodeToString(sum[:])
 }

@@ -1,11 +1,8 @@
 package topology
 
 import (
-	"crypto/sha1"
-	"encoding/hex"
 	"net"
 	"slices"
-	"strconv"
 )
 
 // ReplicaPort is the topology that a node tells of at its replica port: it is a replica there, which has no slots of its own.
@@ -24,10 +21,8 @@ func (t ReplicaPort) Elsewhere(slot uint16) (address string, elsewhere bool) {
 
 // replicaOf returns the replica port of a node at an address.
 func replicaOf(node, port string) Member {
-	host, number, _ := net.SplitHostPort(port) // it was validated
-	sum := sha1.Sum([]byte("quoll replica port of " + node))
-	m := Member{ID: hex.EncodeToString(sum[:]), Host: host, Alive: true}
-	m.Port, _ = strconv.Atoi(number)
+	m := member(port, "")
+	m.ID, m.Alive = digitsOf("quoll replica port of "+node), true
 	return m
 }
 
