@@ -49,7 +49,7 @@ func clientTLS(t *testing.T, dir, who string) *tls.Config {
 }
 
 func secureClient(addr string, config *tls.Config) *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: addr, TLSConfig: config, MaxRetries: -1, ReadTimeout: 10 * time.Second})
+	return redis.NewClient(&redis.Options{Addr: addr, TLSConfig: config, MaxRetries: -1, DialTimeout: 20 * time.Second, ReadTimeout: 20 * time.Second})
 }
 
 // TestClientsWithTLS: go-redis, redis-cli and redis-py work as without; who has no certificate where one is required, one of another CA, or one that has expired, does not get in.
@@ -266,7 +266,8 @@ func TestAdminByHTTPS(t *testing.T) {
 // TestRotationUnderLoad: all certificates of a cluster change each second, while clients come and go and peers connect anew, and nobody gets an error.
 func TestRotationUnderLoad(t *testing.T) {
 	t.Parallel()
-	c, dir := startSecured(t, cluster.Config{})
+	patient := []string{"--operation-timeout", "15s"} // a busy machine is no fault of the certificates
+	c, dir := startSecured(t, cluster.Config{Node: patient, Proxy: patient})
 	addr := c.Proxies[0].Secure
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

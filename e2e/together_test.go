@@ -108,7 +108,11 @@ func TestAllKeysAtOnce(t *testing.T) {
 	var stop atomic.Bool
 	var wait sync.WaitGroup
 	ignored := func(err error) bool {
-		return err != nil && (strings.HasPrefix(err.Error(), "TRYAGAIN") || strings.HasPrefix(err.Error(), "UNKNOWN") || strings.Contains(err.Error(), "too many times"))
+		if err == nil {
+			return false
+		}
+		text := err.Error() // a machine that is busy, and a node that hangs, are answered with each of them
+		return strings.HasPrefix(text, "TRYAGAIN") || strings.HasPrefix(text, "NOTDONE") || strings.HasPrefix(text, "UNKNOWN") || strings.Contains(text, "too many times")
 	}
 	for w, client := range clients {
 		wait.Go(func() {

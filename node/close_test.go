@@ -107,5 +107,5 @@ func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
 	}
 	require.Equal(t, protocol.StatusDone, cl.wait(answers[0]).Status)
 	require.Equal(t, protocol.StatusValue, cl.wait(answers[1]).Status)
-	require.Error(t, <-cl.down)
+	require.Error(t, received(t, cl.down))
 }

@@ -294,7 +294,7 @@ func TestCloseWhileProposing(t *testing.T) {
 	for name := range c.nodes {
 		c.stop(name)
 	}
-	err := <-told
+	err := received(t, told)
 	require.Error(t, err)
 	require.True(t, errors.Is(err, consensus.ErrClosed) || errors.Is(err, consensus.ErrUnknown), "%v", err)
 }

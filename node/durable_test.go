@@ -90,7 +90,7 @@ func TestR2NoReplyBeforeTheCommit(t *testing.T) {
 			cl.barrier()
 			require.Empty(t, replied)
 			slow.Release()
-			require.NoError(t, <-replied)
+			require.NoError(t, received(t, replied))
 		}
 	})
 	t.Run("done", func(t *testing.T) {

@@ -181,7 +181,7 @@ func TestWhatWasWrittenSinceStays(t *testing.T) {
 		st := a.replicas.Lock(slot, a.replicas.Begin())
 		st.Evict(slot, []byte(key), version, func(is bool) { gone <- is })
 		st.End()
-		return <-gone
+		return received(t, gone)
 	}
 	version := func() record.Version {
 		rec, _, err := a.engine.Get(slot, []byte(key))

@@ -37,7 +37,7 @@ func TestAWrongNumberOfReplicasEndsTheNode(t *testing.T) {
 		require.Empty(t, e["a"], "who of the two is wrong is not known yet")
 		c.start("c", e.with(3))
 		var wrong *membership.ConfigError
-		require.ErrorAs(t, <-e["a"], &wrong)
+		require.ErrorAs(t, received(t, e["a"]), &wrong)
 		require.Equal(t, "replicas", wrong.Field)
 		require.Contains(t, wrong.Reason, "is 2 here, but 3 on node ")
 		require.Equal(t, admin.Failed, a.Self().State)
@@ -55,15 +55,15 @@ func TestAWrongNumberOfReplicasEndsTheNode(t *testing.T) {
 		c.connected()
 		c.stop("b")
 		c.start("b", e.with(1))
-		require.ErrorContains(t, <-e["b"], "replicas: is 1 here, but 2 on node a")
+		require.ErrorContains(t, received(t, e["b"]), "replicas: is 1 here, but 2 on node a")
 		require.Empty(t, e["a"])
 	})
 	t.Run("both, if nobody knows better", func(t *testing.T) {
 		c, e := newTestCluster(t, 2), newEnds("a", "b")
 		c.start("a", e.with(2))
 		c.start("b", e.with(1))
-		require.Error(t, <-e["a"])
-		require.Error(t, <-e["b"])
+		require.Error(t, received(t, e["a"]))
+		require.Error(t, received(t, e["b"]))
 	})
 }
 
@@ -74,7 +74,7 @@ func TestALostPeerPortEndsTheNode(t *testing.T) {
 	c.formed()
 	require.NoError(t, n.Ready(t.Context()))
 	require.NoError(t, n.opt.Listener.Close())
-	require.ErrorContains(t, <-e["a"], "no peer can connect any more")
+	require.ErrorContains(t, received(t, e["a"]), "no peer can connect any more")
 	require.ErrorContains(t, n.Ready(t.Context()), "no peer can connect any more")
 	require.True(t, c.logs.contains("this node cannot go on"))
 }

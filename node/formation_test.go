@@ -213,7 +213,7 @@ func TestARestartedMemoryNodeNeverVotes(t *testing.T) {
 
 	t.Run("nor is its former life impersonated", func(t *testing.T) {
 		cl := c.connect(c.nodes["a"], again.members.Hello(), nil)
-		<-cl.up
+		received(t, cl.up)
 		refused := c.nodes["a"].Metrics.RefusedNoVote.Value()
 		cl.replicate(register.Message{Kind: register.Prepare, Slot: 1, Epoch: 1, Ballot: record.Ballot{Counter: 9}})
 		c.eventually(func() bool { return c.nodes["a"].Metrics.RefusedNoVote.Value() > refused })

@@ -135,7 +135,7 @@ func TestAFullNode(t *testing.T) {
 	peer.barrier()
 	require.Empty(t, peer.replies)
 	peer.replicate(register.Message{Kind: register.Confirm, Slot: slot, Epoch: 1, Ballot: record.Ballot{Counter: 99}})
-	require.Equal(t, register.Confirm, (<-peer.replies).Kind)
+	require.Equal(t, register.Confirm, received(t, peer.replies).Kind)
 
 	require.Equal(t, "+OK\r\n", c.run("b", "set "+key+" w"), "one of three costs nothing")
 	c.requireValue("c", key, "w")
@@ -171,11 +171,10 @@ func TestSlotsAreNotHandedBackToAFullNode(t *testing.T) {
 	c.eventually(func() bool { return b.peers.Of(1).Alive() && b.peers.Of(1).Stable(b.mono()) })
 	round := b.replicas.Begin()
 	st := b.replicas.Lock(slot, round)
-	require.False(t, st.Stable(1))
-	require.False(t, st.Alive(1))
-	require.True(t, st.Alive(3))
+	stable, alive, other := st.Stable(1), st.Alive(1), st.Alive(3)
 	st.Unlock()
 	round.Flush()
+	require.Equal(t, []bool{false, false, true}, []bool{stable, alive, other})
 	cl := c.dial(b)
 	require.Equal(t, "+OK\r\n", string(cl.one(op(protocol.Execute, "set "+key+" w")).Reply))
 

@@ -216,7 +216,7 @@ func (c *testCluster) dial(n *Node) *client {
 func (c *testCluster) dialAs(n, other *Node) *client {
 	c.t.Helper()
 	cl := c.connect(n, other.members.Hello(), nil)
-	<-cl.up
+	received(c.t, cl.up)
 	return cl
 }
 
@@ -327,11 +327,17 @@ func (cl *client) one(op protocol.Op) protocol.Result {
 
 func (cl *client) wait(ch chan protocol.Result) protocol.Result {
 	cl.t.Helper()
+	return received(cl.t, ch)
+}
+
+// received is what comes on a channel. The test fails if nothing does.
+func received[T any](t testing.TB, ch <-chan T) T {
+	t.Helper()
 	select {
-	case r := <-ch:
-		return r
+	case v := <-ch:
+		return v
 	case <-time.After(patience):
-		cl.t.Fatal("no result")
+		t.Fatal("nothing came")
 		panic("unreachable")
 	}
 }

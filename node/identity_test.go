@@ -139,7 +139,7 @@ func TestAllDurableNodesComeBack(t *testing.T) {
 		c.stop(name)
 	}
 	b := c.start("b", d.use)
-	<-b.Formed() // Start is enough
+	received(t, b.Formed()) // Start is enough
 	require.NoError(t, b.votes())
 	require.ErrorContains(t, b.Ready(t.Context()), "has found 1 of 3 nodes")
 	require.EqualValues(t, register.NoQuorum, c.dial(b).do("get k").Reason)
@@ -160,7 +160,7 @@ func TestTheRingIsSavedBeforeTheFirstVote(t *testing.T) {
 	started := make(chan struct{})
 	for name, disk := range d {
 		disk.saves = func(change.Document) error {
-			<-started
+			received(t, started)
 			assert.Nil(t, c.nodes[name].replicas.View(), name)
 			return nil
 		}

@@ -302,7 +302,7 @@ func TestAWriteWithoutItsObjectIsLost(t *testing.T) {
 	require.EqualValues(t, 1, n.Metrics.ObjectsLost.Value())
 
 	send(2, piecesOf(2, source.State))
-	require.Equal(t, register.OK, (<-peer.replies).Result)
+	require.Equal(t, register.OK, received(t, peer.replies).Result)
 	rec, _ = c.record("a", slot, "k")
 	require.Equal(t, source.State.Packed().Value, rec.State.Packed().Value)
 	require.Zero(t, n.replicate.Incoming().Used())

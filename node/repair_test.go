@@ -132,7 +132,7 @@ func TestWhatASlotNeedsThatWasHandedBack(t *testing.T) {
 		st.Background(slot, replica.OpRepair, []byte(key), func(done bool) { answers <- done })
 		st.Unlock()
 		round.Flush()
-		return <-answers
+		return received(t, answers)
 	}
 	require.True(t, do("a"), "a leads the slot, and what it does in the background is no reason to hand it back")
 	require.Equal(t, protocol.StatusNotDone, c.dial(c.nodes["a"]).one(op(protocol.Execute, "get "+key)).Status, "a client is")

@@ -120,8 +120,8 @@ func TestWorkIsBounded(t *testing.T) {
 	busy := cl.send(op(protocol.Execute, "set k v"))[0]
 	c.eventually(func() bool { return n.Metrics.RefusedBusy.Value() > 0 })
 	c.eventually(func() bool { slow.Release(); return len(ok) == 1 && len(busy) == 1 })
-	require.Equal(t, "+OK\r\n", string((<-ok).Reply))
-	require.EqualValues(t, register.Overloaded, (<-busy).Reason)
+	require.Equal(t, "+OK\r\n", string(received(t, ok).Reply))
+	require.EqualValues(t, register.Overloaded, received(t, busy).Reason)
 	require.Zero(t, n.replicas.Pending())
 	require.Zero(t, n.replicas.InFlight())
 }
@@ -147,12 +147,12 @@ func TestBadFramesCostTheirConnectionOnly(t *testing.T) {
 	}
 	peer := c.dialAs(n, n)
 	require.NoError(t, peer.link.SendFrames(wire.EndFrame(append(wire.BeginFrame(nil, protocol.FrameReplicate), 77, 1), 0)))
-	<-peer.down
+	received(t, peer.down)
 
 	claim := n.members.Hello() // a proxy does not replicate, whatever it says of itself
 	claim.Role = wire.RoleProxy
 	proxy := c.connect(n, claim, nil)
-	<-proxy.up
+	received(t, proxy.up)
 	proxy.replicate(register.Message{Kind: register.Prepare, Slot: 1, Epoch: 1})
 	proxy.barrier()
 	require.Empty(t, proxy.replies)
@@ -179,7 +179,7 @@ func TestRepliesOfTwoTypesAreTwoFrames(t *testing.T) {
 	frames = protocol.AppendOp(protocol.AppendVersion(wire.BeginFrame(frames, protocol.FrameBatch), 1), &read)
 	require.NoError(t, cl.link.SendFrames(wire.EndFrame(frames, start)))
 	require.Equal(t, protocol.StatusVersion, cl.wait(result).Status)
-	require.Equal(t, register.Confirm, (<-cl.replies).Kind)
+	require.Equal(t, register.Confirm, received(t, cl.replies).Kind)
 }
 
 // TestWhatCameBeforeABrokenFrameIsDone: a connection that ends in the middle of what it has sent leaves nothing undone

@@ -50,5 +50,5 @@ func TestOnlyProxiesWatch(t *testing.T) {
 	c := newFormed(t, 3, nil)
 	cl := c.dialAs(c.nodes["a"], c.nodes["b"])
 	require.NoError(t, cl.link.SendFrames(wire.EndFrame(wire.BeginFrame(nil, protocol.FrameWatch), 0)))
-	<-cl.down
+	received(t, cl.down)
 }
