@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,7 +88,7 @@ func TestUsersAreThoseOfTheCluster(t *testing.T) {
 	}
 	require.Contains(t, do(t, loggedIn(t, one, "", ""), "PING"), "NOAUTH")
 	root, alice = loggedIn(t, one, "default", "secret"), loggedIn(t, other, "alice", "pw")
-	require.Equal(t, []any{"alice", "default"}, do(t, root, "ACL USERS"))
+	cluster.Await(t, "this proxy has heard of it", func() bool { return slices.Equal([]any{"alice", "default"}, do(t, root, "ACL USERS").([]any)) })
 	require.Contains(t, do(t, alice, "GET b1"), "NOPERM")
 	require.Equal(t, "1", do(t, alice, "GET a1"))
 

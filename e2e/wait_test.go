@@ -68,3 +68,36 @@ func TestWaitForAllReplicas(t *testing.T) {
 	l.stop()
 	l.requireNothingLost(c.Proxies[0].Client)
 }
+
+// TestWaitForDisks: WAITAOF makes replicas write to their disks at once what they would write ten seconds later, and counts those that have.
+func TestWaitForDisks(t *testing.T) {
+	t.Parallel()
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 1, Engine: cluster.OnDisk(), Fsync: "interval=10s"})
+	client := redis.NewClient(&redis.Options{Addr: c.Proxies[0].Client, MaxRetries: -1, ReadTimeout: time.Minute, PoolSize: 1})
+	defer func() { require.NoError(t, client.Close()) }()
+	ctx := context.Background()
+	wait := func(local, others int, timeout time.Duration) []any {
+		reply, err := client.Do(ctx, "WAITAOF", local, others, timeout.Milliseconds()).Slice()
+		require.NoError(t, err)
+		return reply
+	}
+	require.NoError(t, client.Set(ctx, "a", "x", 0).Err())
+	begun := time.Now()
+	require.Equal(t, []any{int64(1), int64(2)}, wait(1, 2, 30*time.Second))
+	require.Less(t, time.Since(begun), 10*time.Second)
+	c.Nodes[2].Stop()
+	cluster.Await(t, "SET without one node", func() bool { return client.Set(ctx, "a", "y", 0).Err() == nil })
+	require.Equal(t, []any{int64(1), int64(1)}, wait(1, 1, 30*time.Second))
+	require.Equal(t, []any{int64(1), int64(1)}, wait(1, 2, 300*time.Millisecond))
+	c.Nodes[2].Continue()
+	require.Equal(t, []any{int64(1), int64(2)}, wait(1, 2, time.Minute))
+}
+
+// TestWaitForDisksThatThereAreNot: nodes that keep their data in memory say so.
+func TestWaitForDisksThatThereAreNot(t *testing.T) {
+	t.Parallel()
+	c := cluster.Start(t, cluster.Config{Nodes: 1, Proxies: 1, Node: []string{"--replicas", "1"}})
+	client := connect(t, c.Proxies[0].Client)
+	require.ErrorContains(t, client.Do(t.Context(), "WAITAOF", 1, 0, 0).Err(), "appendonly is disabled")
+	require.Equal(t, []any{int64(0), int64(0)}, client.Do(t.Context(), "WAITAOF", 0, 1, 0).Val())
+}

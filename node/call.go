@@ -137,6 +137,8 @@ func (n *Node) answerCall(role wire.Role, method protocol.Method, payload []byte
 		return n.answerStats(payload)
 	case protocol.MethodDigests:
 		return n.repairs.AnswerDigests(payload)
+	case protocol.MethodDurable:
+		return n.answerDurable(payload)
 	case protocol.MethodLeaves:
 		return n.repairs.AnswerLeaves(payload)
 	case protocol.MethodVersions:

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -221,4 +222,49 @@ func TestAFailedStoreStopsTheVoting(t *testing.T) {
 		require.ErrorIs(t, err, protocol.ErrCall)
 	}
 	require.Equal(t, "+OK\r\n", string(c.dial(c.nodes["b"]).do("set "+key+" v").Reply), "the two others go on")
+}
+
+// syncing counts the calls of Sync.
+type syncing struct {
+	survivor
+	syncs atomic.Int64
+}
+
+func (e *syncing) Sync() error {
+	e.syncs.Add(1)
+	return nil
+}
+
+// TestWhatIsSaidToBeDurableIs: a node that acknowledges before that syncs first, and one that keeps nothing says so.
+func TestWhatIsSaidToBeDurableIs(t *testing.T) {
+	for _, tc := range []struct {
+		fsync string
+		disk  bool
+		keeps protocol.Durability
+		syncs int64
+	}{
+		{"", false, protocol.InMemory, 0},
+		{"interval=1s", true, protocol.OnDiskSoon, 1},
+		{FsyncAlways, true, protocol.OnDisk, 0},
+	} {
+		e := &syncing{survivor: survivor{memory.New()}}
+		c := newFormed(t, 1, func(o *Options) {
+			o.Engine, o.Fsync = e, tc.fsync
+			if tc.disk {
+				o.Identity = newDisk(1000)
+			}
+		})
+		c.set("a", "k", "v")
+		slot := ring.SlotOf([]byte("k"))
+		reply, err := c.dial(c.nodes["a"]).caller.Call(t.Context(), protocol.MethodDurable, protocol.AppendSlots(nil, 1, []uint16{slot, slot + 1}))
+		require.NoError(t, err)
+		var slots []uint16
+		keeps, err := protocol.DecodeDurable(reply, func(d protocol.SlotDigest) { slots = append(slots, d.Slot) })
+		require.NoError(t, err)
+		require.Equal(t, tc.keeps, keeps)
+		require.Equal(t, tc.syncs, e.syncs.Load(), "it says what is not durable")
+		if tc.disk {
+			require.Equal(t, []uint16{slot}, slots)
+		}
+	}
 }

@@ -103,7 +103,7 @@ func aclLogOf(reply string) string {
 
 func sortedWordsOf(reply string) string {
 	reply = lengths.ReplaceAllString(reply, "") // of texts that may be longer here
-	words := slices.DeleteFunc(strings.Fields(reply), func(word string) bool { return word[1:] == "client|no-touch" || word[1:] == "client|setinfo" })
+	words := slices.DeleteFunc(strings.Fields(reply), func(word string) bool { return slices.Contains(later, word[1:]) })
 	slices.Sort(words)
 	return strings.Join(words, " ")
 }

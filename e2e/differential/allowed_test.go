@@ -43,6 +43,9 @@ var allowances = []allowance{
 	{"WAIT", func(x exchange, redis, quoll value) bool { // there are no replicas of this Redis
 		return x.name() == "WAIT" && redis.text == "0" && quoll.text == "1"
 	}, "1> WAIT 0 0"},
+	{"WAITAOF", func(x exchange, redis, _ value) bool {
+		return x.name() == "WAITAOF" && strings.HasPrefix(redis.text, "ERR unknown command")
+	}, "1> WAITAOF 0 0 0"},
 	{"CLIENT CACHING", func(_ exchange, _, quoll value) bool {
 		return strings.HasPrefix(quoll.text, "ERR CLIENT CACHING cannot be in a transaction") || strings.HasPrefix(quoll.text, "EXECABORT ")
 	}, "1> CLIENT TRACKING ON OPTIN\n1> MULTI\n1> CLIENT CACHING YES\n1> EXEC"},

@@ -38,6 +38,7 @@ var generators = map[string]func(*generator) []string{
 	"incrbyfloat": oneKey((*generator).float),
 	"lcs":         (*generator).lcs,
 	"wait":        (*generator).wait,
+	"waitaof":     (*generator).waitAOF,
 	"mget":        (*generator).manyKeys,
 	"mset":        (*generator).mset,
 	"persist":     oneKey(),
@@ -277,6 +278,9 @@ func (g *generator) fieldOffset() string {
 func (g *generator) wait() []string {
 	return pick(g, []string{"x", "0"}, []string{"9223372036854775808", "0"}, []string{"1", "x"}, []string{"-1", "1.5"}, []string{"0", "-1"}, []string{"0", "9223372036854775808"})
 }
+
+// waitAOF is refused by both: this Redis does not know it, and what is queued by one only would change what a transaction does.
+func (g *generator) waitAOF() []string { return g.wait() }
 
 func (g *generator) lcs() []string {
 	draw := pick(g, g.key, g.near)

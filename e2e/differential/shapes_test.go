@@ -74,6 +74,9 @@ func sameTable(x exchange, redis, quoll value) bool {
 	return false
 }
 
+// later are what a later Redis has, and Quoll.
+var later = []string{"client|no-touch", "client|setinfo", "waitaof"}
+
 // supported returns those of these commands and subcommands that both servers have, sorted.
 func supported(names []string) []string {
 	var both []string
@@ -83,7 +86,7 @@ func supported(names []string) []string {
 		if isSub && cmd != nil {
 			cmd = cmd.Subcommand([]byte(sub))
 		}
-		if cmd != nil && cmd.Route != command.RouteUnsupported && name != "client|no-touch" && name != "client|setinfo" {
+		if cmd != nil && cmd.Route != command.RouteUnsupported && !slices.Contains(later, name) {
 			both = append(both, name)
 		}
 	}

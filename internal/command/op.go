@@ -343,6 +343,9 @@ const OpAsking Op = 376
 // OpFlushKey is internal: it deletes a key of a database that is flushed, of which nobody is told (package notify).
 const OpFlushKey Op = 400
 
+// OpWaitAOF is for proxies only, as WAIT is.
+const OpWaitAOF Op = 401
+
 // Publishes reports whether a command publishes a message.
 func (o Op) Publishes() bool { return o == OpPublish || o == OpSPublish }
 

@@ -104,6 +104,12 @@ var genericCommands = []*Command{
 		Complexity: "O(1)",
 		Differs: "answers at once how many replicas, beside the first, certainly hold what was acknowledged: a majority without one, which is 1 of three copies. For more it waits until as many hold the same of all " +
 			"that the client has written, and of the slots around it. More than there are it does not wait for if the timeout is 0"},
+	{Name: "waitaof", Op: OpWaitAOF, Route: RouteProxy, Arity: 4, Flags: FlagNoScript, Categories: CatConnection,
+		Tips:  []string{"request_policy:all_shards", "response_policy:agg_min"},
+		Since: "7.2.0", Summary: "Blocks until all of the preceding write commands sent by the connection are written to the append-only file of the master and/or replicas.",
+		Complexity: "O(1)",
+		Differs: "is of Redis 7.2. The first replica that has on its disk what the client has written is the local one, whichever it is. As for WAIT, more replicas than there are are not waited for if the timeout is 0. " +
+			"While all nodes keep their data in memory it does not wait at all"},
 	{Name: "object", Op: OpObject, Route: RouteProxy, Arity: -2,
 		Since: "2.2.3", Summary: "A container for object introspection commands",
 		Complexity: "Depends on subcommand.",

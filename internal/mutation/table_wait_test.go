@@ -20,10 +20,20 @@ var waitRules = []mutation{
 			{"proxy/route/held.go", `!digest.Unreadable && !digest.Changed`, `!digest.Unreadable`}}},
 	{name: "wait-forgets", rule: "What WAIT says", effect: "what one replica misses is forgotten once somebody has waited for it in vain",
 		caught: scenario(sessions, "TestWaitAwaitsAllReplicas", `it is still missed`), edits: []edit{
-			{"proxy/session/local_wait.go", `held == all {
-			s.unheld = unheld{}`, `held <= all {
-			s.unheld = unheld{}`}}},
+			{"proxy/session/local_wait.go", `copies == all {`, `copies <= all {`}}},
 	{name: "wait-transaction", rule: "What WAIT says", effect: "what a transaction has written is not waited for",
 		caught: scenario(sessions, "TestWaitAwaitsAllReplicas", `a transaction writes`), edits: []edit{
 			{"proxy/session/exec.go", `s.executeBatch(&batch)`, `s.conn.Execute(&batch)`}}},
+	{name: "waitaof-unsynced", rule: "What WAITAOF says", effect: "a node says what is durable before it is",
+		caught: scenario(node, "TestWhatIsSaidToBeDurableIs", `it says what is not durable`), edits: []edit{
+			{"node/durable.go", `keeps == protocol.OnDiskSoon {`, `keeps == protocol.InMemory {`}}},
+	{name: "waitaof-silent", rule: "What WAITAOF says", effect: "replicas that do not answer are taken for ones that have no part in the majority",
+		caught: scenario(proxyRoute, "TestEqualDigestsOfWhatIsDurableProve", `replicas are said to have it on their disks`), edits: []edit{
+			{"proxy/route/durable.go", `max(0, majority-(replicas-len(digests)))`, `min(majority, len(digests))`}}},
+	{name: "waitaof-memory", rule: "What WAITAOF says", effect: "nodes without disks count",
+		caught: scenario(proxyRoute, "TestDurableAsksNodesWithDisks", `Not equal`), edits: []edit{
+			{"proxy/route/held.go", ` && !said.answers[node].lost {`, ` {`}}},
+	{name: "waitaof-held", rule: "What WAITAOF says", effect: "what all replicas hold is taken for being on their disks",
+		caught: scenario(sessions, "TestWaitAOF", `one of them not on its disk`), edits: []edit{
+			{"proxy/session/local_wait.go", `s.undurable.join(&s.unheld)`, `s.undurable.join(new(unheld))`}}},
 }

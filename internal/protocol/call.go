@@ -59,6 +59,8 @@ const (
 	MethodParameters Method = 24 // change.Parameters as JSON -> DecisionReply as JSON: the same of parameters
 
 	MethodList Method = 25 // ScanRequest of a database that is placed together -> ListPage: of proxies
+
+	MethodDurable Method = 26 // slots -> whether the node keeps anything, and their digests once all that it holds of them is durable: of proxies
 )
 
 // ErrCall is wrapped by errors that the called node returned.

@@ -91,6 +91,28 @@ func DecodeSlotDigests(payload []byte, each func(SlotDigest)) error {
 	return d.Done()
 }
 
+// AppendDurable appends the payload of a reply to MethodDurable: when what the node acknowledges is durable, and the digests of what is, which AppendSlotDigests has encoded; none of a node that keeps
+// nothing.
+func AppendDurable(dst []byte, keeps Durability, digests []byte) []byte {
+	return append(append(dst, byte(keeps)), digests...)
+}
+
+// DecodeDurable decodes it, and hands over one digest after the other.
+func DecodeDurable(payload []byte, each func(SlotDigest)) (Durability, error) {
+	d := wire.NewDecoder(payload)
+	keeps := Durability(d.Byte())
+	switch {
+	case d.Err() != nil:
+	case keeps > OnDisk:
+		d.Fail("a durability that there is not")
+	case keeps == InMemory:
+		return keeps, d.Done()
+	default:
+		return keeps, DecodeSlotDigests(payload[1:], each)
+	}
+	return 0, d.Err()
+}
+
 // SlotKey is a key with its slot.
 type SlotKey struct {
 	Slot uint16

@@ -27,6 +27,31 @@ func TestSlotDigestsComeBack(t *testing.T) {
 	})
 }
 
+// TestDurableDigestsComeBack: of a node that keeps nothing there are none.
+func TestDurableDigestsComeBack(t *testing.T) {
+	list := []SlotDigest{{Slot: 5, Digest: 7}, {Slot: 6, Unreadable: true}}
+	for _, keeps := range []Durability{OnDiskSoon, OnDisk} {
+		var got []SlotDigest
+		each := func(d SlotDigest) { got = append(got, d) }
+		payload := AppendDurable(nil, keeps, AppendSlotDigests(nil, list))
+		is, err := DecodeDurable(payload, each)
+		require.NoError(t, err)
+		require.Equal(t, keeps, is)
+		require.Equal(t, list, got)
+		for cut := range payload {
+			_, err := DecodeDurable(payload[:cut], each)
+			require.ErrorIs(t, err, wire.ErrMalformed)
+		}
+	}
+	is, err := DecodeDurable(AppendDurable(nil, InMemory, nil), nil)
+	require.NoError(t, err)
+	require.Equal(t, InMemory, is)
+	for _, payload := range [][]byte{{0, 0}, {3, 0}, {255}} {
+		_, err := DecodeDurable(payload, nil)
+		require.ErrorIs(t, err, wire.ErrMalformed)
+	}
+}
+
 func TestSlotsThatThereAreNot(t *testing.T) {
 	for _, slots := range [][]uint16{{ring.Slots}, {1, 1<<16 - 1}, make([]uint16, ring.Slots+1)} {
 		_, _, err := DecodeSlots(AppendSlots(nil, 1, slots))

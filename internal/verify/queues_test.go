@@ -166,17 +166,23 @@ func TestLiesAboutQueuesAreFoundByTheirName(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var lies atomic.Int64
-			report := queuesOf(t, func(l *liar, ask asks) {
-				l.lie = func(_ context.Context, args []any) (answer, error, bool) {
-					if args[0] != tc.command || l.calls.Load()%20 > 3 || lies.Add(1) > 12 {
-						return answer{}, nil, false
+			var report Report
+			counts := map[Class]int{}
+			for range 3 { // a lie may make no difference: of a queue with one element the last is the first
+				var lies atomic.Int64
+				report = queuesOf(t, func(l *liar, ask asks) {
+					l.lie = func(_ context.Context, args []any) (answer, error, bool) {
+						if args[0] != tc.command || l.calls.Load()%20 > 3 || lies.Add(1) > 12 {
+							return answer{}, nil, false
+						}
+						reply, err := tc.lie(ask, args)
+						return reply, err, true
 					}
-					reply, err := tc.lie(ask, args)
-					return reply, err, true
+				})
+				if counts = map[Class]int{Lost: report.Lost, Stale: report.Stale, Wrong: report.Wrong}; counts[tc.want] > 0 {
+					break
 				}
-			})
-			counts := map[Class]int{Lost: report.Lost, Stale: report.Stale, Wrong: report.Wrong}
+			}
 			require.Positive(t, counts[tc.want], "%+v", report)
 			found := false
 			for _, finding := range report.Findings {

@@ -93,6 +93,13 @@ type Instant interface {
 	Instant()
 }
 
+// Syncer is an engine whose Commit may call back before what was staged is durable (--fsync interval).
+type Syncer interface {
+	Engine
+	// Sync makes everything durable that was staged before, and waits for it.
+	Sync() error
+}
+
 // Engine stores the records and the slot states of one node.
 type Engine interface {
 	// Slot returns the state of a slot, zero if there is none.

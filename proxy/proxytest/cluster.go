@@ -57,6 +57,9 @@ type Cluster struct {
 	// Missed are slots of which one of the replicas has missed a write, as Held finds out, and Asked counts its calls.
 	Missed ring.SlotSet
 	Asked  int
+	// InMemory is what Durable says of all nodes, and Unsynced are slots that one of the replicas does not get onto its disk.
+	InMemory bool
+	Unsynced ring.SlotSet
 }
 
 // NewCluster returns one without keys.
@@ -267,6 +270,21 @@ func (c *Cluster) Held(_ context.Context, slots *ring.SlotSet, copies int) (leas
 		}
 	}
 	return least
+}
+
+// Durable implements route.Cluster: it is Held of slots that are neither Missed nor Unsynced.
+func (c *Cluster) Durable(ctx context.Context, slots *ring.SlotSet, copies int) (least int, err error) {
+	c.Lock()
+	inMemory, missed := c.InMemory, c.Missed
+	c.Missed.Union(&c.Unsynced)
+	c.Unlock()
+	least = c.Held(ctx, slots, copies)
+	c.Lock()
+	defer c.Unlock()
+	if c.Missed = missed; inMemory {
+		return 0, route.ErrInMemory
+	}
+	return least, nil
 }
 
 // EndWaiting implements route.Cluster.

@@ -52,6 +52,9 @@ type Cluster interface {
 	// least, in those that are left: a majority, which always does; a huge number if none is left. It asks all replicas once, and returns when ctx ends, or after the operation time-out.
 	Held(ctx context.Context, slots *ring.SlotSet, copies int) (least int)
 
+	// Durable is Held of replicas that have it on their disks; it makes them write it there. A majority need not. ErrInMemory is returned if no node has a disk, with nodes that cannot be reached left out.
+	Durable(ctx context.Context, slots *ring.SlotSet, copies int) (least int, err error)
+
 	// Placements says how the keys of the databases are placed. It does not block.
 	Placements() database.Placements
 

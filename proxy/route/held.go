@@ -20,42 +20,62 @@ func (c *Coordinator) Held(ctx context.Context, slots *ring.SlotSet, copies int)
 	if view == nil {
 		return 0
 	}
+	return leastOf(slots, copies, func(some []uint16) count {
+		return view.compare(askAll(ctx, c, view, protocol.MethodDigests, ofSlots(some), decodeDigests), holding)
+	})
+}
+
+// count says of a slot how many of its replicas do, and how many it has.
+type count func(slot uint16) (n, replicas int)
+
+// leastOf asks about the slots of a set, some at a time. It takes those out of which enough replicas do, or all, and returns how many do of those that are left, a huge number if none is.
+func leastOf(set *ring.SlotSet, copies int, ask func(some []uint16) count) (least int) {
 	var all []uint16
 	for slot := range uint16(ring.Slots) {
-		if slots.Has(slot) {
+		if set.Has(slot) {
 			all = append(all, slot)
 		}
 	}
 	least = math.MaxInt
 	for some := range slices.Chunk(all, slotsAtOnce) {
-		least = min(least, c.heldOf(ctx, view, slots, some, copies))
+		counted := ask(some)
+		for _, slot := range some {
+			if n, replicas := counted(slot); n >= min(copies, replicas) {
+				set.Remove(slot)
+			} else {
+				least = min(least, n)
+			}
+		}
 	}
 	return least
 }
 
-// heldOf is Held for some slots of the set.
-func (c *Coordinator) heldOf(ctx context.Context, view *ringView, set *ring.SlotSet, some []uint16, copies int) (least int) {
-	least = math.MaxInt
-	said := askAll(ctx, c, view, protocol.MethodDigests, func(version uint64) []byte { return protocol.AppendSlots(nil, version, some) }, decodeDigests)
-	var digests []uint64
-	for _, slot := range some {
-		digests = digests[:0]
-		replicas := view.table.Replicas(slot)
-		for _, id := range replicas {
-			if node := said.places[id]; node >= 0 && said.votes(view, node, slot) {
-				if digest := (*said.answers[node])[slot]; !digest.Unreadable && !digest.Changed {
-					digests = append(digests, digest.Digest)
+// compare counts by the digests that nodes have sent, those that can be read, as a rule says.
+func (v *ringView) compare(said *everybody[holdings], rule func(replicas int, moves bool, digests []uint64) int) count {
+	var equal []uint64
+	return func(slot uint16) (n, replicas int) {
+		equal = equal[:0]
+		members := v.table.Replicas(slot)
+		for _, id := range members {
+			if node := said.places[id]; node >= 0 && said.votes(v, node, slot) && !said.answers[node].lost {
+				if digest := said.answers[node].digests[slot]; !digest.Unreadable && !digest.Changed {
+					equal = append(equal, digest.Digest)
 				}
 			}
 		}
-		n := holding(len(replicas), view.table.Next(slot) != nil, digests)
-		if n >= min(copies, len(replicas)) {
-			set.Remove(slot)
-			continue
-		}
-		least = min(least, n)
+		return rule(len(members), v.table.Next(slot) != nil, equal), len(members)
 	}
-	return least
+}
+
+// ofSlots makes the payload of a question about slots.
+func ofSlots(some []uint16) func(version uint64) []byte {
+	return func(version uint64) []byte { return protocol.AppendSlots(nil, version, some) }
+}
+
+// holdings are what a node holds.
+type holdings struct {
+	digests map[uint16]protocol.SlotDigest // of a slot that is not named it holds nothing
+	lost    bool                           // once the node ends: it keeps its data in memory, and that was asked about
 }
 
 // holding returns how many of a slot's replicas, at least, hold whatever had been acknowledged before the first of some digests was taken, each of another replica: as many as say the same, if they
@@ -68,12 +88,13 @@ func holding(replicas int, moves bool, digests []uint64) int {
 	return max(certain, mostEqual(digests))
 }
 
-// decodeDigests returns what a node holds, by slot. Of a slot that is not named it holds nothing.
-func decodeDigests(payload []byte) (map[uint16]protocol.SlotDigest, error) {
-	digests := map[uint16]protocol.SlotDigest{}
-	err := protocol.DecodeSlotDigests(payload, func(d protocol.SlotDigest) { digests[d.Slot] = d })
-	return digests, err
+func decodeDigests(payload []byte) (holdings, error) {
+	h := holdings{digests: map[uint16]protocol.SlotDigest{}}
+	err := protocol.DecodeSlotDigests(payload, h.add)
+	return h, err
 }
+
+func (h *holdings) add(d protocol.SlotDigest) { h.digests[d.Slot] = d }
 
 // mostEqual returns how many of some numbers, a handful, are the same, of those of which there are most.
 func mostEqual(numbers []uint64) (most int) {

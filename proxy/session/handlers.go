@@ -35,6 +35,7 @@ var handlers = [maxOps]handler{
 	command.OpReadWrite: inCluster(runReadWrite),
 	command.OpAsking:    runAsking,
 	command.OpWait:      runWait,
+	command.OpWaitAOF:   runWaitAOF,
 	command.OpWatch:     runWatch,
 	command.OpUnwatch:   runUnwatch,
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -26,12 +27,26 @@ func runWait(s *Session, dst []byte, args [][]byte) []byte {
 	if err != nil {
 		return route.AppendReply(dst, err)
 	}
-	certain, all := s.service.cluster.Copies()
+	certain, _ := s.service.cluster.Copies()
 	held := max(certain-1, 0)
 	if int64(held) < wanted && !s.multi.open {
-		held = s.awaitCopies(int(min(wanted, math.MaxInt32-1))+1, all, timeout) - 1
+		copies, all := s.awaitCopies(s.held, s.unheld.slots(), int(min(wanted, math.MaxInt32-1))+1, timeout)
+		if copies == all {
+			s.undurable.join(&s.unheld)
+			s.unheld = unheld{}
+		}
+		held = copies - 1
 	}
 	return resp.AppendInt(dst, int64(max(held, 0)))
+}
+
+// copiesOf asks how many replicas do, at least, of each slot of a set, and how many may in the end. Slots of which as many do as are wanted, or all, are taken out of the set.
+type copiesOf func(ctx context.Context, slots *ring.SlotSet, wanted int) (are, all int)
+
+// held asks how many replicas hold what the client has written.
+func (s *Session) held(ctx context.Context, slots *ring.SlotSet, wanted int) (are, all int) {
+	_, all = s.service.cluster.Copies()
+	return s.service.cluster.Held(ctx, slots, wanted), all
 }
 
 // askedAgain is after how long replicas are asked again what they hold, at first and at most, and askedFor how long one answer may take where the time is not limited.
@@ -41,37 +56,35 @@ const (
 	askedFor         = time.Minute
 )
 
-// awaitCopies waits until so many replicas hold what the client has written, of all that there are, but for no longer than a time, 0 for any. It returns how many do. If more are wanted than there
-// are, it waits until all do, and then for the rest of the time, if that is limited.
-func (s *Session) awaitCopies(copies, all int, timeout time.Duration) (held int) {
-	begun, slots := time.Now(), s.unheld.slots()
+// awaitCopies asks until so many replicas do as are wanted, but for no longer than a time, 0 for any. It returns how many do, and how many may. If more are wanted than there may be, it waits until all
+// do, and then for the rest of the time, if that is limited; for none it does not wait.
+func (s *Session) awaitCopies(ask copiesOf, slots *ring.SlotSet, wanted int, timeout time.Duration) (are, all int) {
+	begun, now := time.Now(), 0
 	for pause := askedAgain; ; pause = min(2*pause, askedAgainAtMost) {
-		left := askedFor
+		left := timeout
 		if timeout > 0 {
-			left = timeout - time.Since(begun)
+			left = max(timeout-time.Since(begun), 1)
 		}
-		if held = min(s.held(left, slots, copies), copies, all); held == all {
-			s.unheld = unheld{}
-		}
+		now, all = s.askCopies(ask, left, slots, wanted)
+		are = max(are, now) // those that did still do, if they do not answer any more
 		switch {
-		case held == copies:
-			return held
-		case held == all && timeout == 0:
-			return held
-		case held == all:
+		case are == wanted, all == 0, are == all && timeout == 0:
+			return are, all
+		case are == all:
 			s.conn.Rest(timeout - time.Since(begun))
-			return held
-		case timeout > 0 && time.Since(begun) >= timeout, !s.conn.RestUntil(nil, min(pause, left)):
-			return held
+			return are, all
+		case timeout > 0 && time.Since(begun) >= timeout, !s.conn.RestUntil(nil, min(pause, cmp.Or(left, pause))):
+			return are, all
 		}
 	}
 }
 
-// held asks replicas how many of them hold what the client has written. Slots of which as many do as are wanted, or all, are taken out of the set.
-func (s *Session) held(patience time.Duration, slots *ring.SlotSet, copies int) int {
-	ctx, cancel := context.WithTimeout(s.conn.Server().Context(), patience)
+// askCopies asks once, for no longer than a time, 0 for any, and for no more than are wanted.
+func (s *Session) askCopies(ask copiesOf, patience time.Duration, slots *ring.SlotSet, wanted int) (are, all int) {
+	ctx, cancel := context.WithTimeout(s.conn.Server().Context(), cmp.Or(patience, askedFor))
 	defer cancel()
-	return s.service.cluster.Held(ctx, slots, copies)
+	are, all = ask(ctx, slots, wanted)
+	return min(are, all, wanted), all
 }
 
 // waitingTime reads a time-out in milliseconds.

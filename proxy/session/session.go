@@ -23,17 +23,19 @@ type Session struct {
 	tracking tracking
 	wrote    ownWrites
 	unheld   unheld
-	reading  []*trackedKey // what is planned reads these, and the client keeps them
-	replies  replyMode
-	replica  bool // it has come by a replica port
-	readonly bool // READONLY
-	monitor  bool // it sees what others do: see monitor.go
-	shown    bool // others see what the command that is being dispatched does, which is executed by itself, so that they see it in its order
-	multi    transaction
-	watches  watches
-	subs     subscriptions
-	blocked  *waiter // it waits; nil if it does not
-	keeps    int     // bytes of these, as the front knows them
+	// undurable is where it wrote what all replicas hold, of which it is not known that it is on all their disks.
+	undurable unheld
+	reading   []*trackedKey // what is planned reads these, and the client keeps them
+	replies   replyMode
+	replica   bool // it has come by a replica port
+	readonly  bool // READONLY
+	monitor   bool // it sees what others do: see monitor.go
+	shown     bool // others see what the command that is being dispatched does, which is executed by itself, so that they see it in its order
+	multi     transaction
+	watches   watches
+	subs      subscriptions
+	blocked   *waiter // it waits; nil if it does not
+	keeps     int     // bytes of these, as the front knows them
 
 	plan     plan
 	planning bool   // Plan is under way, which asks the cluster nothing

@@ -42,6 +42,13 @@ func (u *unheld) wroteAll() {
 	}
 }
 
+// join notes what another one has noted.
+func (u *unheld) join(other *unheld) {
+	for i := range u {
+		u[i] |= other[i]
+	}
+}
+
 // slots returns the slots that may have been written to.
 func (u *unheld) slots() *ring.SlotSet {
 	set := new(ring.SlotSet)

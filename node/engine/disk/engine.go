@@ -284,6 +284,17 @@ func (e *Engine) Commit(done func(error)) {
 	e.journal.Commit(done)
 }
 
+// Sync implements engine.Syncer.
+func (e *Engine) Sync() error {
+	if e.closed.Load() {
+		return engine.ErrClosed
+	}
+	if err := e.broken(); err != nil {
+		return err
+	}
+	return e.journal.Sync(context.Background())
+}
+
 // fail notes an error after which nobody knows what is on the disk.
 func (e *Engine) fail(err error) {
 	if e.failed.CompareAndSwap(nil, &err) {
