@@ -24,7 +24,7 @@ OUT = bin/bench-compare
 RACED = TestGoRedis|TestScanWhileKeysAreWritten|TestHScanWhileHomesDie|TestOneNodeIsKilledUnderLoad|TestTwoOfThreeNodesHangAndGoOn|TestBackupsOfSeveralNodes|TestInterruptStopsEverythingInOrder|TestClientsThatDoNotWait
 
 .DEFAULT_GOAL := build
-.PHONY: compatibility redis-suite churn queue-chaos hostile replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-evict bench-compare bench-scale bench-hash bench-types bench-messages bench-guard bench-budget bench-disk bench-repair bench-waiting bench-move bench-large-hash profile libraries cover clean
+.PHONY: compatibility redis-suite churn queue-chaos hostile replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-evict bench-compare bench-scale bench-hash bench-types bench-messages bench-guard bench-budget bench-cores bench-disk bench-repair bench-waiting bench-move bench-large-hash profile libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -208,6 +208,10 @@ bench-guard: build ## fail if SET or GET cost a tenth more CPU time, beside a re
 bench-budget: build ## write into docs/performance.md where the CPU time of SET and GET goes, by stage; each for SECONDS (10)
 	go build -o bin/benchcompare ./e2e/benchcompare
 	bin/benchcompare -budget -keys $(KEYS) -seconds $(SECONDS) -out $(OUT) -depths 1,16 -page $(or $(PAGE),docs/performance.md) $(FLAGS)
+
+bench-cores: build ## measure SET and GET while the servers may use one core, two, four and so on, each for SECONDS (10), and compute how many a proxy keeps busy: tables in OUT, and in PAGE, if that is given
+	go build -o bin/benchcompare ./e2e/benchcompare
+	bin/benchcompare -cores -keys $(KEYS) -seconds $(SECONDS) -out $(OUT) -depths 1,16 $(if $(PAGE),-page $(PAGE)) $(FLAGS)
 
 bin:
 	mkdir -p bin

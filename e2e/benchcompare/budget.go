@@ -32,7 +32,7 @@ func (p *plan) budgetAll(ctx context.Context) (all []budget, err error) {
 					return err
 				}
 				b := budget{figure: figure{op, depth}, Redis: m.CPU}
-				if err := quoll.shareOut(ctx, &b); err != nil {
+				if _, err := quoll.shareOut(ctx, &b); err != nil {
 					return err
 				}
 				all = append(all, b)
@@ -43,8 +43,8 @@ func (p *plan) budgetAll(ctx context.Context) (all []budget, err error) {
 	return all, err
 }
 
-// shareOut measures Quoll's part of a budget.
-func (r *running) shareOut(ctx context.Context, b *budget) error {
+// shareOut measures Quoll's part of a budget, and returns the measurement.
+func (r *running) shareOut(ctx context.Context, b *budget) (measure, error) {
 	sides := []struct {
 		*side
 		processes []*process
@@ -54,34 +54,34 @@ func (r *running) shareOut(ctx context.Context, b *budget) error {
 	for i, s := range sides {
 		var err error
 		if before[i], err = usageOf(s.processes); err != nil {
-			return err
+			return measure{}, err
 		}
 	}
 	profiles := r.profileAll(ctx, r.to.admins)
 	m, err := r.measure(ctx, r.to, b.Op, b.Depth)
 	if err != nil {
-		return errors.Join(err, errors.Join(profiles().failed...))
+		return m, errors.Join(err, errors.Join(profiles().failed...))
 	}
 	b.Others = m.Others
 	for i, s := range sides {
 		if after[i], err = usageOf(s.processes); err != nil {
-			return err
+			return m, err
 		}
 	}
 	collected := profiles()
 	if err := errors.Join(collected.failed...); err != nil {
-		return err
+		return m, err
 	}
 	for i, s := range sides {
 		if *s.side, err = after[i].since(before[i], m.Operations); err != nil {
-			return err
+			return m, err
 		}
 		if s.Stages, err = shares(ctx, collected.of(s.admins)); err != nil {
-			return err
+			return m, err
 		}
 		for stage := range s.Stages {
 			s.Stages[stage] *= s.CPU
 		}
 	}
-	return nil
+	return m, nil
 }

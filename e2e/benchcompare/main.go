@@ -42,6 +42,8 @@ type plan struct {
 	hashes, types            bool
 	pushes                   bool // messages, and what waits
 	guards, records, budgets bool
+	scalesCores              bool
+	cores                    int    // that the servers may use, 0 for all
 	page                     string // that tables are written into, "" for none
 	recorded                 string // the file that -guard compares with
 	sizes                    []int  // of hashes that grow, or of keys of other types
@@ -85,6 +87,8 @@ func run(ctx context.Context) error {
 		return p.guard(ctx)
 	case p.budgets:
 		return conclude(ctx, p.budgetAll, p.writeBudget)
+	case p.scalesCores:
+		return conclude(ctx, p.coresAll, p.writeCores)
 	}
 	return conclude(ctx, p.measureAll, p.write)
 }
@@ -119,6 +123,7 @@ func newPlan(ctx context.Context) (*plan, error) {
 	flag.BoolVar(&p.pushes, "messages", false, "measure messages, hand-overs and streams (see messages.go); -only is redis")
 	flag.BoolVar(&p.guards, "guard", false, "compare the CPU time of SET and GET with what is recorded (see guard.go); -only is redis, and keys and rounds are fixed")
 	flag.BoolVar(&p.budgets, "budget", false, "show where the CPU time of SET and GET goes (see budget.go); -only is redis")
+	flag.BoolVar(&p.scalesCores, "cores", false, "let the servers use more and more cores (see cores.go); -rounds means nothing then, and -only is redis")
 	flag.StringVar(&p.page, "page", "", "the page that tables are written into, too, and its plots into the directory of its name: without -guard, -hash, -types and -messages")
 	flag.StringVar(&p.recorded, "recorded", "e2e/benchcompare/recorded.json", "the file that -guard compares with")
 	flag.BoolVar(&p.records, "record", false, "-guard writes that file anew")
@@ -142,6 +147,8 @@ func newPlan(ctx context.Context) (*plan, error) {
 		command, *only = "bench-guard", redisName
 	case p.budgets:
 		command, rounds, *only = "bench-budget", "", redisName
+	case p.scalesCores:
+		command, rounds, *only = "bench-cores", "", redisName
 	}
 	p.duration = time.Duration(*seconds * float64(time.Second))
 	var err error
@@ -154,14 +161,14 @@ func newPlan(ctx context.Context) (*plan, error) {
 		}
 	}
 	modes := 0
-	for _, mode := range []bool{p.scales, p.hashes, p.types, p.pushes, p.guards, p.budgets} {
+	for _, mode := range []bool{p.scales, p.hashes, p.types, p.pushes, p.guards, p.budgets, p.scalesCores} {
 		if mode {
 			modes++
 		}
 	}
 	switch {
 	case modes > 1:
-		return nil, errors.New("-scale, -hash, -types, -messages, -guard and -budget are different things: give one")
+		return nil, errors.New("-scale, -hash, -types, -messages, -guard, -budget and -cores are different things: give one")
 	case p.filled < 0 || p.filled > 0 && p.filled < 100:
 		return nil, errors.New("-filled must be at least 100, or 0")
 	case flag.NArg() > 0:
@@ -205,7 +212,7 @@ func moreFlags() string {
 	var more []string
 	flag.Visit(func(f *flag.Flag) {
 		switch f.Name {
-		case "keys", "seconds", "rounds", "out", "quoll", "scale", "hash", "types", "messages", "guard", "recorded", "record", "budget", "page":
+		case "keys", "seconds", "rounds", "out", "quoll", "scale", "hash", "types", "messages", "guard", "recorded", "record", "budget", "cores", "page":
 		default:
 			more = append(more, "-"+f.Name+" "+f.Value.String())
 		}

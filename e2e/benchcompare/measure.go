@@ -162,7 +162,10 @@ func (p *plan) bench(ctx context.Context, to target, args ...string) (measure, e
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), p.environment()...), &out, &errs
-	failed := cmd.Run()
+	failed := startOn(p.cores, p.generatorEnd(), cmd.Start)
+	if failed == nil {
+		failed = cmd.Wait()
+	}
 	var report struct {
 		Rows      []measure `json:"rows"`
 		LastError string    `json:"last_error"`

@@ -45,7 +45,7 @@ func (s *site) start(name string, env []string, program string, args ...string) 
 	p.cmd = exec.Command(program, args...)
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = s.dir, append(os.Environ(), env...), log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := p.cmd.Start(); err != nil {
+	if err := startOn(0, s.cores, p.cmd.Start); err != nil {
 		return fmt.Errorf("starting %s: %w", name, err)
 	}
 	s.processes = append(s.processes, p)
