@@ -59,7 +59,7 @@ func TestHalfSentCommandsTakeNoMemory(t *testing.T) {
 	l.requireNothingLost(proxy.Client)
 	gone := time.Now()
 	for after, _ := proxy.Memory(); after-before > 100<<20; after, _ = proxy.Memory() {
-		require.Less(t, time.Since(gone), 40*time.Second, "%d MiB are still held", after>>20)
+		require.Less(t, time.Since(gone), 2*time.Minute, "%d MiB are still held", after>>20)
 		time.Sleep(100 * time.Millisecond) // nothing tells when the system has it
 	}
 	t.Logf("given back after %s", time.Since(gone).Round(time.Second))

@@ -204,7 +204,7 @@ func (c *collector) repairState() func(chan<- prometheus.Metric, NodeState) {
 	listed := c.describe("quoll_node_repair_listed_total", "Records, of this node and of peers, whose versions were compared because something near them differed.")
 	differing := c.describe("quoll_node_repair_slots_differing", "Slots of which this node and the peer held different records when all were compared last.", "peer")
 	last := c.describe("quoll_node_repair_last_pass_timestamp_seconds", "When all slots were compared with the peer last.", "peer")
-	complete := c.describe("quoll_node_peer_complete_timestamp_seconds", "What this node held before that was found at the peer, of all slots that it compares with it: READONLY reads there are no older.", "peer")
+	complete := c.describe("quoll_node_peer_complete_timestamp_seconds", "What this node held before that was found at the peer, of all slots that it compares with it: READONLY reads there are no older, but those of a slot whose home has changed since its last comparison.", "peer")
 	hints := c.describe("quoll_node_hints", "Keys that the peer is known to have missed, and has not been given yet.", "peer")
 	return func(ch chan<- prometheus.Metric, now NodeState) {
 		count := func(desc *prometheus.Desc, n uint64) {
