@@ -59,12 +59,13 @@ const (
 // awaitCopies asks until so many replicas do as are wanted, but for no longer than a time, 0 for any. It returns how many do, and how many may. If more are wanted than there may be, it waits until all
 // do, and then for the rest of the time, if that is limited; for none it does not wait.
 func (s *Session) awaitCopies(ask copiesOf, slots *ring.SlotSet, wanted int, timeout time.Duration) (are, all int) {
-	begun, now := time.Now(), 0
+	begun := time.Now()
 	for pause := askedAgain; ; pause = min(2*pause, askedAgainAtMost) {
 		left := timeout
 		if timeout > 0 {
 			left = max(timeout-time.Since(begun), 1)
 		}
+		var now int
 		now, all = s.askCopies(ask, left, slots, wanted)
 		are = max(are, now) // those that did still do, if they do not answer any more
 		switch {
