@@ -131,8 +131,10 @@ func run(t *testing.T, suite, unit string) (passed int, failed []string) {
 	dev.AwaitLog("Quoll runs: ")
 	for number := range 16 {
 		if *together {
-			said, stderr, code := cluster.Run(t, nil, "ring", "keyspace", "set", strconv.Itoa(number), "placement=together", "--admin", adminAddress)
-			require.Zero(t, code, said+stderr)
+			cluster.Await(t, "the database is placed together, once all nodes vote", func() bool {
+				_, _, code := cluster.Run(t, nil, "ring", "keyspace", "set", strconv.Itoa(number), "placement=together", "--admin", adminAddress)
+				return code == 0
+			})
 		}
 	}
 	host, port, err := net.SplitHostPort(address)

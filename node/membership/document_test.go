@@ -44,12 +44,14 @@ func TestALaterVersionReachesWhoHearsOfIt(t *testing.T) {
 	next := apply(t, first, rate(1), rate(2))
 	a.Offer(next)
 	eventually(t, func() bool { return a.News().Version == 3 })
+	eventually(t, func() bool { return a.announced.Load().Version == 3 }) // which comes last
 	require.Equal(t, next.Digest(), a.entered.Load().Digest(), "the node works by it")
 	require.Equal(t, announced{a.News(), true}, *a.announced.Load(), "it is from the group that decides, and nodes are told")
 	require.EqualValues(t, 1, b.News().Version)
 
 	b.Hear("a", a.News()) // what it said when it connected, or later
 	eventually(t, func() bool { return b.News() == a.News() })
+	eventually(t, func() bool { return b.announced.Load().Version == 3 })
 	require.Equal(t, announced{a.News(), false}, *b.announced.Load(), "they need not be told by all")
 	c.Later("", 3) // a proxy has named it
 	eventually(t, func() bool { return c.News() == a.News() })
