@@ -121,6 +121,9 @@ func (c *Coordinator) take(doc change.Document, moved []protocol.Address) bool {
 		return false
 	}
 	cluster := membersOf(protocol.Relocate(doc, moved))
+	if c.ring.Load() == nil {
+		c.learnUsers(&doc) // before anything is executed for somebody who may not
+	}
 	var took bool
 	if view := c.ring.Load(); view != nil && view.formation == doc.Formation {
 		took = c.learn(cluster, table)

@@ -57,9 +57,7 @@ func (s *Session) accept(command string, name, password []byte) login {
 	}
 	user := s.who.set.Get(name)
 	if user == nil && s.who.set.provisional {
-		if err := s.service.cluster.Loading(); err != nil {
-			return login{err: err}
-		}
+		return login{err: s.notReady()}
 	}
 	if user == nil || !user.Accepts(password) {
 		passwords.Failed(s.conn.RemoteAddr())

@@ -133,7 +133,7 @@ func (s *Session) dispatch(cmd *command.Command, args [][]byte) {
 	case s.who.guarded && s.denies(cmd, args):
 	case s.subs.count > 0 && !s.resp3 && !whileSubscribed(cmd.Op):
 		s.reject(cmd, args, notWhileSubscribed(cmd, args))
-	case !s.service.loaded.Load() && s.loading(cmd, args):
+	case (!s.service.loaded.Load() || s.who.set.provisional) && s.loading(cmd, args):
 	case s.monitor && onKeys(cmd):
 		s.reject(cmd, args, errMonitorOnly)
 	case s.transactional(cmd, args):

@@ -56,9 +56,7 @@ func (s *Session) certificate() string {
 // unknown is the refusal of a client that has not logged in: the user of its certificate may not be known yet.
 func (s *Session) unknown(refusal error) error {
 	if s.who.set.provisional && s.certificate() != "" {
-		if err := s.service.cluster.Loading(); err != nil {
-			return err
-		}
+		return s.notReady()
 	}
 	return refusal
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -189,7 +190,7 @@ func (s *Service) changeUsers(ctx context.Context, edit func(now *acl.Users) (us
 		seen, now := s.users.of.At, s.users.now.Load()
 		s.users.heard.Unlock()
 		if now.provisional {
-			return s.cluster.Loading()
+			return cmp.Or(s.cluster.Loading(), error(route.ErrNotReady))
 		}
 		e, err := edit(now.Users)
 		if err != nil || len(e.set)+len(e.delete) == 0 {

@@ -99,23 +99,21 @@ func TestWhoeverConnectedBeforeTheUsersWereKnown(t *testing.T) {
 	cluster := &silent{Cluster: proxytest.NewCluster()}
 	_, addr := startServer(t, Config{}, cluster)
 	early := proxytest.Dial(t, addr)
-	require.Equal(t, "+PONG\r\n", early.Do("PING"))
-	cluster.Lock()
-	cluster.NotReady = route.ErrNotReady
-	cluster.Unlock()
-	require.Contains(t, early.Do("AUTH alice pw"), "-LOADING")
-	require.Contains(t, early.Do("ACL SETUSER alice on"), "-LOADING")
-	cluster.Lock()
-	cluster.NotReady = nil
-	cluster.Unlock()
-
+	for _, notReady := range []error{route.ErrNotReady, nil} { // the ring may be known a moment before the users are
+		cluster.Lock()
+		cluster.NotReady = notReady
+		cluster.Unlock()
+		for _, command := range []string{"PING", "SET k v", "AUTH alice pw", "ACL SETUSER alice on"} {
+			require.Contains(t, early.Do(command), "-LOADING", command)
+		}
+	}
 	cluster.hear(route.Users{At: 7})
 	require.Equal(t, "+PONG\r\n", early.Do("PING"), "the default user is as it was thought to be")
 
 	cluster = &silent{Cluster: proxytest.NewCluster()}
 	_, addr = startServer(t, Config{}, cluster)
 	early = proxytest.Dial(t, addr)
-	require.Equal(t, "+PONG\r\n", early.Do("PING"))
+	require.Contains(t, early.Do("PING"), "-LOADING")
 	locked, err := acl.NewDefault("").With([]string{">secret"})
 	require.NoError(t, err)
 	cluster.hear(usersOf(t, locked))
