@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/quolldb/quoll/internal/buffer"
 )
 
 // Source makes the frames of a stream: what is too much to be queued, and is made as the connection has room for it. Streams
@@ -25,6 +27,8 @@ type Source interface {
 const (
 	// StreamPiece is about how many bytes a piece of a stream has.
 	StreamPiece = 256 << 10
+	// pieceRoom is what stands around a piece: the heads of its frames.
+	pieceRoom = 1 << 10
 	// streamWindow is how many pieces may be on their way. The peer says of each that it has been handled.
 	streamWindow = 4
 	// streamRetry is after how long without such an answer one more piece is sent: an answer may have been dropped.
@@ -39,7 +43,7 @@ type streams struct {
 	// open is how many pieces the peer has not answered, answered the clock when that became less, or a piece was sent in spite of it.
 	open     int
 	answered time.Duration
-	buf      []byte // of the writer
+	buf      []byte // of the writer: lent as long as there are streams
 }
 
 // stream adds a stream: after it End will be called, unless there is an error.
@@ -94,7 +98,12 @@ func (o *outbox) nextPiece() (frames []byte, err error) {
 	s := &o.streams
 	o.mu.Lock()
 	if !o.canStream() {
+		idle := len(s.list) == 0
 		o.mu.Unlock()
+		if idle && s.buf != nil {
+			buffer.Put(s.buf)
+			s.buf = nil
+		}
 		return nil, nil
 	}
 	source := s.list[0]
@@ -103,9 +112,12 @@ func (o *outbox) nextPiece() (frames []byte, err error) {
 	}
 	o.mu.Unlock()
 
+	if s.buf == nil {
+		s.buf = buffer.Get(StreamPiece + pieceRoom)
+	}
 	frames, more := source.Next(s.buf[:0])
 	frames = appendFrame(frames, frameMark, nil)
-	if s.buf = frames; cap(s.buf) > keepSize || !more {
+	if s.buf = frames; cap(s.buf) > keepSize {
 		s.buf = nil
 	}
 	if !more {
