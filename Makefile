@@ -169,8 +169,9 @@ e2e: ## break clusters of containers (ONLY=TestName: in one way; SHORT=1: a few;
 soak: ## break a cluster of containers at random for T (1m), and watch what must never happen (needs Docker and root)
 	go test ./e2e/scenarios -docker -run '^TestSoak$$' -soak $(T) -timeout 0 -count 1 -v
 
-bench-disk: build ## compare nodes on disk with redis-server, with and without fsync
-	e2e/bench-disk.sh
+bench-disk: build ## measure nodes on disk beside a redis-server and beside nodes in memory, each for SECONDS (10), ROUNDS (3): tables in OUT, and in PAGE, if that is given
+	go build -o bin/benchcompare ./e2e/benchcompare
+	bin/benchcompare -disk -keys $(KEYS) -seconds $(SECONDS) -rounds $(ROUNDS) -depths 1,16 -out $(OUT) $(if $(PAGE),-page $(PAGE)) $(FLAGS)
 
 bench: build ## compare with the redis-server of this machine
 	e2e/bench.sh

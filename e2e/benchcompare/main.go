@@ -8,6 +8,7 @@
 //	make bench-types                            lists, sets and sorted sets, small and large, beside strings, and their memory (types.go)
 //	make bench-messages                         messages, hand-overs with BLPOP, and streams, beside strings (messages.go)
 //	make bench-guard                            fails if SET or GET cost more than is recorded (guard.go)
+//	make bench-disk                             nodes that keep their data on disk (disk.go)
 //	make bench-budget                           where the CPU time of SET and GET goes (budget.go)
 //
 // Every system is started afresh in each round, on free ports of 127.0.0.1 (systems.go says how), filled with all keys, measured with writes
@@ -37,20 +38,25 @@ type plan struct {
 	out                      string // the directory for results
 	keys, rounds             int
 	connections, value       int
-	nodes                    int // of Quoll
+	nodes, replicas          int // of Quoll, its own if 0
 	scales                   bool
 	hashes, types            bool
 	pushes                   bool // messages, and what waits
 	guards, records, budgets bool
 	scalesCores              bool
-	cores                    int    // that the servers may use, 0 for all
-	page                     string // that tables are written into, "" for none
-	recorded                 string // the file that -guard compares with
-	sizes                    []int  // of hashes that grow, or of keys of other types
-	filled                   int    // elements that memory is measured of, 0: it is not measured
-	engine                   string // of the servers that hold data, memory if ""
-	maxBulk                  string // of Quoll's processes, theirs if ""
-	maxCollection            string // so, too
+	disks                    bool
+	cases                    []string // of -disk, all if nil
+	fsync                    string   // of Quoll's nodes on disk, theirs if ""
+	cache                    int      // bytes, so, too
+	loaded                   bool     // measure though the machine is
+	cores                    int      // that the servers may use, 0 for all
+	page                     string   // that tables are written into, "" for none
+	recorded                 string   // the file that -guard compares with
+	sizes                    []int    // of hashes that grow, or of keys of other types
+	filled                   int      // elements that memory is measured of, 0: it is not measured
+	engine                   string   // of the servers that hold data, memory if ""
+	maxBulk                  string   // of Quoll's processes, theirs if ""
+	maxCollection            string   // so, too
 	duration                 time.Duration
 	depths                   []int
 	systems                  []system
@@ -74,6 +80,9 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := p.awaitQuiet(ctx, 30*time.Second); err != nil {
+		return err
+	}
 	switch {
 	case p.scales:
 		return conclude(ctx, p.scaleAll, p.writeScale)
@@ -89,6 +98,8 @@ func run(ctx context.Context) error {
 		return conclude(ctx, p.budgetAll, p.writeBudget)
 	case p.scalesCores:
 		return conclude(ctx, p.coresAll, p.writeCores)
+	case p.disks:
+		return conclude(ctx, p.diskAll, p.writeDisk)
 	}
 	return conclude(ctx, p.measureAll, p.write)
 }
@@ -124,12 +135,15 @@ func newPlan(ctx context.Context) (*plan, error) {
 	flag.BoolVar(&p.guards, "guard", false, "compare the CPU time of SET and GET with what is recorded (see guard.go); -only is redis, and keys and rounds are fixed")
 	flag.BoolVar(&p.budgets, "budget", false, "show where the CPU time of SET and GET goes (see budget.go); -only is redis")
 	flag.BoolVar(&p.scalesCores, "cores", false, "let the servers use more and more cores (see cores.go); -rounds means nothing then, and -only is redis")
+	flag.BoolVar(&p.disks, "disk", false, "measure nodes that keep their data on disk (see disk.go); -only and -value-size mean nothing then")
+	cases := flag.String("cases", "", "cases of -disk, separated by commas: "+strings.Join(diskNames(), ", ")+" (default: all)")
+	flag.BoolVar(&p.loaded, "loaded", false, "measure though other programs have much of the machine")
 	flag.StringVar(&p.page, "page", "", "the page that tables are written into, too, and its plots into the directory of its name: without -guard, -hash, -types and -messages")
 	flag.StringVar(&p.recorded, "recorded", "e2e/benchcompare/recorded.json", "the file that -guard compares with")
 	flag.BoolVar(&p.records, "record", false, "-guard writes that file anew")
 	sizes := flag.String("sizes", "", "fields of hashes that grow (10,1000,100000,1000000), or elements of other keys (10,1000000)")
 	flag.IntVar(&p.filled, "filled", 10_000_000, "elements that -types measures the memory of; 0: none")
-	flag.StringVar(&p.engine, "engine", memoryEngine, "engine of Quoll's nodes for -types: memory, badger or pebble")
+	flag.StringVar(&p.engine, "engine", memoryEngine, "engine of Quoll's nodes for -types: memory, badger or pebble; for -disk badger (if it is memory) or pebble")
 	flag.Parse()
 	command, keys, rounds := "bench-compare", "KEYS", fmt.Sprintf(" ROUNDS=%d", p.rounds)
 	switch {
@@ -149,6 +163,9 @@ func newPlan(ctx context.Context) (*plan, error) {
 		command, rounds, *only = "bench-budget", "", redisName
 	case p.scalesCores:
 		command, rounds, *only = "bench-cores", "", redisName
+	case p.disks:
+		command, *only = "bench-disk", redisName
+		p.cases = strings.FieldsFunc(*cases, func(r rune) bool { return r == ',' })
 	}
 	p.duration = time.Duration(*seconds * float64(time.Second))
 	var err error
@@ -161,14 +178,16 @@ func newPlan(ctx context.Context) (*plan, error) {
 		}
 	}
 	modes := 0
-	for _, mode := range []bool{p.scales, p.hashes, p.types, p.pushes, p.guards, p.budgets, p.scalesCores} {
+	for _, mode := range []bool{p.scales, p.hashes, p.types, p.pushes, p.guards, p.budgets, p.scalesCores, p.disks} {
 		if mode {
 			modes++
 		}
 	}
 	switch {
 	case modes > 1:
-		return nil, errors.New("-scale, -hash, -types, -messages, -guard, -budget and -cores are different things: give one")
+		return nil, errors.New("-scale, -hash, -types, -messages, -guard, -budget, -cores and -disk are different things: give one")
+	case slices.ContainsFunc(p.cases, func(name string) bool { return !slices.Contains(diskNames(), name) }):
+		return nil, fmt.Errorf("-cases: %q are some of %s", *cases, strings.Join(diskNames(), ", "))
 	case p.filled < 0 || p.filled > 0 && p.filled < 100:
 		return nil, errors.New("-filled must be at least 100, or 0")
 	case flag.NArg() > 0:
@@ -212,7 +231,7 @@ func moreFlags() string {
 	var more []string
 	flag.Visit(func(f *flag.Flag) {
 		switch f.Name {
-		case "keys", "seconds", "rounds", "out", "quoll", "scale", "hash", "types", "messages", "guard", "recorded", "record", "budget", "cores", "page":
+		case "keys", "seconds", "rounds", "out", "quoll", "scale", "hash", "types", "messages", "guard", "recorded", "record", "budget", "cores", "disk", "page":
 		default:
 			more = append(more, "-"+f.Name+" "+f.Value.String())
 		}

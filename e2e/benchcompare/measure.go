@@ -24,6 +24,7 @@ type measure struct {
 	Operations int64   `json:"operations"`
 	Errors     int64   `json:"errors"`
 	Missing    int64   `json:"missing"`
+	Wrong      int64   `json:"wrong,omitempty"` // with --check
 	Throughput float64 `json:"operations_per_second"`
 	P50        float64 `json:"p50_us"`
 	P99        float64 `json:"p99_us"`

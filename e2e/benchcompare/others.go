@@ -68,3 +68,18 @@ func (w *waiting) untilQuiet(ctx context.Context) error {
 	}
 	return nil
 }
+
+// awaitQuiet waits for a while until the machine has little to do. It returns an error if that does not come, unless it is all the same. -guard waits by itself.
+func (p *plan) awaitQuiet(ctx context.Context, patience time.Duration) error {
+	if p.loaded || p.guards {
+		return nil
+	}
+	wait := waiting{patience}
+	if err := wait.untilQuiet(ctx); err != nil {
+		return err
+	}
+	if wait.patience <= 0 {
+		return fmt.Errorf("other programs have had much of this machine for %s: what is measured now would be about them. End them, or say -loaded (FLAGS=-loaded)", patience)
+	}
+	return nil
+}

@@ -3,11 +3,15 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // memory returns the resident memory of all processes that hold data, in bytes.
@@ -18,6 +22,55 @@ func (s *site) memory() (int64, error) {
 
 // written returns how many bytes all processes that hold data have had written to disks so far.
 func (s *site) written() (int64, error) { return sum(s.holders(), "io", "write_bytes:") }
+
+// diskSpace is what the files of a directory take.
+func diskSpace(dir string) (bytes int64, err error) {
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return errIfThere(err)
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return errIfThere(err)
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			bytes += stat.Blocks * 512
+		}
+		return nil
+	})
+	return bytes, err
+}
+
+// errIfThere forgets that a file is gone: servers delete some all the time.
+func errIfThere(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// writtenToDisks is how many bytes this machine's disks have written so far: what /proc says of a process counts whole folios of files for a few bytes.
+func writtenToDisks() (bytes int64, err error) {
+	text, err := os.ReadFile("/proc/diskstats")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) < 10 {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join("/sys/block", fields[2], "device")); err != nil { // a partition, or no device
+			continue
+		}
+		sectors, err := strconv.ParseInt(fields[9], 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("/proc/diskstats: %w", err)
+		}
+		bytes += sectors * 512
+	}
+	return bytes, nil
+}
 
 // sum adds up a line of a file that /proc has for each process.
 func sum(processes []*process, file, line string) (total int64, err error) {

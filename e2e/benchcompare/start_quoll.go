@@ -5,11 +5,12 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// copies is how many of each key Quoll keeps.
+// copies is how many of each key Quoll keeps, unless another number is asked for.
 const copies = 3
 
 // proxyName is the process that holds no data.
@@ -28,7 +29,8 @@ func startQuoll(ctx context.Context, s *site) (target, error) { return startClus
 func startNodes(ctx context.Context, s *site) (target, error) { return startCluster(ctx, s, true) }
 
 func startCluster(ctx context.Context, s *site, serving bool) (target, error) {
-	n := max(copies, s.nodes)
+	replicas := cmp.Or(s.replicas, copies)
+	n := max(replicas, s.nodes)
 	free, err := ports(4*n + 2)
 	if err != nil {
 		return target{}, err
@@ -47,18 +49,21 @@ func startCluster(ctx context.Context, s *site, serving bool) (target, error) {
 	}
 	for i := range n {
 		args := []string{"node", "--name", nodeName(i), "--peer", peers[i], "--gossip", gossip[i], "--admin", admins[i], "--initial-cluster", strings.Join(initial, ","),
-			"--engine", cmp.Or(s.engine, memoryEngine)}
+			"--replicas", strconv.Itoa(replicas), "--engine", cmp.Or(s.engine, memoryEngine)}
 		if serving {
 			args = append(args, "--listen", clients[i], "--cluster-enabled")
 		}
 		if s.onDisk() {
-			args = append(args, "--data", filepath.Join(s.dir, "data-"+nodeName(i)))
+			args = append(args, "--data", filepath.Join(s.dir, "data-"+nodeName(i)), "--fsync", cmp.Or(s.fsync, "always"))
+			if s.cache > 0 {
+				args = append(args, "--cache", strconv.Itoa(s.cache))
+			}
 		}
 		if err := s.start("node-"+nodeName(i), env, s.quoll, args...); err != nil {
 			return target{}, err
 		}
 	}
-	to := target{addresses: clients[:1], args: []string{"--cluster"}, copies: copies, metrics: metrics}
+	to := target{addresses: clients[:1], args: []string{"--cluster"}, copies: replicas, metrics: metrics}
 	if !serving {
 		client := clients[n]
 		if err := s.start(proxyName, env, s.quoll, "proxy", "--listen", client, "--admin", proxyAdmin, "--nodes", strings.Join(peers, ",")); err != nil {
