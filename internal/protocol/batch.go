@@ -180,6 +180,14 @@ func AppendResult(dst []byte, r *Result) []byte {
 	return wire.AppendUvarint(dst, uint64(r.Hint))
 }
 
+// AppendResultOf is AppendResult of a StatusValue whose reply is made where it leaves: reply appends it to what it is given, which must have room for it. A long one is not copied then.
+func AppendResultOf(dst []byte, r *Result, reply func(dst []byte) []byte) []byte {
+	dst = append(dst, byte(r.Status))
+	dst = wire.AppendUvarint(dst, r.ID)
+	dst, at := wire.BeginBytes(wire.AppendVersion(dst, r.Version))
+	return wire.EndBytes(reply(dst), at)
+}
+
 // DecodeResult decodes the next reply.
 func DecodeResult(d *wire.Decoder, r *Result) {
 	*r = Result{Status: Status(d.Byte()), ID: d.Uvarint()}

@@ -33,6 +33,26 @@ func AppendBytes[T ~string | ~[]byte](dst []byte, b T) []byte {
 	return buffer.Append(dst, b)
 }
 
+// lengthSize is how many bytes are kept for a length that is not known yet: of up to 2^35.
+const lengthSize = 5
+
+// BeginBytes leaves room for the length of bytes that are about to be appended, and returns where they begin: for EndBytes, which makes of both what
+// AppendBytes appends, but for the length of the length.
+func BeginBytes(dst []byte) (begun []byte, at int) {
+	dst = append(dst, make([]byte, lengthSize)...)
+	return dst, len(dst)
+}
+
+// EndBytes is described at BeginBytes.
+func EndBytes(dst []byte, at int) []byte {
+	n, length := len(dst)-at, dst[at-lengthSize:at]
+	for i := range length {
+		length[i] = byte(n>>(7*i)) | 0x80
+	}
+	length[lengthSize-1] &^= 0x80
+	return dst
+}
+
 // AppendBallot appends a ballot: 9 bytes for small counters. Incarnations are
 // random, so they have a fixed size.
 func AppendBallot(dst []byte, b record.Ballot) []byte {

@@ -111,6 +111,14 @@ func (r *Round) Result(c *Conn, result *protocol.Result) {
 	b.buf = protocol.AppendResult(buffer.Reserve(b.buf, len(result.Reply)+resultSize), result)
 }
 
+// ResultOf is Result with a value for a reply, which is made where it leaves: reply appends it, size bytes and a few more. It returns how many bytes the result has.
+func (r *Round) ResultOf(c *Conn, result *protocol.Result, size int, reply func(dst []byte) []byte) (length int) {
+	b := r.conn(c, protocol.FrameBatchReply)
+	dst := buffer.Reserve(b.buf, size+resultSize)
+	b.buf = protocol.AppendResultOf(dst, result, reply)
+	return len(b.buf) - len(dst)
+}
+
 // Vote sends a home what a replica of this node has answered.
 func (r *Round) Vote(c *Conn, m *register.Message) {
 	if transfer.Large(&m.Found) {
