@@ -150,6 +150,7 @@ func (b *batch) write() error {
 	err := b.engine.journal.Sync(context.Background())
 	if err == nil {
 		err = b.toStore()
+		b.engine.remember(b.items, err)
 	}
 	for start := 0; start < len(b.items); {
 		end := start + 1

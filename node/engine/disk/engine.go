@@ -30,6 +30,7 @@ type Engine struct {
 	logged      atomic.Int64 // how many bytes of operations the journal has that Open would repeat,
 	kept        atomic.Int64 // and how many of them the store has but for the objects that wait
 	large       atomic.Bool  // some values are apart from their records
+	numbers     numbers      // of these; the flusher's
 	orphansFrom []byte       // where sweepOrphans goes on; the flusher's
 	parted      atomic.Bool  // some values are in parts
 	straysFrom  []byte       // where sweepParts goes on,

@@ -100,8 +100,27 @@ func (e *Engine) formerly(r Reader, i *item) (away elsewhere) {
 	if i.meta || !e.large.Load() && !i.hadParts && i.object == nil {
 		return elsewhere{}
 	}
+	if number, known := e.numbers.of(i.at); known && !i.hadParts && i.object == nil {
+		return elsewhere{number: number}
+	}
 	away, _ = elsewhereIn(r, i.at)
 	return away
+}
+
+// remember notes what the store has of the items now, or that nobody knows.
+func (e *Engine) remember(items []item, failed error) {
+	if !e.large.Load() {
+		return
+	}
+	for n := range items {
+		switch i := &items[n]; {
+		case i.meta:
+		case failed != nil:
+			e.numbers.forget(i.at)
+		default:
+			e.numbers.note(i.at, i.away, e.opt.Cache)
+		}
+	}
 }
 
 // elsewhereIn returns where the value of a record is.
