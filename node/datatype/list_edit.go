@@ -72,11 +72,11 @@ func (c cuts) apply(l list, s *space) list {
 	if l.parts == nil || len(c) > 1+l.count()/most {
 		return c.applyPacked(l.pack(), s).settled()
 	}
-	q := l.parts
+	e := l.parts.Edit()
 	for i := len(c) - 1; i >= 0; i-- {
-		q = q.Splice(c[i].from, c[i].to, c[i].with...)
+		e.Splice(c[i].from, c[i].to, c[i].with...)
 	}
-	return list{parts: q}.settled()
+	return list{parts: e.Sequence()}.settled()
 }
 
 // applyPacked is apply for a packed list.

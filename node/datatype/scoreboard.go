@@ -80,31 +80,33 @@ func search(order *parts.Sequence, s scored) int {
 
 // with returns a scoreboard with changes, which may have no members then.
 func (b *scoreboard) with(changes []scoreChange) *scoreboard {
-	scores, order := b.scores, b.order
+	scores, order := b.scores, b.order.Edit()
 	for i := range changes {
 		c := &changes[i]
 		from, to := 0, 0
 		if c.was.found {
-			from = search(order, scored{c.was.score, c.member})
+			from = search(order.Sequence(), scored{c.was.score, c.member})
 			to = from + 1
 		}
 		if c.remove {
 			scores, _ = scores.Remove(c.member)
-			order = order.Splice(from, to)
+			order.Splice(from, to)
 			continue
 		}
 		scores, _ = scores.Set(c.member, appendCode(nil, c.score))
 		element := append(appendCode(make([]byte, 0, scoreSize(c.score)+len(c.member)), c.score), c.member...)
-		switch at := search(order, c.scored); {
+		switch at := search(order.Sequence(), c.scored); {
 		case c.was.found && (at == from || at == to): // it keeps its place
-			order = order.Splice(from, to, element)
+			order.Splice(from, to, element)
 		case at > from && c.was.found:
-			order = order.Splice(at, at, element).Splice(from, to)
+			order.Splice(at, at, element)
+			order.Splice(from, to)
 		default:
-			order = order.Splice(from, to).Splice(at, at, element)
+			order.Splice(from, to)
+			order.Splice(at, at, element)
 		}
 	}
-	return newScoreboard(scores, order)
+	return newScoreboard(scores, order.Sequence())
 }
 
 // without returns a scoreboard without the members of ranks from one on, up to another one, all of which it has.

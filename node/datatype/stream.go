@@ -113,27 +113,29 @@ func (s stream) state(expireAt int64) record.State {
 
 // search returns the rank of the first element whose key is not before one.
 func (s stream) search(key []byte) (rank int) {
-	before := func(element []byte) bool { return bytes.Compare(keyOf(element), key) < 0 }
+	rank, _ = s.locate(key)
+	return rank
+}
+
+// locate is search, and returns that element, too, borrowed, or nil if there is none.
+func (s stream) locate(key []byte) (rank int, element []byte) {
 	if s.parts != nil {
-		return s.parts.Search(before)
+		return s.parts.SearchKey(key)
 	}
 	for element := range s.from(0) {
-		if !before(element) {
-			break
+		if bytes.Compare(keyOf(element), key) >= 0 {
+			return rank, element
 		}
 		rank++
 	}
-	return rank
+	return rank, nil
 }
 
 // get returns the value under a key. It is borrowed.
 func (s stream) get(key []byte) (value []byte, found bool) {
-	rank := s.search(key)
-	if rank == s.count() {
-		return nil, false
-	}
-	there, value := splitElement(s.at(rank))
-	return value, bytes.Equal(there, key)
+	rank, element := s.locate(key)
+	p := placeAt(rank, element, key)
+	return p.value, p.found
 }
 
 // under goes through the elements whose keys begin with a prefix, from a key on: what their keys have behind the prefix, and their values.

@@ -123,11 +123,10 @@ func (o *streamOptions) run(e *streamEdit) int {
 	if o.trim == trimNothing {
 		return 0
 	}
-	first, _ := e.find(aboutEntries)
+	first := e.find(aboutEntries).rank
 	n := e.count() - first
 	if o.trim == trimIDs {
-		end, _ := e.find(entryKey(o.from))
-		n = end - first
+		n = e.find(entryKey(o.from)).rank - first
 	} else {
 		n = int(max(int64(n)-o.length, 0))
 	}
@@ -149,7 +148,7 @@ func (o *streamOptions) run(e *streamEdit) int {
 
 // wholeHundreds returns how many of the first n entries there are up to the end of a hundred, as they were added: where a node of Redis ends, unless some were deleted or are long.
 func wholeHundreds(e *streamEdit, n int) int {
-	first, _ := e.find(aboutEntries)
+	first := e.find(aboutEntries).rank
 	value, _ := e.lookup(headerKey)
 	h, _ := headerIn(value)
 	gone := h.added - int64(e.count()-first)

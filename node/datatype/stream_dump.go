@@ -16,10 +16,10 @@ func dumpStream(dst []byte, st record.State) ([]byte, record.Effect) {
 		return refuse(dst, errMuchReply)
 	}
 	s, w := streamIn(st), new(rdb.StreamWriter)
-	for id, fields := range s.entries(streamID{}, highestID) {
+	for id, fields := range s.entries(streamID{}, highestID, 0) {
 		w.Entry(rdb.StreamID{Ms: id.ms, Seq: id.seq}, fields.pieces())
 	}
-	h, first := s.header(), s.first()
+	h, first := s.header(), counters(s).first
 	w.Counters(rdb.StreamCounters{Last: rdbID(h.last), Deleted: rdbID(h.deleted), Added: uint64(h.added)}, rdbID(first), s.countUnder([]byte{aboutGroup}))
 	for g := range s.groups() {
 		s.dumpGroup(w, &g)
@@ -138,7 +138,7 @@ func (r *streamRestore) Group(name []byte, last rdb.StreamID, read uint64) error
 	case read > math.MaxInt64 && read != rdb.UnknownRead:
 		return rdb.ErrFormat
 	}
-	if _, twice := r.e.find(groupKey(name)); twice || r.unowned != 0 {
+	if r.e.find(groupKey(name)).found || r.unowned != 0 {
 		return rdb.ErrFormat
 	}
 	r.numbers++
@@ -149,7 +149,7 @@ func (r *streamRestore) Group(name []byte, last rdb.StreamID, read uint64) error
 // Pending implements rdb.StreamVisitor.
 func (r *streamRestore) Pending(id rdb.StreamID, delivered int64, times uint64) error {
 	key := pendingKey(r.group.number, hereID(id))
-	if _, twice := r.e.find(key); twice || delivered < 0 {
+	if r.e.find(key).found || delivered < 0 {
 		return rdb.ErrFormat
 	}
 	r.e.put(key, pending{0, delivered, int64(times)}.append(nil))
@@ -160,7 +160,7 @@ func (r *streamRestore) Pending(id rdb.StreamID, delivered int64, times uint64) 
 // Consumer implements rdb.StreamVisitor.
 func (r *streamRestore) Consumer(name []byte, seen int64) error {
 	key := consumerKey(r.group.number, name)
-	if _, twice := r.e.find(key); twice || seen < 0 {
+	if r.e.find(key).found || seen < 0 {
 		return rdb.ErrFormat
 	}
 	c := consumer{name, r.numbers, seen}

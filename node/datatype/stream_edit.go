@@ -16,12 +16,15 @@ import (
 // streamEdit is what a command does to a stream. Everything is done at once to the stream that it has, so that what comes later sees it, and noted as a delta. It is a list of few
 // elements, or in parts.
 type streamEdit struct {
-	parts    *parts.Sequence
-	packed   []byte   // if it is not in parts, and nobody has had to look into it: see stream_append.go
+	parts    parts.Edit // of none if it is not in parts
+	packed   []byte     // if it is not in parts, and nobody has had to look into it: see stream_append.go
 	elements [][]byte // if somebody has
 	delta    []byte
 	changed  bool
 	silent   bool // no delta is needed
+	// with and room are for an element that a splice of parts copies.
+	with [1][]byte
+	room [160]byte
 }
 
 // usualDelta is as long as most deltas are.
@@ -32,8 +35,22 @@ const listed = 2 * packedElements
 
 // edit begins an edit of a stream.
 func (s stream) edit() *streamEdit {
-	return &streamEdit{parts: s.parts, packed: s.packed, delta: append(make([]byte, 0, usualDelta), deltaStream)}
+	e := s.silentEdit()
+	e.silent, e.delta = false, append(make([]byte, 0, usualDelta), deltaStream)
+	return e
 }
+
+// silentEdit begins an edit whose delta nobody needs.
+func (s stream) silentEdit() *streamEdit {
+	e := &streamEdit{packed: s.packed, silent: true}
+	if s.parts != nil {
+		e.parts = s.parts.Edit()
+	}
+	return e
+}
+
+// sequence returns the parts, or nil.
+func (e *streamEdit) sequence() *parts.Sequence { return e.parts.Sequence() }
 
 // The steps of a delta, each the length of a key, four times, and one of these more, and the key.
 const (
@@ -44,41 +61,59 @@ const (
 	stepKinds      = 4
 )
 
-// find returns the rank of the first element whose key is not before one, and whether it has the key.
-func (e *streamEdit) find(key []byte) (rank int, found bool) {
+// place is where an element with a key is, or would be.
+type place struct {
+	rank  int // of the first element whose key is not before it
+	found bool
+	value []byte // if it was found, until the next step
+}
+
+// placeAt returns the place of a key at a rank, where this element is, or none.
+func placeAt(rank int, element, key []byte) (p place) {
+	p.rank = rank
+	if its, value := splitElement(element); element != nil && bytes.Equal(its, key) {
+		p.found, p.value = true, value
+	}
+	return p
+}
+
+// find returns where an element with a key is as it is after what the edit has done.
+func (e *streamEdit) find(key []byte) place {
 	n := e.count()
-	switch { // what is looked for with every entry is at the ends
+	switch number := schemaNumber(key); { // what is looked for with every entry is at the ends
 	case n == 0:
-		return 0, false
+		return place{}
 	case string(key) == string(headerKey):
-		return 0, bytes.Equal(keyOf(e.at(0)), key)
-	case schemaNumber(key) > 0 && schemaNumber(key) < n && bytes.Equal(keyOf(e.at(schemaNumber(key))), key):
-		return schemaNumber(key), true
+		return placeAt(0, e.at(0), key)
+	case number > 0 && number < n:
+		if p := placeAt(number, e.at(number), key); p.found {
+			return p
+		}
 	case len(key) > 0 && key[0] >= aboutEntry && bytes.Compare(keyOf(e.at(n-1)), key) < 0:
-		return n, false
+		return place{rank: n}
 	}
-	if e.parts == nil {
-		e.split()
-		return slices.BinarySearchFunc(e.elements, key, func(element, key []byte) int { return bytes.Compare(keyOf(element), key) })
+	if s := e.sequence(); s != nil {
+		rank, element := s.SearchKey(key)
+		return placeAt(rank, element, key)
 	}
-	rank = stream{list{parts: e.parts}}.search(key)
-	return rank, rank < e.parts.Len() && bytes.Equal(keyOf(e.parts.At(rank)), key)
+	e.split()
+	rank, found := slices.BinarySearchFunc(e.elements, key, func(element, key []byte) int { return bytes.Compare(keyOf(element), key) })
+	if !found {
+		return place{rank: rank}
+	}
+	return placeAt(rank, e.elements[rank], key)
 }
 
 // lookup returns the value under a key as it is after what the edit has done. It is good until the next step.
 func (e *streamEdit) lookup(key []byte) (value []byte, found bool) {
-	rank, found := e.find(key)
-	if !found {
-		return nil, false
-	}
-	_, value = splitElement(e.at(rank))
-	return value, true
+	p := e.find(key)
+	return p.value, p.found
 }
 
 // at returns the element of a rank. It is good until the next step.
 func (e *streamEdit) at(rank int) []byte {
-	if e.parts != nil {
-		return e.parts.At(rank)
+	if s := e.sequence(); s != nil {
+		return s.At(rank)
 	}
 	if e.packed != nil && rank <= mostSchemas {
 		return list{packed: e.packed}.at(rank)
@@ -89,29 +124,38 @@ func (e *streamEdit) at(rank int) []byte {
 
 // count returns how many elements there are.
 func (e *streamEdit) count() int {
-	switch {
-	case e.parts != nil:
-		return e.parts.Len()
-	case e.packed != nil:
+	if s := e.sequence(); s != nil {
+		return s.Len()
+	}
+	if e.packed != nil {
 		return list{packed: e.packed}.count()
 	}
 	return len(e.elements)
 }
 
 // put sets the value under a key. Both are borrowed.
-func (e *streamEdit) put(key, value []byte) {
+func (e *streamEdit) put(key, value []byte) { e.putAt(e.find(key), key, value) }
+
+// putAt is put for whoever knows the place of the key.
+func (e *streamEdit) putAt(p place, key, value []byte) {
 	e.noteWith(elementPut, key, value)
-	e.set(key, value)
+	e.setAt(p, key, value)
 }
 
-// set is put without a note.
-func (e *streamEdit) set(key, value []byte) {
-	rank, found := e.find(key)
-	to := rank
-	if found {
+// set is put without a note, and setAt so is putAt.
+func (e *streamEdit) set(key, value []byte) { e.setAt(e.find(key), key, value) }
+
+func (e *streamEdit) setAt(p place, key, value []byte) {
+	to := p.rank
+	if p.found {
 		to++
 	}
-	e.splice(rank, to, appendElement(make([]byte, 0, parts.LengthenedSize(len(key))+len(value)), key, value))
+	if e.sequence() != nil {
+		e.with[0] = appendElement(e.room[:0], key, value)
+		e.parts.Splice(p.rank, to, e.with[:]...)
+		return
+	}
+	e.splice(p.rank, to, appendElement(make([]byte, 0, parts.LengthenedSize(len(key))+len(value)), key, value))
 }
 
 // putEntry adds an entry with these fields, which have their names with them, behind all others. The header does not count it.
@@ -183,18 +227,15 @@ func (e *streamEdit) entry(id streamID) (f entryFields, found bool) {
 
 // remove removes the element under a key, if it is there.
 func (e *streamEdit) remove(key []byte) {
-	rank, found := e.find(key)
-	if !found {
-		return
+	if p := e.find(key); p.found {
+		e.note(elementRemoved, key)
+		e.splice(p.rank, p.rank+1)
 	}
-	e.note(elementRemoved, key)
-	e.splice(rank, rank+1)
 }
 
 // cut removes the elements from a key on that are before another one, and returns how many they were.
 func (e *streamEdit) cut(from, to []byte) int {
-	first, _ := e.find(from)
-	end, _ := e.find(to)
+	first, end := e.find(from).rank, e.find(to).rank
 	if first >= end {
 		return 0
 	}
@@ -222,20 +263,20 @@ func (e *streamEdit) noteWith(kind uint64, key, more []byte) {
 }
 
 func (e *streamEdit) splice(from, to int, with ...[]byte) {
-	if e.parts != nil {
-		e.parts = e.parts.Splice(from, to, with...)
+	if e.sequence() != nil {
+		e.parts.Splice(from, to, with...)
 		return
 	}
 	e.split()
 	if e.elements = slices.Replace(e.elements, from, to, with...); len(e.elements) > listed {
-		e.parts, e.elements = new(parts.Sequence).Splice(0, 0, e.elements...), nil
+		e.parts, e.elements = new(parts.Sequence).Splice(0, 0, e.elements...).Edit(), nil
 	}
 }
 
 // now returns the stream as it is after what the edit has done.
 func (e *streamEdit) now() stream {
-	if e.parts != nil || e.packed != nil {
-		return stream{list{parts: e.parts, packed: e.packed}}
+	if s := e.sequence(); s != nil || e.packed != nil {
+		return stream{list{parts: s, packed: e.packed}}
 	}
 	size := parts.UvarintSize(len(e.elements))
 	for _, element := range e.elements {
@@ -269,8 +310,7 @@ func (e *streamEdit) run(dst []byte, start int, st record.State, req *command.Re
 
 // applyStream is the verb apply of streams.
 func applyStream(st record.State, body []byte, _ *space) (record.State, error) {
-	e := streamIn(st).edit()
-	e.silent = true
+	e := streamIn(st).silentEdit()
 	for len(body) > 0 {
 		head, size := binary.Uvarint(body)
 		if size <= 0 || head/stepKinds > uint64(len(body)-size) {
@@ -310,7 +350,7 @@ func (e *streamEdit) step(kind uint64, key, more []byte) bool {
 		}
 		e.put(key, more)
 	case elementRemoved:
-		if _, found := e.find(key); !found {
+		if !e.find(key).found {
 			return false
 		}
 		e.remove(key)

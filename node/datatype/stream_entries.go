@@ -18,14 +18,7 @@ func (s stream) firstEntry() int { return s.search(aboutEntries) }
 // length returns how many entries there are.
 func (s stream) length() int { return s.count() - s.firstEntry() }
 
-// first and top return the IDs of the first and the last entry, the zero ID if there is none.
-func (s stream) first() (id streamID) {
-	if rank := s.firstEntry(); rank < s.count() {
-		id, _ = entryID(s.at(rank))
-	}
-	return id
-}
-
+// top returns the ID of the last entry, the zero ID if there is none.
 func (s stream) top() (id streamID) {
 	if n := s.count(); n > 0 {
 		id, _ = entryID(s.at(n - 1))
@@ -59,7 +52,13 @@ func (s stream) schemas() *schemas {
 
 // schema returns the names of one schema. They are borrowed.
 func (s stream) schema(number int) []byte {
-	names, _ := s.get(schemaKey(number))
+	key := schemaKey(number)
+	if number < s.count() { // mostly it is the one with this rank
+		if p := placeAt(number, s.at(number), key); p.found {
+			return p.value
+		}
+	}
+	names, _ := s.get(key)
 	return names
 }
 
@@ -69,30 +68,57 @@ func (s stream) entry(id streamID) (f entryFields, found bool) {
 	return fieldsIn(value, s.schema), found
 }
 
-// entries goes through the entries of a range, of which both ends are included, with their fields and values.
-func (s stream) entries(from, to streamID) iter.Seq2[streamID, entryFields] {
-	return func(yield func(streamID, entryFields) bool) {
-		schemas := s.schemas()
-		for element := range s.from(s.search(entryKey(from))) {
-			key, value := splitElement(element)
-			if id, ok := shortIDIn(key); !ok || to.less(id) || !yield(id, fieldsIn(value, schemas.names)) {
-				return
-			}
+// few is how many elements are read one by one. To read more of them a stream that is in parts is frozen, so that the next change has to copy what it changes.
+const few = 16
+
+// entries goes through the entries of a range, of which both ends are included, with their fields and values: through all of them, or as many as are wanted, which is above 0. They are good
+// until somebody changes the stream.
+func (s stream) entries(from, to streamID, most int64) iter.Seq2[streamID, entryFields] {
+	return s.entriesOf(most, func(yield func([]byte) bool) {
+		rank := s.search(entryKey(from))
+		if s.parts == nil || !isFew(most) {
+			s.from(rank)(yield)
+			return
 		}
-	}
+		for ; rank < s.count() && yield(s.at(rank)); rank++ {
+			continue
+		}
+	}, func(id streamID) bool { return to.less(id) })
 }
 
 // entriesBack is entries from the last one to the first one.
-func (s stream) entriesBack(from, to streamID) iter.Seq2[streamID, entryFields] {
-	return func(yield func(streamID, entryFields) bool) {
-		end := s.count()
+func (s stream) entriesBack(from, to streamID, most int64) iter.Seq2[streamID, entryFields] {
+	return s.entriesOf(most, func(yield func([]byte) bool) {
+		rank := s.count()
 		if next, ok := to.next(); ok {
-			end = s.search(entryKey(next))
+			rank = s.search(entryKey(next))
 		}
-		schemas := s.schemas()
-		for element := range s.before(end) {
+		if s.parts == nil || !isFew(most) {
+			s.before(rank)(yield)
+			return
+		}
+		for rank--; rank >= 0 && yield(s.at(rank)); rank-- {
+			continue
+		}
+	}, func(id streamID) bool { return id.less(from) })
+}
+
+func isFew(n int64) bool { return n > 0 && n <= few }
+
+// entriesOf goes through the entries that elements begin with, until one is outside, and as many as are wanted.
+func (s stream) entriesOf(most int64, elements iter.Seq[[]byte], outside func(streamID) bool) iter.Seq2[streamID, entryFields] {
+	return func(yield func(streamID, entryFields) bool) {
+		names := s.schema
+		if !isFew(most) {
+			names = s.schemas().names
+		}
+		for element := range elements {
 			key, value := splitElement(element)
-			if id, ok := shortIDIn(key); !ok || id.less(from) || !yield(id, fieldsIn(value, schemas.names)) {
+			id, ok := shortIDIn(key)
+			if !ok || outside(id) || !yield(id, fieldsIn(value, names)) {
+				return
+			}
+			if most--; most == 0 {
 				return
 			}
 		}
@@ -154,14 +180,11 @@ func (g *gathering) appendTo(dst []byte) []byte {
 	return append(resp.AppendArray(dst, g.n), g.items...)
 }
 
-// gatherEntries gathers entries, up to a number of them, of which 0 is all. It reports false if they are too much for a reply.
-func gatherEntries(entries iter.Seq2[streamID, entryFields], most int64) (g gathering, ok bool) {
+// gatherEntries gathers entries. It reports false if they are too much for a reply.
+func gatherEntries(entries iter.Seq2[streamID, entryFields]) (g gathering, ok bool) {
 	for id, fields := range entries {
 		if !g.add(appendEntry(g.items, id, fields)) {
 			return g, false
-		}
-		if most > 0 && int64(g.n) == most {
-			break
 		}
 	}
 	return g, true
@@ -184,7 +207,7 @@ func xRevRange(dst []byte, st record.State, req *command.Request, _ int64) ([]by
 	return rangeOf(dst, st, req, req.Args[3], req.Args[2], stream.entriesBack)
 }
 
-func rangeOf(dst []byte, st record.State, req *command.Request, start, end []byte, of func(s stream, from, to streamID) iter.Seq2[streamID, entryFields]) ([]byte, record.Effect) {
+func rangeOf(dst []byte, st record.State, req *command.Request, start, end []byte, of func(s stream, from, to streamID, most int64) iter.Seq2[streamID, entryFields]) ([]byte, record.Effect) {
 	from, problem := parseStart(start)
 	to := streamID{}
 	if problem == "" {
@@ -212,7 +235,7 @@ func rangeOf(dst []byte, st record.State, req *command.Request, start, end []byt
 	case count == 0:
 		return resp.AppendNullArray(dst, req.RESP3), noEffect
 	}
-	g, ok := gatherEntries(of(streamIn(st), from, to), max(count, 0))
+	g, ok := gatherEntries(of(streamIn(st), from, to, count))
 	if !ok {
 		return refuse(dst, errMuchReply)
 	}
@@ -235,7 +258,7 @@ func xDel(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, r
 	e, h, deleted := s.edit(), s.header(), int64(0)
 	for _, id := range ids {
 		key := entryKey(id)
-		if _, found := e.find(key); !found {
+		if !e.find(key).found {
 			continue
 		}
 		e.remove(key)

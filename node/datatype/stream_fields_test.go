@@ -96,7 +96,7 @@ func TestSchemas(t *testing.T) {
 	}
 	require.Equal(t, mostSchemas, count())
 	i := 0
-	for _, f := range streamIn(st).entries(streamID{}, highestID) {
+	for _, f := range streamIn(st).entries(streamID{}, highestID, 0) {
 		var all []string
 		for piece := range f.pieces() {
 			all = append(all, string(piece))

@@ -101,30 +101,35 @@ func (e *streamEdit) number() (n uint32, ok bool) {
 // consumer returns a consumer of a group, which is noted to have been seen, and is made if it is not there. It reports false if there is no number left.
 func (e *streamEdit) consumer(of uint32, name []byte, now int64) (c consumer, created, ok bool) {
 	key := consumerKey(of, name)
-	value, found := e.lookup(key)
-	if c, ok = consumerIn(name, value); !found || !ok {
+	p := e.find(key)
+	found := p.found
+	if c, ok = consumerIn(name, p.value); !found || !ok {
 		c = consumer{name: name}
 		if c.number, ok = e.number(); !ok {
 			return c, false, false
 		}
+		p = e.find(key)
 	}
 	c.seen = now
-	e.put(key, c.append(nil))
+	e.putAt(p, key, c.append(nil))
 	return c, !found, true
 }
 
 // setPending gives an entry to a consumer, whoever has it.
 func (e *streamEdit) setPending(of uint32, id streamID, p pending) {
 	key := pendingKey(of, id)
-	value, found := e.lookup(key)
-	if was, ok := pendingIn(value); found && ok && was.owner != p.owner {
+	at := e.find(key)
+	was, ok := pendingIn(at.value)
+	if owned := at.found && (!ok || was.owner == p.owner); owned {
+		e.putAt(at, key, p.append(nil))
+		return
+	}
+	if at.found {
 		e.remove(ownedKey(of, was.owner, id))
-		found = false
+		at = e.find(key)
 	}
-	e.put(key, p.append(nil))
-	if !found {
-		e.put(ownedKey(of, p.owner, id), nil)
-	}
+	e.putAt(at, key, p.append(nil))
+	e.put(ownedKey(of, p.owner, id), nil)
 }
 
 // pendingOf returns what is pending of an entry.

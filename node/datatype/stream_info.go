@@ -143,7 +143,7 @@ func (i *streamInfo) edge(id streamID) {
 // all appends the entries and the groups, with up to so many entries each; 0 is all.
 func (i *streamInfo) all(most int64) (problem string) {
 	i.name("entries")
-	entries, ok := gatherEntries(i.s.entries(streamID{}, highestID), most)
+	entries, ok := gatherEntries(i.s.entries(streamID{}, highestID, most))
 	if !ok {
 		return errMuchReply
 	}

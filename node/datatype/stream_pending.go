@@ -153,7 +153,9 @@ type streamCounters struct {
 }
 
 func counters(s stream) streamCounters {
-	return streamCounters{s.header(), int64(s.length()), s.first(), s.top()}
+	rank, element := s.locate(aboutEntries)
+	first, _ := entryID(element)
+	return streamCounters{s.header(), int64(s.count() - rank), first, s.top()}
 }
 
 // gaps reports whether an entry was deleted that is not before an ID, by what is known of it: see Redis' streamRangeHasTombstones.

@@ -114,7 +114,7 @@ func xRead(dst []byte, st record.State, req *command.Request, _ int64) ([]byte, 
 	if !ok || s.top().less(from) {
 		return nothingToRead(dst, req), noEffect
 	}
-	entries, ok := gatherEntries(s.entries(from, highestID), o.count)
+	entries, ok := gatherEntries(s.entries(from, highestID, o.count))
 	if !ok {
 		return refuse(dst, errMuchReply)
 	}
@@ -175,15 +175,13 @@ func (r *groupRead) fresh(dst []byte, st record.State, req *command.Request) ([]
 	var ids []streamID
 	from, _ := r.group.last.next()
 	c := counters(r.s)
-	for id, fields := range r.s.entries(from, highestID) {
+	for id, fields := range r.s.entries(from, highestID, r.options.count) {
 		if !entries.add(appendEntry(entries.items, id, fields)) {
 			return refuse(dst, errMuchReply)
 		}
 		ids = append(ids, id)
 		r.group.read = c.readUpTo(id, r.group.read)
-		if r.group.last = id; entries.n == int(r.options.count) {
-			break
-		}
+		r.group.last = id
 	}
 	owner, _, ok := r.e.consumer(r.group.number, r.options.consumer, r.now)
 	if !ok {

@@ -39,6 +39,12 @@ func Find(packed []byte, at int, key []byte) (value []byte, start, end int, foun
 
 // Lengthened returns the bytes at a place that have their length before them, and where they end.
 func Lengthened(b []byte, at int) (part []byte, end int, ok bool) {
+	if at < len(b) && b[at] < 0x80 { // as most lengths are
+		if end = at + 1 + int(b[at]); end <= len(b) {
+			return b[at+1 : end : end], end, true
+		}
+		return nil, len(b), false
+	}
 	n, size := binary.Uvarint(b[at:])
 	at += max(size, 0)
 	if size <= 0 || n > uint64(len(b)-at) {

@@ -27,10 +27,9 @@ type Sequence struct {
 
 // newSequence returns the sequence with a root that is never changed, or none.
 func newSequence(root *node) *Sequence {
-	if root == nil {
-		return &Sequence{}
-	}
-	return &Sequence{count: root.count, size: root.size, root: root}
+	s := new(Sequence)
+	s.holds(root)
+	return s
 }
 
 // Len returns the number of elements.
@@ -63,14 +62,7 @@ func (s *Sequence) At(rank int) []byte {
 		s.run.Lock()
 		defer s.run.Unlock()
 	}
-	n := s.current().here()
-	for n.kids != nil {
-		var kid *node
-		kid, rank = n.ranked(rank)
-		n = n.near(kid).here()
-	}
-	element, _, _ := Lengthened(n.packed, n.offset(rank))
-	return element
+	return s.current().element(rank)
 }
 
 // From goes through the elements from a rank on.
@@ -133,23 +125,30 @@ func (s *Sequence) Splice(from, to int, with ...[]byte) *Sequence {
 		defer r.Unlock()
 	}
 	p := splice{with: with, unread: o != nil && !o.all, atEnd: from == s.count, atFront: to == 0}
-	root, inPlace := s.root, s.changesInPlace(to-from)
-	var taken spliceUndo
-	if inPlace {
-		taken = spliceUndo{from, from + len(with), root.packedRange(from, to), to - from}
-	} else {
-		r, root = newRun(), s.freeze()
+	next := new(Sequence)
+	if s.changesInPlace(to - from) {
+		p.run, p.keeps = r.number, true
+		next.holds(p.root(s.root, from, to))
+		next.origin, next.run = o, r
+		s.root, s.next, s.undo = nil, next, r.undoes(from, to, len(with), p.taken)
+		return next
 	}
+	r = newRun()
 	p.run = r.number
-	next := newSequence(p.root(root, from, to))
+	next.holds(p.root(s.freeze(), from, to))
 	if p.unread && next.root != nil && o.from.Whole(next.size) {
 		next.root.readAll()
 		o = &origin{o.from, o.size, true}
 	}
 	next.origin, next.run = o, r
-	if inPlace {
-		s.root, s.next, s.undo = nil, next, taken
-		r.undone += len(taken.packed) + undoMemory
-	}
 	return next
+}
+
+// holds gives a sequence its root, or none.
+func (s *Sequence) holds(root *node) {
+	if s.root = root; root == nil {
+		s.count, s.size = 0, 0
+		return
+	}
+	s.count, s.size = root.count, root.size
 }

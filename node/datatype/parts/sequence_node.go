@@ -11,6 +11,18 @@ func (n *node) ranked(rank int) (*node, int) {
 	return n.kids[i].node, rank
 }
 
+// element returns the element of a rank.
+func (n *node) element(rank int) []byte {
+	n = n.here()
+	for n.kids != nil {
+		var kid *node
+		kid, rank = n.ranked(rank)
+		n = n.near(kid).here()
+	}
+	element, _, _ := Lengthened(n.packed, n.offset(rank))
+	return element
+}
+
 // offset returns where in a part the element of a rank begins, or the end of the part.
 func (n *node) offset(rank int) (at int) {
 	if rank == n.count {

@@ -1,12 +1,21 @@
 package parts
 
+import "bytes"
+
 // What follows is how a Sequence has its run: as a Map, but for what undoes a change, which is another splice.
 
 // spliceUndo puts elements in the place of those from one rank up to, but without, another.
 type spliceUndo struct {
 	from, to int
 	packed   []byte
-	count    int // of the elements that are packed
+	count    int         // of the elements that are packed
+	earlier  *spliceUndo // is done after it: see Edit
+}
+
+// undoes returns what undoes a splice that put so many elements in the place of those from one rank up to, but without, another, which it has taken.
+func (r *run) undoes(from, to, with int, taken []byte) spliceUndo {
+	r.undone += len(taken) + undoMemory
+	return spliceUndo{from: from, to: from + with, packed: taken, count: to - from}
 }
 
 // mostUndone is how many elements a change in place removes at most: they are kept.
@@ -51,9 +60,10 @@ func (s *Sequence) freeze() *node {
 	}
 	root, number := latest.root, runs.Add(1)
 	for i := len(undone) - 1; i >= 0; i-- {
-		u := &undone[i]
-		p := splice{run: number, with: u.elements()}
-		root = p.root(root, u.from, u.to)
+		for u := &undone[i]; u != nil; u = u.earlier {
+			p := splice{run: number, with: u.elements()}
+			root = p.root(root, u.from, u.to)
+		}
 	}
 	s.root, s.frozen, s.next, s.undo = root, true, nil, spliceUndo{}
 	return root
@@ -110,6 +120,15 @@ func (p *splice) within(n *node, from, to int) *node {
 	return n
 }
 
+// roomFor returns how many bytes a part gets that grows to so many. One at the end grows until it is full, mostly.
+func (p *splice) roomFor(size int) int {
+	const some = partSize / 4
+	if p.atEnd {
+		return min(2*size, partSize)
+	}
+	return min(size+some, partSize)
+}
+
 // overwrite is within for a part.
 func (p *splice) overwrite(n *node, from, to int) *node {
 	start, end := n.bounds(from, to)
@@ -122,12 +141,19 @@ func (p *splice) overwrite(n *node, from, to int) *node {
 		return nil
 	}
 	packed, count := n.packed, n.count
+	if p.keeps && start < end {
+		p.taken = bytes.Clone(packed[start:end])
+	}
 	if n.run == p.run && size <= cap(packed) {
 		packed = spoilt(n)
 		n.packed = packed[:size]
 	} else {
-		n = leafOf(size)
-		n.run = p.run
+		room := size
+		if n.run == p.run { // it grows
+			room = p.roomFor(size)
+		}
+		n = leafOf(room)
+		n.run, n.packed = p.run, n.packed[:size]
 		copy(n.packed, packed[:start])
 	}
 	copy(n.packed[end+p.bytes:], packed[end:])

@@ -53,6 +53,14 @@ func requireSequence(t require.TestingT, want []string, s *Sequence) {
 	require.Equal(t, len(want) == 0, s.Root() == nil)
 }
 
+// requireElements looks at some elements of a sequence, and leaves it as it is.
+func requireElements(t require.TestingT, want []string, s *Sequence) {
+	require.Equal(t, len(want), s.Len())
+	for i := 0; i < len(want); i += 1 + len(want)/10 {
+		require.Equal(t, want[i], string(s.At(i)))
+	}
+}
+
 // words returns n elements that say where they come from.
 func words(name string, n, longest int) (all [][]byte) {
 	for i := range n {
@@ -109,10 +117,25 @@ func TestSequenceIsASlice(t *testing.T) {
 				with = nil
 			}
 			model := slices.Concat(v.model[:from], texts(with), v.model[to:])
-			next := v.s.Splice(from, to, with...)
+			edit := v.s.Edit()
+			edit.Splice(from, to, with...)
 			for _, element := range with { // they were only borrowed
 				clear(element)
 			}
+			for j := range rapid.IntRange(0, 3).Draw(t, "more splices") {
+				if rapid.IntRange(0, 4).Draw(t, "look") == 0 { // somebody who has the version before, in the middle of it
+					requireSequence(t, v.model, v.s)
+				}
+				from, to = ranks(len(model))
+				if to-from > 1 {
+					to = from + 1
+				}
+				more := words(fmt.Sprint(i, "-", j), rapid.IntRange(0, 2).Draw(t, "more elements"), longest)
+				edit.Splice(from, to, more...)
+				model = slices.Concat(model[:from], texts(more), model[to:])
+				requireElements(t, model, edit.Sequence())
+			}
+			next := edit.Sequence()
 			versions = append(versions, version{next, model})
 		}
 		for _, v := range versions {

@@ -16,6 +16,9 @@ type splice struct {
 	atFront, atEnd bool
 	// items and bytes are how many there are more then, if it changes a single part: see within.
 	items, bytes int
+	// taken are the elements that are replaced, packed, if keeps is set.
+	keeps bool
+	taken []byte
 	// out are the nodes that are there after the change: those that a level has made are behind those of the levels above it.
 	out []child
 }
@@ -30,6 +33,9 @@ func (p *splice) root(n *node, from, to int) *node {
 	}
 	if changed := p.within(n, from, to); changed != nil {
 		return changed
+	}
+	if p.keeps {
+		p.taken = n.packedRange(from, to)
 	}
 	p.node(n, from, to)
 	for len(p.out) > 1 {
@@ -123,19 +129,33 @@ func (p *splice) leaf(n *node, from, to int) {
 	if size == 0 {
 		return
 	}
-	changed := leafOf(size)
-	changed.run = p.run
-	changed.count = n.count - (to - from) + len(with)
-	packed := buffer.Append(changed.packed[:0], n.packed[:start])
+	count := n.count - (to - from) + len(with)
+	switch whole := size <= partSize || count == 1; {
+	case !whole && start == end && end == len(n.packed) && p.atEnd && !n.small(): // it stays as it is
+		p.out = append(p.out, counted(n))
+		p.put(nil, with, nil, size-len(n.packed), len(with))
+	case !whole && end == 0 && p.atFront && !p.atEnd && !n.small():
+		p.put(nil, with, nil, size-len(n.packed), len(with))
+		p.out = append(p.out, counted(n))
+	default:
+		p.put(n.packed[:start], with, n.packed[end:], size, count)
+	}
+}
+
+// put puts out parts with what was before some elements, these, and what was behind them, so many bytes and elements.
+func (p *splice) put(before []byte, with [][]byte, behind []byte, size, count int) {
+	n := leafOf(size)
+	n.run, n.count = p.run, count
+	packed := buffer.Append(n.packed[:0], before)
 	for _, element := range with {
 		packed = AppendLengthened(packed, element)
 	}
-	buffer.Append(packed, n.packed[end:])
-	if size <= partSize || changed.count == 1 {
-		p.out = append(p.out, counted(changed))
+	buffer.Append(packed, behind)
+	if size <= partSize || count == 1 {
+		p.out = append(p.out, counted(n))
 		return
 	}
-	p.cut(changed.packed)
+	p.cut(n.packed)
 }
 
 // cut puts out parts with these elements: none is longer than partSize but one with a single element.
