@@ -81,10 +81,20 @@ func newFlat(t require.TestingT) *flat {
 	return f
 }
 
-// execute gives the home a request, and goes on until nothing is in flight.
+// execute is give and run.
 func (f *flat) execute(r *Request) {
+	f.give(r)
+	f.run()
+}
+
+// give gives the home a request.
+func (f *flat) give(r *Request) {
 	f.in.Happening, f.in.Request, f.in.Except = Asked, r, AllOthers
 	f.step()
+}
+
+// run goes on until nothing is in flight.
+func (f *flat) run() {
 	for len(f.messages[0])+len(f.replies[0]) > 0 {
 		messages, replies := f.messages[0], f.replies[0]
 		f.messages[0], f.messages[1] = f.messages[1][:0], messages

@@ -1,6 +1,10 @@
 package register
 
-import "github.com/quolldb/quoll/internal/record"
+import (
+	"math"
+
+	"github.com/quolldb/quoll/internal/record"
+)
 
 // keyState is what a home knows of one key in its current term. It exists only
 // while something is in flight (see droppable).
@@ -316,26 +320,44 @@ func (h *Home) settle(ks *keyState) {
 }
 
 // answerHeld answers the waiters whose conditions hold, in their order. It does not look behind one whose seq no quorum holds: seqs grow, so nobody behind it needs less. Of
-// a key that many want to change at once hundreds wait, and each reply would go through them all.
+// a key that many want to change at once hundreds wait, and each reply goes through them all: for many of them that wait for the same it is found out once.
 func (h *Home) answerHeld(ks *keyState) {
-	all, looked := ks.waiting, 0
-	rest := all[:0] // of those that were looked at
-	for ; looked < len(all) && (all[looked].needSeq == 0 || h.holds(ks, all[looked].needSeq)); looked++ {
-		if w := all[looked]; w.needRound == 0 || h.confirmed(w.needRound) {
-			h.finish(w)
-		} else {
-			rest = append(rest, w)
+	all, looked, left := ks.waiting, 0, 0 // of those that were looked at, left stay
+	held, confirmed, unconfirmed := uint64(0), uint64(0), uint64(math.MaxUint64)
+	for ; looked < len(all); looked++ {
+		w := &all[looked]
+		if w.needSeq > held {
+			if !h.holds(ks, w.needSeq) {
+				break
+			}
+			held = w.needSeq
 		}
+		if w.needRound > confirmed && w.needRound < unconfirmed {
+			if h.confirmed(w.needRound) {
+				confirmed = w.needRound
+			} else {
+				unconfirmed = w.needRound
+			}
+		}
+		if w.needRound <= confirmed {
+			h.finish(*w)
+			continue
+		}
+		if all[len(all)-1].needSeq <= w.needSeq {
+			break // there is no write behind it, and what waits for rounds only waits for later ones
+		}
+		all[left] = *w
+		left++
 	}
 	switch {
-	case len(rest) == looked: // nobody was answered
-	case len(rest) == 0 && looked < len(all):
+	case left == looked: // nobody was answered
+	case left == 0 && looked < len(all):
 		clear(all[:looked])
 		ks.waiting = all[looked:]
 	default:
-		rest = append(rest, all[looked:]...)
-		clear(all[len(rest):])
-		ks.waiting = rest
+		left += copy(all[left:], all[looked:])
+		clear(all[left:])
+		ks.waiting = all[:left]
 	}
 }
 
