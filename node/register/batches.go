@@ -49,10 +49,13 @@ const (
 type batches struct {
 	stage  stage
 	queue  []*batch       // that wait for their keys, in the order in which they came
+	all    bool           // all of them are to be looked at: see lookAt
+	some   []*batch       // or these
 	group  []*batch       // those of the record
 	memory *group         // which backs it, and what was put together last of it, nil if it was found
 	record batchRecord    // being written, or written,
 	seq    uint64         // as this write of the term
+	held   int            // so many of its keys a quorum holds, while they are being written
 	found  *openBatch     // of a former term, to be decided on
 	origin record.Version // the record that was completed when the term began, if one was
 	floor  record.Version // the highest that was shown since then
@@ -122,6 +125,7 @@ func (h *Home) keyNamed(name []byte) *keyState {
 func (h *Home) ownBatches() *batches {
 	if h.batches == nil {
 		h.batches = new(batches)
+		h.batches.lookAtAll()
 	}
 	return h.batches
 }
@@ -141,6 +145,7 @@ func (h *Home) enqueueBatch(r *Request) {
 	for _, ks := range b.keys {
 		ks.queue = append(ks.queue, &b.marker)
 	}
+	own.lookAt(b.keys[0])
 	h.lift(b)
 }
 
@@ -159,15 +164,23 @@ func (h *Home) advanceBatches() bool {
 		return false
 	}
 	b := h.batches
+	defer func(was stage) {
+		if b.stage != was {
+			b.lookAtAll()
+		}
+	}(b.stage)
 	switch b.stage {
 	case deciding:
 		return h.decideBatch()
 	case recording:
 		return h.recordHeld() && h.applyBatches()
 	case applying:
-		if slices.ContainsFunc(b.record.keys, func(k batchKey) bool { return k.seq != 0 && !h.holds(h.keyNamed(k.name), k.seq) }) {
-			return false
+		for ; b.held < len(b.record.keys); b.held++ { // what a quorum holds it will
+			if k := b.record.keys[b.held]; k.seq != 0 && !h.holds(h.keyNamed(k.name), k.seq) {
+				return false
+			}
 		}
+		b.lookAtAll()
 		return h.recordBatches() || h.closeBatches()
 	case closing:
 		return h.recordHeld() && h.batchesClosed() || b.found == nil && h.recordBatches()
@@ -196,7 +209,7 @@ func (h *Home) recordBatches() bool {
 	}
 	g := newGroup()
 	did, before := false, h.seq
-	g.queue = append(g.queue, b.queue...)
+	g.queue = b.looked(g.queue)
 	for _, one := range g.queue {
 		if g.full() {
 			break
@@ -373,9 +386,12 @@ func (h *Home) versionOf(seq uint64) record.Version {
 // dequeue takes a batch out of all queues.
 func (h *Home) dequeue(one *batch) {
 	b := h.batches
-	b.queue = slices.DeleteFunc(b.queue, func(other *batch) bool { return other == one })
+	if i := slices.Index(b.queue, one); i >= 0 {
+		b.queue = slices.Delete(b.queue, i, i+1)
+	}
 	for _, ks := range one.keys {
 		ks.queue = slices.DeleteFunc(ks.queue, func(r *Request) bool { return r == &one.marker })
+		b.lookAt(ks)
 	}
 }
 
@@ -401,7 +417,7 @@ func (h *Home) lift(batches ...*batch) {
 // applyBatches gives the keys what the record says, which is chosen (B4).
 func (h *Home) applyBatches() bool {
 	b := h.batches
-	b.stage = applying
+	b.stage, b.held = applying, 0
 	group := b.group
 	b.group = nil
 	for i := range b.record.keys {

@@ -85,6 +85,8 @@ type Home struct {
 	failed   error
 
 	answered    []uint64 // highest round that each member answered, kept while reads wait for it
+	lowest      uint64   // no read waits for an earlier round
+	wanted      uint64   // the round after the last one, if reads wait for it, which is sent when the last one has been answered
 	timing      *Timing
 	incarnation uint64
 	since       int64 // start of acquiring
@@ -362,6 +364,7 @@ func (h *Home) enqueue(r *Request) {
 
 // drive acquires a term if there is work, or evaluates what is queued.
 func (h *Home) drive() {
+	h.batches.lookAtAll()
 	if h.failed != nil {
 		return
 	}

@@ -198,6 +198,39 @@ func TestR9TheRoundIsSentAfterArrival(t *testing.T) {
 	c.done(get, "$2\r\nup\r\n")
 }
 
+func TestR9OneRoundIsForAllWhoCameBeforeIt(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	first := c.ask(1, "get warm")
+	require.Equal(t, "confirm", c.kinds(2))
+	second, third := c.ask(1, "get warm"), c.ask(1, "setnx warm x")
+	require.Empty(t, c.kinds(2), "one is on its way: the next one is for both")
+	confirm, _ := c.take(func(m *Message) bool { return m.To == 2 })
+	c.run(1)
+	c.deliver(confirm)
+	reply, _ := c.take(func(m *Message) bool { return m.From == 2 })
+	c.deliver(reply)
+	c.done(first, "$2\r\nup\r\n")
+	c.open(second, third)
+	require.Equal(t, "confirm", c.kinds(2))
+	c.run(1, 2)
+	c.done(second, "$2\r\nup\r\n")
+	c.done(third, ":0\r\n")
+}
+
+func TestR9ALostRoundIsSentAgain(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	first, second := c.ask(1, "get warm"), c.ask(1, "get warm")
+	c.lose()
+	c.run()
+	c.open(first, second)
+	c.advance(testTiming.Resend)
+	c.run()
+	c.done(first, "$2\r\nup\r\n")
+	c.done(second, "$2\r\nup\r\n")
+}
+
 func TestR9AReadWaitsForTheHead(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(1)

@@ -219,12 +219,17 @@ func (h *Home) wait(ks *keyState, w waiter) {
 		w.needSeq = 0
 	}
 	ks.waiting = append(ks.waiting, w)
-	h.reads++
+	if h.reads++; h.reads == 1 || w.needRound < h.lowest {
+		h.lowest = w.needRound
+	}
 	switch {
 	case !inTerm && !ks.agreed: // same state, this term's version
 		h.count(WroteBack)
 		h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State}, false)
-	case h.round < w.needRound:
+	case h.round >= w.needRound:
+	case h.reads > 1 && !h.confirmed(h.round): // then there will be one for all who have come meanwhile
+		ks.sent, h.wanted = h.in.Mono, w.needRound
+	default:
 		ks.sent = h.in.Mono
 		h.broadcast(h.out.request(Confirm))
 	}
@@ -297,6 +302,25 @@ func (h *Home) holds(ks *keyState, seq uint64) bool {
 		}
 	}
 	return h.config.quorum(s)
+}
+
+// roundAnswered answers those who waited for a round that a quorum has answered now, whatever it was about (R9), and sends one for those who have come since the last.
+func (h *Home) roundAnswered() {
+	if h.confirmed(h.lowest) {
+		h.settleAll()
+		h.lowest = math.MaxUint64
+		for _, ks := range h.keys.all() {
+			for i := range ks.waiting {
+				if need := ks.waiting[i].needRound; need != 0 {
+					h.lowest = min(h.lowest, need)
+					break // those behind it have come later
+				}
+			}
+		}
+	}
+	if h.phase == leading && h.reads > 0 && h.round < h.wanted && h.confirmed(h.round) {
+		h.broadcast(h.out.request(Confirm))
+	}
 }
 
 // confirmed reports whether a quorum answered a round of this term.

@@ -53,16 +53,15 @@ func (h *Home) handleReply(m *Message) {
 			h.settleClear()
 		}
 	}
-	if m.Kind == Confirm || m.Kind == Clear {
+	switch ks := h.keys.get(m.Key); {
+	case m.Kind == Clear: // it counts for all keys
+		h.batches.lookAtAll()
 		h.settleAll()
-		return
-	}
-	if ks := h.keys.get(m.Key); ks != nil && h.phase == leading {
+	case m.Kind != Confirm && ks != nil && h.phase == leading:
 		h.settle(ks)
 	}
-	if newer && h.reads > 0 { // a read waits for a round, whatever it was about (R9)
-		h.settleAll()
-		return
+	if newer && h.reads > 0 {
+		h.roundAnswered()
 	}
 	h.drain()
 }
@@ -89,7 +88,6 @@ func (h *Home) settleAll() {
 			h.settle(ks)
 		}
 	}
-	h.drain()
 }
 
 // drain finishes handing back as soon as nothing is in flight, and gives up a term that some
@@ -114,6 +112,7 @@ func (h *Home) drain() {
 
 func (h *Home) lead() {
 	h.phase = leading
+	h.batches.lookAtAll()
 	h.count(TermAcquired)
 	if h.batchOpen {
 		h.recoverBatch()
@@ -129,6 +128,7 @@ func (h *Home) acceptReply(i int, m *Message) {
 			return
 		}
 		ks.held[i] = max(ks.held[i], m.Held.Seq)
+		h.batches.lookAt(ks)
 		if m.Held == ks.head.Version && ks.present {
 			ks.exact.add(i)
 			h.purge(ks)
@@ -227,6 +227,7 @@ func (h *Home) syncReadReply(i int, m *Message) {
 		h.resolve(ks, sr.floor)
 	}
 	if h.phase == leading {
+		h.batches.lookAt(ks)
 		h.advance(ks)
 		h.advanceClear()
 	}

@@ -54,6 +54,9 @@ type Input struct {
 // that is what the own replica wants to have persisted, and whether it was is the home's next input.
 func (h *Home) Step(in *Input, out *Ready) {
 	h.in, h.out = &in.Moment, out
+	if in.Happening != Asked && in.Happening != Replied {
+		h.batches.lookAtAll()
+	}
 	switch in.Happening {
 	case Tick:
 		h.tick()
