@@ -172,7 +172,7 @@ func (n *Node) answerStats(payload []byte) ([]byte, error) {
 	if version > n.replicas.View().Table.Version() {
 		return nil, protocol.ErrChanged
 	}
-	var counts []protocol.SlotCount
+	counts := make([]protocol.SlotCount, 0, ring.Slots)
 	var changed []uint16
 	for number := range uint16(ring.Slots) {
 		stats, err := n.slotStats(version, number)

@@ -5,7 +5,10 @@ import (
 	"net"
 
 	"github.com/quolldb/quoll/internal/pipes"
+	"github.com/quolldb/quoll/internal/wire"
 )
+
+var _ wire.SameProcess = neighbour{}
 
 // peerDialer connects with a peer at its address.
 type peerDialer = func(ctx context.Context, address string) (net.Conn, error)
@@ -14,6 +17,12 @@ type peerDialer = func(ctx context.Context, address string) (net.Conn, error)
 type neighbours struct {
 	listeners map[string]*pipes.Listener // by the address that others know
 }
+
+// neighbour is a connection with one of them.
+type neighbour struct{ net.Conn }
+
+// SameProcess implements wire.SameProcess.
+func (neighbour) SameProcess() {}
 
 // join returns the listener for a node that others reach at an address: it accepts what listener does, which it owns, and what dial connects. All have joined before anybody dials.
 func (n *neighbours) join(listener net.Listener, address string) net.Listener {
@@ -28,7 +37,11 @@ func (n *neighbours) join(listener net.Listener, address string) net.Listener {
 // dial connects with a node at its address, be it in this process or not.
 func (n *neighbours) dial(ctx context.Context, address string) (net.Conn, error) {
 	if l := n.listeners[address]; l != nil {
-		return l.Dial(ctx, address)
+		conn, err := l.Dial(ctx, address)
+		if err != nil {
+			return nil, err
+		}
+		return neighbour{conn}, nil
 	}
 	return new(net.Dialer).DialContext(ctx, "tcp", address)
 }

@@ -153,7 +153,8 @@ type SlotCount struct {
 // AppendSlotCounts appends the payload of a reply to MethodStats: the slots that
 // hold anything live, and those that have changed since the version that was asked for (AppendVersion).
 func AppendSlotCounts(dst []byte, counts []SlotCount, changed []uint16) []byte {
-	dst = wire.AppendUvarint(dst, uint64(len(counts)))
+	const usual = 2 + 2 + 1 + 8 // bytes of a slot
+	dst = wire.AppendUvarint(slices.Grow(dst, usual*(len(counts)+1)), uint64(len(counts)))
 	for _, c := range counts {
 		dst = wire.AppendUint16(dst, c.Slot)
 		dst = wire.AppendUvarint(dst, c.Live)

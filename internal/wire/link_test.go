@@ -197,6 +197,38 @@ func TestStoppedPeerIsSuspectUntilItAnswers(t *testing.T) {
 	})
 }
 
+// inProcess is a connection with a peer in this process.
+type inProcess struct{ net.Conn }
+
+func (inProcess) SameProcess() {}
+
+func TestAPeerInThisProcessIsNotSuspectForASecondOfSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		listener := &freezable{pipes.Listen(), make(chan *frozen, 10)}
+		serve(t, listener, ServerConfig{})
+		link := connect(t, LinkConfig{Dial: func(ctx context.Context, address string) (net.Conn, error) {
+			conn, err := listener.Dial(ctx, address)
+			return inProcess{conn}, err
+		}})
+		require.Equal(t, Up, <-link.states)
+		conn := <-listener.accepted
+		thaw := conn.freeze()
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.Empty(t, link.states)
+		conn.mu.Lock()
+		conn.thaw = nil
+		conn.mu.Unlock()
+		close(thaw)
+		time.Sleep(time.Minute)
+		require.Equal(t, Up, link.State())
+
+		thaw = conn.freeze()
+		require.ErrorIs(t, <-link.down, ErrSilent, "it is given up as others are")
+		close(thaw)
+	})
+}
+
 func TestSilentConnectionIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener := &freezable{pipes.Listen(), make(chan *frozen, 10)}

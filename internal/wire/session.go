@@ -18,7 +18,13 @@ type session struct {
 	pongs    chan struct{}
 	// leaving tells the watcher that the peer is.
 	leaving chan struct{}
+	// sameProcess: the peer is in this process.
+	sameProcess bool
 }
+
+// SameProcess is implemented by connections with a peer in this very process. It can't hang while this end runs, and where processors are overloaded neither gets its turn in time: so
+// it is not suspected before it would be given up.
+type SameProcess interface{ SameProcess() }
 
 // connect makes one connection and stays until it ends. The error says why it
 // ended, or why there was none.
@@ -42,7 +48,8 @@ func (l *Link) connect(ctx context.Context) error {
 	}
 	l.generation++
 	l.failures.settle()
-	s := &session{peer: p, link: l, generation: l.generation, pongs: make(chan struct{}, 1), leaving: make(chan struct{}, 1)}
+	_, same := conn.(SameProcess)
+	s := &session{sameProcess: same, peer: p, link: l, generation: l.generation, pongs: make(chan struct{}, 1), leaving: make(chan struct{}, 1)}
 	return s.run(hello)
 }
 
@@ -159,6 +166,9 @@ func (s *session) watch(stop <-chan struct{}) {
 	h := health{
 		interval: cfg.PingInterval, suspectAfter: cfg.SuspectAfter, deadAfter: cfg.DeadAfter,
 		state: Up, ticked: clock(),
+	}
+	if s.sameProcess {
+		h.suspectAfter = h.deadAfter
 	}
 	ticker := time.NewTicker(cfg.PingInterval)
 	defer ticker.Stop()

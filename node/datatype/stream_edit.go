@@ -18,7 +18,7 @@ import (
 type streamEdit struct {
 	parts    parts.Edit // of none if it is not in parts
 	packed   []byte     // if it is not in parts, and nobody has had to look into it: see stream_append.go
-	elements [][]byte // if somebody has
+	elements [][]byte   // if somebody has
 	delta    []byte
 	changed  bool
 	silent   bool // no delta is needed
