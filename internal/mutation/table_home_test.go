@@ -47,7 +47,7 @@ var homeRules = []mutation{
 		if false {`},
 		}},
 	{name: "read-unheld", rule: "R9", effect: "a read does not wait for the head of this term",
-		caught: scenario(register, "TestR9AReadWaitsForTheHead", `answered already: get k`), edits: []edit{
+		caught: scenario(register, "TestR9AReadWaitsForTheHeadOfAWriteThatWasGivenUp", `answered already: get k`), edits: []edit{
 			{"node/register/key.go", `w.needSeq = ks.head.Version.Seq`, `w.needSeq = 0`},
 		}},
 	{name: "noreadrepair", rule: "R9", effect: "a head of an older term that is not agreed is answered",

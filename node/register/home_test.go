@@ -244,6 +244,24 @@ func TestR9AReadWaitsForTheHead(t *testing.T) {
 	c.done(get, "$1\r\nv\r\n")
 }
 
+// The head may be of a write that nobody waits for any more, and of which no quorum has heard.
+func TestR9AReadWaitsForTheHeadOfAWriteThatWasGivenUp(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	c.stuck = Accept
+	set := c.ask(1, "set k v")
+	c.run()
+	c.advance(testTiming.Request + 1)
+	c.run()
+	c.failed(set, Unknown, NoQuorum, 0)
+	get := c.ask(1, "get k")
+	c.run() // the term is confirmed, the head is not
+	c.open(get)
+	c.stuck = 0
+	c.run()
+	c.done(get, "$1\r\nv\r\n")
+}
+
 func TestR9WithoutEffectIsARead(t *testing.T) {
 	c := newCluster(t, 3)
 	c.lead(1)

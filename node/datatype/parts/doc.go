@@ -8,8 +8,8 @@
 // The order of its items is that of their positions, which are hashes of their keys: it is the same on all
 // nodes, however a Map came to be, and a position says where an iteration goes on in any later Map.
 //
-// A Sequence is such a tree, too, by rank: its one change, Splice, puts elements in the place of a range of others. What is pushed at its ends fills its parts. It has runs as a Map has,
-// while all of it is in memory.
+// A Sequence is such a tree, too, by rank: its one change, Splice, puts elements in the place of a range of others, and an Edit makes one version of several of them. What is pushed at its ends
+// fills its parts. It has runs as a Map has, while all of it is in memory.
 //
 // Of a Map that comes from a store only the root need be in memory: the other nodes are read when they are needed, see unread.
 //
