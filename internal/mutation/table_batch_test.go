@@ -71,7 +71,7 @@ var batchRules = []mutation{
 `}}},
 	{name: "batch-closed-early", rule: "Batches", effect: "the record is closed before its keys have been written",
 		caught: scenario(register, "TestARecordStaysOpen", `closed too early`), edits: []edit{
-			{"node/register/batches.go", `k.seq != 0 && !h.holds(h.keyNamed(k.name), k.seq) }`, `k.seq != 0 && !h.holds(h.keyNamed(k.name), k.seq) && len(b.record.keys) == 0 }`}}},
+			{"node/register/batches.go", `k.seq != 0 && !h.holds(h.keyNamed(k.name), k.seq) {`, `k.seq != 0 && !h.holds(h.keyNamed(k.name), k.seq) && len(b.record.keys) == 0 {`}}},
 	{name: "batch-purge", rule: "Batches", effect: "keys are purged while a batch is open",
 		caught: scenario(register, "TestNothingIsPurgedWhileABatchIsOpen", `should not contain`), edits: []edit{
 			{"node/register/purge.go", `h.config.all(ks.exact) && !h.batching() {`, `h.config.all(ks.exact) {`},

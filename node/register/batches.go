@@ -209,10 +209,12 @@ func (h *Home) recordBatches() bool {
 	}
 	g := newGroup()
 	did, before := false, h.seq
+	all := b.all
 	g.queue = b.looked(g.queue)
-	for _, one := range g.queue {
-		if g.full() {
-			break
+	for i := 0; i < len(g.queue) && !g.full(); i++ {
+		one := g.queue[i]
+		if one.grouped {
+			continue
 		}
 		if one.request.whole != nil && len(g.batches) > 0 {
 			continue
@@ -224,6 +226,10 @@ func (h *Home) recordBatches() bool {
 		}
 		if h.phase != leading {
 			return true
+		}
+		if !all && len(g.batches) > 0 { // there will be a record, and others may join it
+			all = true
+			g.queue = append(g.queue[:i+1], b.queue...)
 		}
 	}
 	if len(g.batches) == 0 {
