@@ -145,7 +145,7 @@ func (h *Home) enqueueBatch(r *Request) {
 	for _, ks := range b.keys {
 		ks.queue = append(ks.queue, &b.marker)
 	}
-	own.lookAt(b.keys[0])
+	own.lookAtOne(b)
 	h.lift(b)
 }
 

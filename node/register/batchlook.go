@@ -17,16 +17,27 @@ func (b *batches) lookAtAll() {
 
 // lookAt has the batches be looked at that wait for a key: its queue, what is known of it, or who holds its head has changed.
 func (b *batches) lookAt(ks *keyState) {
-	if b == nil || b.all {
+	if b == nil {
 		return
 	}
 	for _, r := range ks.queue {
+		if b.all {
+			return
+		}
 		if r.batch != nil {
-			b.some = append(b.some, r.batch)
+			b.lookAtOne(r.batch)
 		}
 	}
-	if len(b.some) > mostLooks {
+}
+
+// lookAtOne has a batch be looked at.
+func (b *batches) lookAtOne(one *batch) {
+	switch {
+	case b.all:
+	case len(b.some) == mostLooks:
 		b.lookAtAll()
+	default:
+		b.some = append(b.some, one)
 	}
 }
 

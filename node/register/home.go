@@ -86,7 +86,8 @@ type Home struct {
 
 	answered    []uint64 // highest round that each member answered, kept while reads wait for it
 	lowest      uint64   // no read waits for an earlier round
-	wanted      uint64   // the round after the last one, if reads wait for it, which is sent when the last one has been answered
+	asked       uint64   // the round of the last Confirm of this term, 0 if there was none
+	wanted      uint64   // the latest round that a read waits for which came while a Confirm was on its way: the next one is sent when that has been answered
 	timing      *Timing
 	incarnation uint64
 	since       int64 // start of acquiring
@@ -405,7 +406,7 @@ func (h *Home) acquire() {
 	h.counter = max(h.counter, h.local.rival().Counter) + 1
 	h.ballot = record.Ballot{Counter: h.counter, Incarnation: h.incarnation}
 	h.phase, h.since, h.seq = acquiring, h.in.Mono, 0
-	h.promises, h.refused, h.answered, h.batchOpen = 0, 0, nil, false
+	h.promises, h.refused, h.answered, h.batchOpen, h.asked, h.wanted = 0, 0, nil, false, 0, 0
 	h.handedUntil = 0
 	h.broadcast(h.out.request(Prepare))
 }

@@ -226,12 +226,12 @@ func (h *Home) wait(ks *keyState, w waiter) {
 	case !inTerm && !ks.agreed: // same state, this term's version
 		h.count(WroteBack)
 		h.propose(ks, record.Effect{Kind: record.Replaced, State: ks.head.State}, false)
-	case h.round >= w.needRound:
-	case h.reads > 1 && !h.confirmed(h.round): // then there will be one for all who have come meanwhile
-		ks.sent, h.wanted = h.in.Mono, w.needRound
+	case h.asked >= w.needRound, h.confirmed(w.needRound): // no other message will surely be answered, or its answers noted
+	case h.reads > 1 && h.asked != 0 && !h.confirmed(h.asked): // then there will be one for all who have come meanwhile
+		ks.sent, h.wanted = h.in.Mono, max(h.wanted, w.needRound)
 	default:
 		ks.sent = h.in.Mono
-		h.broadcast(h.out.request(Confirm))
+		h.confirm()
 	}
 }
 
@@ -313,14 +313,20 @@ func (h *Home) roundAnswered() {
 			for i := range ks.waiting {
 				if need := ks.waiting[i].needRound; need != 0 {
 					h.lowest = min(h.lowest, need)
-					break // those behind it have come later
+					break // those behind it have come later, but for a batch that is done again
 				}
 			}
 		}
 	}
-	if h.phase == leading && h.reads > 0 && h.round < h.wanted && h.confirmed(h.round) {
-		h.broadcast(h.out.request(Confirm))
+	if h.phase == leading && h.reads > 0 && h.asked < h.wanted && h.confirmed(h.asked) && !h.confirmed(h.wanted) {
+		h.confirm()
 	}
+}
+
+// confirm asks all members whether the term is still held (R9).
+func (h *Home) confirm() {
+	h.broadcast(h.out.request(Confirm))
+	h.asked = h.round
 }
 
 // confirmed reports whether a quorum answered a round of this term.
@@ -368,7 +374,7 @@ func (h *Home) answerHeld(ks *keyState) {
 			continue
 		}
 		if all[len(all)-1].needSeq <= w.needSeq {
-			break // there is no write behind it, and what waits for rounds only waits for later ones
+			break // there is no write behind it, and who waits for a round waits for a later one, or is a batch that is done again
 		}
 		all[left] = *w
 		left++

@@ -27,7 +27,7 @@ func (h *Home) purge(ks *keyState) {
 	h.count(Purged)
 	x := h.out.request(Purge)
 	x.Key, x.Version = ks.key, ks.head.Version
-	h.broadcast(x)
+	h.send(x, h.config.members) // it begins no round, for its replies count for nothing
 }
 
 // purge drops the tombstone that a message names, and raises the floor so that no older message brings the key back.

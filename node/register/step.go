@@ -54,7 +54,9 @@ type Input struct {
 // that is what the own replica wants to have persisted, and whether it was is the home's next input.
 func (h *Home) Step(in *Input, out *Ready) {
 	h.in, h.out = &in.Moment, out
-	if in.Happening != Asked && in.Happening != Replied {
+	switch {
+	case in.Happening == Asked, in.Happening == Replied, in.Happening == Persisted && in.Err == nil: // these say what has changed
+	default:
 		h.batches.lookAtAll()
 	}
 	switch in.Happening {

@@ -85,7 +85,7 @@ func (h *Home) resend(now int64) {
 		}
 	}
 	if confirm && h.phase == leading {
-		h.broadcast(h.out.request(Confirm))
+		h.confirm()
 	}
 }
 

@@ -79,6 +79,7 @@ func (h *Home) refusesFull(ks *keyState) bool {
 		return false
 	}
 	h.noRoom(ks.shift())
+	h.batches.lookAt(ks)
 	return true
 }
 
