@@ -28,6 +28,15 @@ var homeRules = []mutation{
 		caught: scenario(register, "TestR9TheRoundIsSentAfterArrival", `answered already: get warm`), edits: []edit{
 			{"node/register/key.go", `w.needRound = w.request.arrived + 1`, `w.needRound = max(1, w.request.arrived)`},
 		}},
+	{name: "confirm-late", rule: "R9", effect: "those who came while a confirm was on its way get none",
+		caught: scenario(register, "TestR9OneRoundIsForAllWhoCameBeforeIt", `Not equal`), edits: []edit{
+			{"node/register/key.go", `h.reads > 0 && h.asked < h.wanted && h.confirmed(h.asked)`, `h.reads > 0 && h.asked < h.wanted && h.asked == 0`},
+		}},
+	{name: "confirm-any", rule: "R9", effect: "a read waits until whatever was sent last is answered",
+		caught: scenario(register, "TestR9AReadDoesNotWaitForAWriteOfAnotherKey", `get warm`), edits: []edit{
+			{"node/register/key.go", `h.asked != 0 && !h.confirmed(h.asked): // then`, `!h.confirmed(h.round): // then`},
+			{"node/register/key.go", `h.reads > 0 && h.asked < h.wanted && h.confirmed(h.asked)`, `h.reads > 0 && h.asked < h.wanted && h.confirmed(h.round)`},
+		}},
 	{name: "confirm-one", rule: "R9", effect: "one member confirms",
 		caught: scenario(register, "TestR9ADeposedHomeAnswersNoRead", `(?s)Outcome:0x1, Reason:0x4.*Outcome:0x0.*get warm`), edits: []edit{
 			{"node/register/key.go", `if h.answered[i] >= round {
