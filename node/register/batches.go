@@ -125,7 +125,6 @@ func (h *Home) keyNamed(name []byte) *keyState {
 func (h *Home) ownBatches() *batches {
 	if h.batches == nil {
 		h.batches = new(batches)
-		h.batches.lookAtAll()
 	}
 	return h.batches
 }
@@ -180,7 +179,6 @@ func (h *Home) advanceBatches() bool {
 				return false
 			}
 		}
-		b.lookAtAll()
 		return h.recordBatches() || h.closeBatches()
 	case closing:
 		return h.recordHeld() && h.batchesClosed() || b.found == nil && h.recordBatches()

@@ -332,14 +332,19 @@ var exceptions = []uint16{0, AllOthers, 1, 2, 3}
 
 func (c *cluster) give(id uint16, words string, except uint16) *asked {
 	a := &asked{command: words}
+	c.process(id).step(Input{Happening: Asked, Request: NewRequest(commandOf(c.t, words), a, 0, c.mono), Except: except})
+	return a
+}
+
+// commandOf is a command, words between spaces.
+func commandOf(t require.TestingT, words string) *command.Request {
 	var args [][]byte
 	for word := range strings.FieldsSeq(words) {
 		args = append(args, []byte(word))
 	}
 	op, known := opsByName[string(args[0])]
-	require.True(c.t, known, words)
-	c.process(id).step(Input{Happening: Asked, Request: NewRequest(&command.Request{Op: op, Args: args}, a, 0, c.mono), Except: except})
-	return a
+	require.True(t, known, words)
+	return &command.Request{Op: op, Args: args}
 }
 
 func (c *cluster) open(requests ...*asked) {

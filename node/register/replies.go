@@ -112,7 +112,6 @@ func (h *Home) drain() {
 
 func (h *Home) lead() {
 	h.phase = leading
-	h.batches.lookAtAll()
 	h.count(TermAcquired)
 	if h.batchOpen {
 		h.recoverBatch()
