@@ -133,8 +133,11 @@ func (s stream) locate(key []byte) (rank int, element []byte) {
 
 // get returns the value under a key. It is borrowed.
 func (s stream) get(key []byte) (value []byte, found bool) {
-	rank, element := s.locate(key)
-	p := placeAt(rank, element, key)
+	p, ok := amongFirst(key, s.count(), s.at)
+	if !ok {
+		rank, element := s.locate(key)
+		p = placeAt(rank, element, key)
+	}
 	return p.value, p.found
 }
 

@@ -6,36 +6,28 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 )
 
 // BenchmarkStream measures what a home does for a command on a long stream with a group, and what a replica does for its delta, which must be one.
 func BenchmarkStream(b *testing.B) {
 	const entries = 100_000
-	run := func(st record.State, op command.Op, args ...string) record.Effect {
-		req := &command.Request{Op: op}
-		for _, arg := range args {
-			req.Args = append(req.Args, []byte(arg))
-		}
-		reply, eff := Execute(nil, st, req, 1_700_000_000_000)
+	run := func(st record.State, args ...string) record.Effect {
+		reply, eff := Execute(nil, st, request(args...), 1_700_000_000_000)
 		require.NotEqual(b, record.Unchanged, eff.Kind, "%q", reply)
 		return eff
 	}
 	value := string(bytes.Repeat([]byte("x"), 64))
 	full := record.State{}
 	for range entries {
-		full = run(full, command.OpXAdd, "XADD", "s", "*", "field", value).Whole().Keep()
+		full = run(full, "XADD", "s", "*", "field", value).Whole().Keep()
 	}
-	full = run(full, command.OpXGroupKey, "XGROUP", "s", "create", "g", "0").Whole().Keep()
-	for name, args := range map[command.Op][]string{
-		command.OpXAdd:          {"XADD", "s", "*", "field", value},
-		command.OpXReadGroupKey: {"XREADGROUP", "s", ">", "GROUP", "g", "c", "COUNT", "1"},
+	full = run(full, "XGROUPKEY", "s", "create", "g", "0").Whole().Keep()
+	for _, args := range [][]string{
+		{"XADD", "s", "*", "field", value},
+		{"XREADGROUPKEY", "s", ">", "GROUP", "g", "c", "COUNT", "1"},
 	} {
-		req := &command.Request{Op: name}
-		for _, arg := range args {
-			req.Args = append(req.Args, []byte(arg))
-		}
+		req := request(args...)
 		b.Run(args[0]+"/home", func(b *testing.B) {
 			st, n := full, 0
 			var reply []byte

@@ -19,8 +19,8 @@ func dumpStream(dst []byte, st record.State) ([]byte, record.Effect) {
 	for id, fields := range s.entries(streamID{}, highestID, 0) {
 		w.Entry(rdb.StreamID{Ms: id.ms, Seq: id.seq}, fields.pieces())
 	}
-	h, first := s.header(), counters(s).first
-	w.Counters(rdb.StreamCounters{Last: rdbID(h.last), Deleted: rdbID(h.deleted), Added: uint64(h.added)}, rdbID(first), s.countUnder([]byte{aboutGroup}))
+	c := counters(s)
+	w.Counters(rdb.StreamCounters{Last: rdbID(c.last), Deleted: rdbID(c.deleted), Added: uint64(c.added)}, rdbID(c.first), s.countUnder([]byte{aboutGroup}))
 	for g := range s.groups() {
 		s.dumpGroup(w, &g)
 		if w.Size() > maxReply {

@@ -77,19 +77,24 @@ func placeAt(rank int, element, key []byte) (p place) {
 	return p
 }
 
+// amongFirst returns the place of the header or a schema, which are looked for with every entry, if it is where it mostly is: the header is first, and behind it are the schemas by their numbers. There are
+// n elements, and at has them by rank.
+func amongFirst(key []byte, n int, at func(rank int) []byte) (p place, ok bool) {
+	rank := schemaNumber(key)
+	if rank == 0 && string(key) != string(headerKey) || rank >= n {
+		return place{}, false
+	}
+	p = placeAt(rank, at(rank), key)
+	return p, p.found
+}
+
 // find returns where an element with a key is as it is after what the edit has done.
 func (e *streamEdit) find(key []byte) place {
 	n := e.count()
-	switch number := schemaNumber(key); { // what is looked for with every entry is at the ends
-	case n == 0:
-		return place{}
-	case string(key) == string(headerKey):
-		return placeAt(0, e.at(0), key)
-	case number > 0 && number < n:
-		if p := placeAt(number, e.at(number), key); p.found {
-			return p
-		}
-	case len(key) > 0 && key[0] >= aboutEntry && bytes.Compare(keyOf(e.at(n-1)), key) < 0:
+	if p, ok := amongFirst(key, n, e.at); ok {
+		return p
+	}
+	if n == 0 || len(key) > 0 && key[0] >= aboutEntry && bytes.Compare(keyOf(e.at(n-1)), key) < 0 { // as a new entry is
 		return place{rank: n}
 	}
 	if s := e.sequence(); s != nil {

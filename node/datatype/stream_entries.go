@@ -52,13 +52,7 @@ func (s stream) schemas() *schemas {
 
 // schema returns the names of one schema. They are borrowed.
 func (s stream) schema(number int) []byte {
-	key := schemaKey(number)
-	if number < s.count() { // mostly it is the one with this rank
-		if p := placeAt(number, s.at(number), key); p.found {
-			return p.value
-		}
-	}
-	names, _ := s.get(key)
+	names, _ := s.get(schemaKey(number))
 	return names
 }
 

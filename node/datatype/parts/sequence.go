@@ -1,6 +1,7 @@
 package parts
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io"
 	"iter"
@@ -86,30 +87,48 @@ func (s *Sequence) Back(rank int) iter.Seq[[]byte] {
 // Search returns the rank of the first element that is not before what is searched, or Len: of elements that are in order, as sort.Search. Before only
 // looks at the element, which it is lent.
 func (s *Sequence) Search(before func(element []byte) bool) (rank int) {
+	rank, _ = s.find(before)
+	return rank
+}
+
+// SearchKey is Search for elements that begin with a key, which has its length before it, and are in the order of their keys: for the first whose key is not before one. It returns that element, too,
+// lent as by At, or nil.
+func (s *Sequence) SearchKey(key []byte) (rank int, element []byte) {
+	return s.find(func(element []byte) bool {
+		its, _, _ := Lengthened(element, 0)
+		return bytes.Compare(its, key) < 0
+	})
+}
+
+// find is Search, and returns the element, too.
+func (s *Sequence) find(before func(element []byte) bool) (rank int, element []byte) {
 	if s.run != nil {
 		s.run.Lock()
 		defer s.run.Unlock()
 	}
-	n := s.current()
-	if n == nil {
-		return 0
+	root := s.current()
+	if root == nil {
+		return 0, nil
 	}
-	n = n.here()
+	n := root.here()
 	for n.kids != nil {
 		at := sort.Search(len(n.kids)-1, func(i int) bool { return !before(n.kids[i+1].node.first()) })
 		for _, k := range n.kids[:at] {
 			rank += int(k.low)
 		}
-		n = n.kids[at].node.here()
+		n = n.near(n.kids[at].node).here()
 	}
 	for at := 0; at < len(n.packed); rank++ {
 		element, end, _ := Lengthened(n.packed, at)
 		if !before(element) {
-			break
+			return rank, element
 		}
 		at = end
 	}
-	return rank
+	if rank == s.count {
+		return rank, nil
+	}
+	return rank, root.element(rank)
 }
 
 // Splice returns a sequence with other elements, which are copied, in the place of those from one rank up to, but without, another. So it inserts, appends,
