@@ -210,6 +210,22 @@ var additions = []mutation{
 			{"node/register/tick.go", `case h.phase == leading:
 		h.resend(now)`, `case h.phase == leading:`},
 		}},
+	{name: "late-promise", rule: "Time limits", effect: "a promise that comes in the pause before the next term does not count",
+		caught: scenario(register, "TestALatePromiseCounts", `set k v`), edits: []edit{
+			{"node/register/tick.go", `if pausing && (h.in.Mono >= h.notBefore || h.lostTerm()) {`, `if pausing && h.phase == acquiring {`},
+		}},
+	{name: "late-promise-rival", rule: "Time limits", effect: "a home whose replica has promised a rival keeps requests in the pause before the next term",
+		caught: scenario(register, "TestALatePromiseDoesNotCountOnceARivalHasCome", `get k|expected: 0`), edits: []edit{
+			{"node/register/tick.go", ` || h.lostTerm()) {`, `) {`},
+		}},
+	{name: "own-again", rule: "Time limits", effect: "a home whose own disk takes longer than an acquisition begins again and again",
+		caught: scenario(register, "TestTheOwnReplicaIsWaitedFor", `set k v`), edits: []edit{
+			{"node/register/tick.go", `return !answered.has(own) && h.config.quorum(with)`, `return false`},
+		}},
+	{name: "own-refused", rule: "Time limits", effect: "a home waits for its own promise though with it there is no quorum",
+		caught: scenario(register, "TestTheOwnPromiseIsNotWaitedForInVain", `Should be true`), edits: []edit{
+			{"node/register/tick.go", `answered&^h.refused`, `answered`},
+		}},
 	{name: "noexpire", rule: "Time limits", effect: "requests are kept for ever",
 		caught: scenario(register, "TestRequestsExpire", `append k v`), edits: []edit{
 			{"node/register/resolve.go", `return age > h.timing.Request && (age > h.timing.Slow || !h.hopeful(h.in.Mono))`, `return age < 0`},

@@ -1,6 +1,7 @@
 package register
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -130,4 +131,76 @@ func TestWhoHasAnsweredIsNotWaitedFor(t *testing.T) {
 		c.run(1, 2, 5)
 		require.Len(t, asked.answers, 1, command)
 	}
+}
+
+// TestTheOwnReplicaIsWaitedFor: its disk takes longer than an acquisition, or than until things are sent again. With it the others
+// that have answered are a quorum, so to begin again would only take as long again.
+func TestTheOwnReplicaIsWaitedFor(t *testing.T) {
+	for _, quorum := range [][]uint16{{1, 2}, {1, 2, 3}} {
+		t.Run(fmt.Sprint(quorum), func(t *testing.T) {
+			c := newCluster(t, 2*len(quorum)-1)
+			own := c.process(1)
+			for _, command := range []string{"set k v", "set k w", "get k", "get cold", "clear"} {
+				own.slow = true
+				asked := c.ask(1, command)
+				c.run(quorum...)
+				c.lose() // what went to the others
+				c.advance(testTiming.Patience - 1)
+				require.Empty(t, c.mail, command)
+				c.open(asked)
+				own.slow = false
+				c.run(quorum...)
+				require.Len(t, asked.answers, 1, command)
+				require.Equal(t, Done, asked.answers[0].Outcome, command)
+				c.lose()
+			}
+		})
+	}
+}
+
+// TestTheOwnPromiseIsNotWaitedForInVain: with those that have promised it is no quorum, for others have refused, and what went to the last ones is lost.
+func TestTheOwnPromiseIsNotWaitedForInVain(t *testing.T) {
+	c := newCluster(t, 5)
+	c.by(Message{Kind: Prepare, Ballot: rival(5)}, 3)
+	c.process(1).slow = true
+	c.ask(1, "set k v")
+	first := c.home(1).ballot
+	c.run(1, 2, 3)
+	c.lose()
+	c.advance(testTiming.Acquire)
+	c.advance(testTiming.Backoff)
+	require.True(t, first.Less(c.home(1).ballot))
+}
+
+// TestALatePromiseCounts: it comes in the pause before another term is asked for.
+func TestALatePromiseCounts(t *testing.T) {
+	c := newCluster(t, 3)
+	set := c.ask(1, "set k v")
+	c.run(1)
+	late := c.one(Prepare, 2)
+	c.lose()
+	c.advance(testTiming.Acquire)
+	c.open(set)
+	require.Empty(t, c.mail)
+	c.mail = []Message{late}
+	c.run(1, 2)
+	c.done(set, "+OK\r\n")
+	require.Equal(t, 1, c.events[TermAcquired])
+}
+
+// TestALatePromiseDoesNotCountOnceARivalHasCome: who waits for it is sent to the rival.
+func TestALatePromiseDoesNotCountOnceARivalHasCome(t *testing.T) {
+	c := newCluster(t, 3)
+	set := c.ask(1, "set k v")
+	c.run(1)
+	late := c.one(Prepare, 2)
+	c.lose()
+	c.by(Message{Kind: Prepare, Ballot: rival(3)}, 1, 3)
+	c.advance(testTiming.Acquire)
+	c.mail = []Message{late}
+	c.run(1)
+	c.open(set)
+	require.Zero(t, c.events[TermAcquired])
+	get := c.ask(1, "get k")
+	c.failed(get, NotDone, LostTerm, 0)
 }

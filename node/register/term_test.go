@@ -129,7 +129,7 @@ func TestATermWithoutQuorumIsGivenUpAndTriedAgain(t *testing.T) {
 	c.lose()
 	first := c.home(1).ballot
 	c.advance(testTiming.Acquire + 1)
-	require.Equal(t, idle, c.home(1).phase)
+	require.Equal(t, first, c.home(1).ballot, "after a pause")
 	c.advance(testTiming.Backoff + 1)
 	require.True(t, first.Less(c.home(1).ballot))
 	c.run()
@@ -185,6 +185,7 @@ func TestTheMembersMayGrowWhileRequestsWait(t *testing.T) {
 			c.process(1).slow = true
 			c.lose()
 			if word == "clear" {
+				c.by(Message{Kind: Prepare, Ballot: rival(2)}, 1)
 				c.advance(testTiming.Acquire + 1)
 			} else {
 				c.depose()

@@ -7,9 +7,8 @@ func (h *Home) tick() {
 	h.dropExpired()
 	switch {
 	case h.failed != nil:
-	case h.phase == acquiring && h.overdue(h.since, h.timing.Acquire, h.promises|h.refused):
-		h.phase = idle
-		h.notBefore = now + h.backoff()
+	case h.phase == acquiring:
+		h.acquireAgain()
 	case h.phase == idle:
 		h.drive()
 	case h.phase == leading:
@@ -20,12 +19,28 @@ func (h *Home) tick() {
 	}
 }
 
+// acquireAgain asks for another term if too few have promised this one in time, after a pause. Until then those that are late still
+// count, unless a rival has come by: a replica may take longer than an acquisition, each time.
+func (h *Home) acquireAgain() {
+	pausing := h.notBefore > h.since
+	if !pausing && h.overdue(h.since, h.timing.Acquire, h.promises|h.refused) {
+		h.notBefore, pausing = h.in.Mono+h.backoff(), true
+	}
+	if pausing && (h.in.Mono >= h.notBefore || h.lostTerm()) {
+		h.phase = idle
+		h.drive()
+	}
+}
+
 // overdue reports whether it is time to do again what was sent then, and only these have answered. A member that is
 // behind has it, and would only have more to do; another one that is alive has not, or its answer was lost.
 func (h *Home) overdue(sent, limit int64, answered set) bool {
 	age := h.in.Mono - sent
 	if age < limit || age >= h.timing.Patience {
 		return age >= limit
+	}
+	if h.waitsForItself(answered) {
+		return false
 	}
 	behind := false
 	for i, id := range h.config.members {
@@ -38,6 +53,14 @@ func (h *Home) overdue(sent, limit int64, answered set) bool {
 		}
 	}
 	return !behind
+}
+
+// waitsForItself reports whether the own replica is all that is missing for a quorum. What that does is slow, and never lost: who begins
+// again with a disk that takes longer than the limit never comes to an end.
+func (h *Home) waitsForItself(answered set) bool {
+	own, with := h.config.index(h.self), answered&^h.refused
+	with.add(own)
+	return !answered.has(own) && h.config.quorum(with)
 }
 
 // resend repeats what a quorum has not answered, and forgets keys. If a member refused
