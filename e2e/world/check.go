@@ -17,6 +17,8 @@ import (
 type Stats struct {
 	// Operations of clients, and what became of them.
 	Operations, Answered, Refused, Unknown atomic.Int64
+	// Bugs is how many commands ended with an internal error of a proxy. There may be none: clients whose connections end so do little, and then nothing is found.
+	Bugs atomic.Int64
 	// Events are what the schedule did: faults, and ends of faults.
 	Events atomic.Int64
 	// Simulated is how long the world has lived, by its own clock; Converged how long it took until all replicas were equal.

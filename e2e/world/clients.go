@@ -142,6 +142,9 @@ func (c *client) conclude(call history.Call, text string, isError bool, err erro
 		known, text = outcome.Unknown, err.Error()
 	case isError:
 		known = outcome.OfReply(text)
+		if strings.HasPrefix(text, "UNKNOWN internal error") {
+			w.stats.Bugs.Add(1)
+		}
 	}
 	switch known {
 	case outcome.Answered:

@@ -157,6 +157,9 @@ func (w *World) live() error {
 		}
 	}
 	w.readAll()
+	if bugs := w.stats.Bugs.Load(); bugs > 0 {
+		return fmt.Errorf("%d commands ended with an internal error of a proxy", bugs)
+	}
 	return w.end()
 }
 

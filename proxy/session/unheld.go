@@ -9,7 +9,7 @@ import (
 
 // unheld says where a client has written since it was known that all replicas hold what it wrote: a bit for every 64 slots, which is little enough to be kept for every client. WAIT looks into
 // these. The zero value is that of a client which has written nothing.
-type unheld [ring.Slots / 64 / 64]uint64
+type unheld [(ring.Slots/64 + 63) / 64]uint64
 
 // executeBatch executes a batch of the client's, in its turn among those of all clients, and returns how long that took.
 func (s *Session) executeBatch(b *route.Batch) time.Duration {
