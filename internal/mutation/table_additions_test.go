@@ -219,7 +219,7 @@ var additions = []mutation{
 			{"node/register/tick.go", ` || h.lostTerm()) {`, `) {`},
 		}},
 	{name: "own-again", rule: "Time limits", effect: "a home whose own disk takes longer than an acquisition begins again and again",
-		caught: scenario(register, "TestTheOwnReplicaIsWaitedFor", `set k v`), edits: []edit{
+		caught: scenario(register, "TestTheOwnReplicaIsWaitedFor", `set k w`), edits: []edit{
 			{"node/register/tick.go", `return !answered.has(own) && h.config.quorum(with)`, `return false`},
 		}},
 	{name: "own-refused", rule: "Time limits", effect: "a home waits for its own promise though with it there is no quorum",

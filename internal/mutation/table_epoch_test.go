@@ -231,7 +231,7 @@ var lifeRules = []mutation{
 			{"node/membership/document.go", `doc.LifeOf(self.Name, self.Generation)`, `doc.ByName(self.Name)`},
 		}},
 	{name: "amnesia-peers", rule: "R19", effect: "votes are exchanged with whoever has the name of a member",
-		caught: scenario(node, "TestARestartedMemoryNodeNeverVotes", `no result`), edits: []edit{
+		caught: scenario(node, "TestARestartedMemoryNodeNeverVotes", `nothing came`), edits: []edit{
 			{"node/replica/view.go", `return v.lives[life{m.Name, m.Generation}]`, `known, _ := v.Cluster.ByName(m.Name)
 	return known.ID`},
 		}},

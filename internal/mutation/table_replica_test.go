@@ -62,7 +62,7 @@ var replicaRules = []mutation{
 			{"node/register/config.go", `(s & of).size() > of.size()/2`, `(s & of).size() >= of.size()/2`},
 		}},
 	{name: "prepare-one", rule: "R3", effect: "one promise gives the term; the promises that sync-reads (R5) and accepts (R6) make do the same work",
-		caught: scenario(register, "TestATermWithoutQuorumIsGivenUpAndTriedAgain", `(?s)expected: 0x0.*actual  : 0x2`), edits: []edit{
+		caught: scenario(register, "TestATermWithoutQuorumIsGivenUpAndTriedAgain", `(?s)expected: 0x1.*actual  : 0x2`), edits: []edit{
 			{"node/register/replies.go", `h.config.quorum(h.promises)`, `h.promises != 0`},
 		}},
 	{name: "prepare-one+noraise+sync-unpromised", rule: "R3", effect: "none of the three: a term has the promise of one member",

@@ -212,9 +212,11 @@ func TestARebuildThatWasCutDoesNotVote(t *testing.T) {
 	r := c.rot(1)
 	c.fence(r, 2, 3)
 	c.process(1).start(c.home(1).Config(), 7)
-	_, err := c.tell(1, Message{Kind: Prepare, Ballot: rival(3)})
-	require.ErrorIs(t, err, ErrRebuilding)
-	_, err = fence(c.process(1).acceptor, 1, rival(3))
+	for _, kind := range []Kind{Prepare, SyncRead, Confirm, Clear, Purge} {
+		_, err := c.tell(1, Message{Kind: kind, Ballot: rival(3), Change: record.Change{Key: []byte("k")}})
+		require.ErrorIs(t, err, ErrRebuilding, kind)
+	}
+	_, err := fence(c.process(1).acceptor, 1, rival(3))
 	require.ErrorIs(t, err, ErrRebuilding, "nor does it help another replica")
 	again := c.rot(1)
 	require.True(t, r.Ballot().Less(again.Ballot()))

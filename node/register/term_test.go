@@ -129,6 +129,7 @@ func TestATermWithoutQuorumIsGivenUpAndTriedAgain(t *testing.T) {
 	c.lose()
 	first := c.home(1).ballot
 	c.advance(testTiming.Acquire + 1)
+	require.Equal(t, acquiring, c.home(1).phase)
 	require.Equal(t, first, c.home(1).ballot, "after a pause")
 	c.advance(testTiming.Backoff + 1)
 	require.True(t, first.Less(c.home(1).ballot))
