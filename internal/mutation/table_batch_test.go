@@ -41,6 +41,24 @@ var batchRules = []mutation{
 	{name: "batch-group-version", rule: "Batches", effect: "a batch that needs the versions of its keys shares the record of one that writes them",
 		caught: scenario(register, "TestABatchThatIsAlone", `is not less than`), edits: []edit{
 			{"node/register/batches.go", ` || one.request.alone && g.writes(ks) {`, ` || one.request.alone && !g.writes(ks) && g.writes(ks) {`}}},
+	{name: "batch-away-stale", rule: "Batches", effect: "what came of a batch elsewhere counts though one of its keys was written meanwhile",
+		caught: scenario(register, "TestALongBatchIsEvaluatedAgainIfAKeyWasWritten", `answered already`), edits: []edit{
+			{"node/register/away.go", `ks.head.Version != e.bases[i]`, `i < 0`},
+		}},
+	{name: "batch-away-term", rule: "Batches", effect: "what came of a batch elsewhere is taken for what comes of a later one",
+		caught: scenario(register, "TestALongBatchOfALostTermIsDropped", `answered already`), edits: []edit{
+			{"node/register/away.go", `if one.away == e {`, `if one.away != nil {`},
+		}},
+	{name: "batch-away-group", rule: "Batches", effect: "a batch is evaluated elsewhere on what others of its record write, which is not there yet, so for nothing",
+		caught: scenario(register, "TestALongBatchDoesNotJoinWhatItReads", `batch`), edits: []edit{
+			{"node/register/away.go", `		case reads:`, `		case r != nil:`},
+		}},
+	{name: "batch-away-store", rule: "Batches", effect: "a home ends since what was evaluated elsewhere was written over by a rival",
+		caught: scenario(register, "TestALongBatchThatCannotBeRead", `a part is not there`), edits: []edit{
+			{"node/register/away.go", `case err != nil && h.lostTerm(): // the own replica may have written over what was being read
+		h.stepDown()
+	case`, `case`},
+		}},
 	{name: "batch-quorum-read", rule: "Batches", effect: "a replica answers quorum reads of the keys of an open batch",
 		caught: scenario(register, "TestAnOpenBatchIsNoAnswer", `Not equal`), edits: []edit{
 			{"node/register/batch.go", `return err == nil && b != nil && b.names(key), err`, `return err == nil && b == nil && key == nil, err`}}},

@@ -88,6 +88,8 @@ type batch struct {
 	keys    []*keyState
 	grouped bool // it is of the group that is being put together, or has been
 	changes bool // it has an effect, as it was evaluated last
+
+	away, evaluated *Evaluation // it is being evaluated elsewhere, or was and that is not looked at yet
 }
 
 var batchPool = sync.Pool{New: func() any { return new(batch) }}
@@ -95,6 +97,7 @@ var batchPool = sync.Pool{New: func() any { return new(batch) }}
 // recycle gives a batch back to the pool that is in no queue any more.
 func (b *batch) recycle() {
 	clear(b.keys)
+	b.comeBack()
 	b.request, b.keys, b.grouped, b.changes = nil, b.keys[:0], false, false
 	if cap(b.keys) <= groupKeys {
 		batchPool.Put(b)
@@ -202,7 +205,7 @@ func (h *Home) recordBatches() bool {
 		return false
 	}
 	record := h.batchKeyState()
-	if record.reading != nil || len(record.doubt) > 0 {
+	if h.failed != nil || record.reading != nil || len(record.doubt) > 0 {
 		return false
 	}
 	g := newGroup()
@@ -211,7 +214,7 @@ func (h *Home) recordBatches() bool {
 	g.queue = b.looked(g.queue)
 	for i := 0; i < len(g.queue) && !g.full(); i++ {
 		one := g.queue[i]
-		if one.grouped {
+		if one.grouped || one.away != nil {
 			continue
 		}
 		if one.request.whole != nil && len(g.batches) > 0 {
@@ -332,6 +335,10 @@ func (h *Home) purgedBefore(ks *keyState) record.Version {
 // nothing (R9), or cannot be, or if the term is over.
 func (h *Home) evaluateBatch(one *batch, g *group) {
 	r, w := one.request, waiter{request: one.request, start: len(one.request.replies)}
+	now, back := h.in.Now, h.cameBack(one, g)
+	if back != nil {
+		now = back.now
+	}
 	keys, held := g.evaluate(len(one.keys))
 	defer g.evaluated()
 	writes, reads := false, true // what only others of the group have written is not there yet
@@ -346,7 +353,7 @@ func (h *Home) evaluateBatch(one *batch, g *group) {
 		}
 		keys[i].base = ks.head.Version
 		held[i].Version = record.Max(ks.head.Version, h.purgedBefore(ks))
-		if state.Live() && state.Expired(h.in.Now) { // (R12) it is deleted before anybody is told so
+		if state.Live() && state.Expired(now) { // (R12) it is deleted before anybody is told so
 			keys[i].seq, writes = unnumbered, true
 			held[i].State.ExpireAt = state.ExpireAt
 			continue
@@ -356,12 +363,11 @@ func (h *Home) evaluateBatch(one *batch, g *group) {
 	if r.whole != nil && !h.survey(one) {
 		return
 	}
-	replies, effects, err := r.run(r.replies, held, h.in.Now)
-	if err != nil {
-		h.fail(err)
+	effects, done := h.runBatch(one, back, reads, keys, held)
+	if !done {
 		return
 	}
-	r.replies, w.end, one.changes = replies, len(replies), false
+	w.end, one.changes = len(r.replies), false
 	for i := range effects {
 		if effects[i].Kind != record.Unchanged {
 			keys[i].seq, keys[i].state, writes, one.changes = unnumbered, g.keepState(effects[i].Whole()), true, true

@@ -105,7 +105,8 @@ type process struct {
 	home     *Home
 	loop     []Message // replies of the own replica, not handled yet
 	ready    Ready
-	slow     bool // run leaves loop alone
+	away     []*Evaluation // that have not been run
+	slow     bool          // run leaves loop alone
 	// unreadable is what executing a command finds of a state.
 	unreadable error
 }
@@ -273,6 +274,7 @@ func (p *process) act() {
 		asked.answers = append(asked.answers, a)
 		require.Len(p.t, asked.answers, 1, "answered twice: %s", asked.command)
 	}
+	p.away = append(p.away, p.ready.Evaluations...)
 	for _, m := range p.ready.Missed {
 		require.Zero(p.t, m.Slot)
 		require.NotEqual(p.t, p.id, m.Member)

@@ -19,6 +19,8 @@ type Ready struct {
 	Missed []Missed
 	// Events are what happened, to be counted.
 	Events []Event
+	// Evaluations are batches that are to be run by themselves.
+	Evaluations []*Evaluation
 	// Votes are replies of the process' own replicas. Each is the input of a step of its home, as soon as what is staged
 	// is durable (R2).
 	Votes []Message
@@ -51,9 +53,9 @@ type Missed struct {
 	Key          []byte
 }
 
-// Empty reports whether there is nothing to send, to answer or to count. There may be votes.
+// Empty reports whether there is nothing to send, to answer, to run or to count. There may be votes.
 func (out *Ready) Empty() bool {
-	return len(out.Messages)+len(out.Answers)+len(out.Missed)+len(out.Events) == 0
+	return len(out.Messages)+len(out.Answers)+len(out.Missed)+len(out.Events)+len(out.Evaluations) == 0
 }
 
 // Sent forgets everything but the votes. The requests that were answered go back to their pool.
@@ -66,6 +68,8 @@ func (out *Ready) Sent() {
 		out.Answers[i] = Answered{}
 	}
 	clear(out.Missed)
+	clear(out.Evaluations)
+	out.Evaluations = out.Evaluations[:0]
 	out.Messages, out.Answers, out.Missed, out.Events, out.served = out.Messages[:0], out.Answers[:0], out.Missed[:0], out.Events[:0], 0
 	if len(out.Votes) == 0 {
 		out.reuse()

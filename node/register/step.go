@@ -29,6 +29,8 @@ const (
 	Learned
 	// Persisted: Ready.Write has been dealt with. It is the next input after any that leaves something there, for the same home.
 	Persisted
+	// Evaluated: one of Ready.Evaluations has been run.
+	Evaluated
 )
 
 // Input is one thing that happens to a home. The same inputs, with the same answers to what it asks of Env and the same store, have
@@ -46,6 +48,8 @@ type Input struct {
 	Reply *Message
 	// Config is what was learned (Learned).
 	Config *Config
+	// Evaluation is what was run (Evaluated).
+	Evaluation *Evaluation
 	// Err is why Ready.Write was not persisted, nil if it was (Persisted): ErrNoRoom, or what ends the home.
 	Err error
 }
@@ -55,7 +59,7 @@ type Input struct {
 func (h *Home) Step(in *Input, out *Ready) {
 	h.in, h.out = &in.Moment, out
 	switch {
-	case in.Happening == Asked, in.Happening == Replied, in.Happening == Persisted && in.Err == nil: // these say what has changed
+	case in.Happening == Asked, in.Happening == Replied, in.Happening == Evaluated, in.Happening == Persisted && in.Err == nil: // these say what has changed
 	default:
 		h.batches.lookAtAll()
 	}
@@ -70,6 +74,8 @@ func (h *Home) Step(in *Input, out *Ready) {
 		h.learn(in.Config)
 	case Persisted:
 		h.persisted(in.Err)
+	case Evaluated:
+		h.evaluated(in.Evaluation)
 	}
 	for h.serve(); !out.Write.Wanted() && h.advanceBatches(); h.serve() {
 	}

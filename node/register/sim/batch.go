@@ -50,7 +50,16 @@ func (o *operation) request(attempt int) *register.Request {
 	for name := range strings.SplitSeq(o.cmd.Key, between) {
 		names = append(names, []byte(name))
 	}
-	return register.NewBatch(names, o.cmd.run, o, uint64(attempt), born)
+	run := o.cmd.run
+	if o.client.sim.chance(4) {
+		run = o.cmd.long
+	}
+	return register.NewBatch(names, run, o, uint64(attempt), born)
+}
+
+// long is run for a command that takes long.
+func (c cmd) long([]byte, []record.Record, int64) ([]byte, []record.Effect, error) {
+	return nil, nil, &register.Long{With: c.run}
 }
 
 // run evaluates the command at a home.

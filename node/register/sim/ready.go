@@ -32,6 +32,9 @@ func (n *node) act() {
 	for _, m := range n.ready.Missed {
 		n.missed(m)
 	}
+	for _, e := range n.ready.Evaluations {
+		n.evaluate(e)
+	}
 	for _, e := range n.ready.Events {
 		n.sim.count(e.String(), 1)
 	}
@@ -57,6 +60,17 @@ func (n *node) send(m *register.Outgoing, before int) {
 		return
 	}
 	n.held = append(n.held, heldEffect{before, func() { n.sim.send(c) }})
+}
+
+// evaluate runs a batch by itself, which may take longer than a term.
+func (n *node) evaluate(e *register.Evaluation) {
+	life := n.life
+	e.Run()
+	n.sim.after(n.sim.rand.IntN([]int{5, 50, 300}[n.sim.rand.IntN(3)]), func() {
+		if n.life == life {
+			n.do(func() { n.step(e.Slot, register.Input{Happening: register.Evaluated, Evaluation: e}) })
+		}
+	})
 }
 
 // vote delivers the own replica's reply when it is durable.
