@@ -66,7 +66,7 @@ func TestFunctions(t *testing.T) {
 
 // TestFunctionLimits checks what is not as in Redis: functions on keys of several slots, and those that do not end.
 func TestFunctionLimits(t *testing.T) {
-	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 1})
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 1, Node: []string{"--lua-time-limit", "500ms"}})
 	l := dialScripts(t, c.Proxies[0].Client)
 	l.do([]string{"FUNCTION|LOAD|" + functionLib("a", "redis.register_function('two', function(keys) redis.call('SET', 'a', 1) return redis.call('SET', 'b', 1) end)\n"+
 		"redis.register_function('endless', function(keys) redis.call('SET', keys[1], 1) while true do end end)\nlocal n = 0\nredis.register_function('state', function() n = n + 1 return n end)")})

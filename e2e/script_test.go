@@ -93,7 +93,7 @@ func TestScripts(t *testing.T) {
 
 // TestScriptSlots checks what a Redis that is no cluster allows and Quoll does not: scripts on keys of several slots, which then do nothing.
 func TestScriptSlots(t *testing.T) {
-	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2})
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2, Node: []string{"--lua-time-limit", "500ms"}})
 	l := dialScripts(t, c.Proxies[0].Client)
 	crossed := func(line string) {
 		require.Regexp(t, "^-CROSSSLOT ", l.do([]string{line})[0], line)
@@ -111,6 +111,37 @@ func TestScriptSlots(t *testing.T) {
 	require.Regexp(t, "^-ERR a script took longer", l.do([]string{"EVAL|redis.call('SET', KEYS[1], 1) while true do end|1|a"})[0])
 	require.Regexp(t, "^-ERR a script took longer", l.do([]string{"EVAL|while true do pcall(function() while true do redis.call('INCR', KEYS[1]) end end) end|1|a"})[0])
 	require.Equal(t, []string{"$-1\r\n", ":1\r\n"}, l.do([]string{"GET|a", "EVAL|return redis.call('INCR', KEYS[1])|1|a"}))
+}
+
+// TestALongScriptHoldsUpItsKeysOnly: while one runs everybody goes on, but for those who want its keys. What runs for too long leaves nothing.
+func TestALongScriptHoldsUpItsKeysOnly(t *testing.T) {
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 1})
+	client, beside := dialScripts(t, c.Proxies[0].Client), dialScripts(t, c.Proxies[0].Client)
+	for _, script := range []string{
+		"EVAL|redis.call('SET', KEYS[1], 'half') while true do end|1|a",
+		"EVAL|for i = 1, 10 do redis.pcall('INCR', KEYS[1]) end local n = 0 while n < 1e9 do n = n + 1 end|1|a",
+	} {
+		ended, waiting := make(chan string, 1), make(chan string, 1)
+		go func() { ended <- client.do([]string{script})[0] }()
+		var others []string
+		for i := range 500 {
+			others = append(others, fmt.Sprintf("SET|other%d|x", i), fmt.Sprintf("EVAL|return redis.call('GET', KEYS[1])|1|other%d", i))
+		}
+		for range 5 {
+			require.NotContains(t, strings.Join(beside.do(others), ""), "-")
+		}
+		go func() { waiting <- beside.do([]string{"APPEND|a|1"})[0] }()
+		select {
+		case reply := <-ended:
+			t.Fatal("others have waited for the script: ", reply)
+		case reply := <-waiting:
+			t.Fatal("a command has not waited for the script on its key: ", reply)
+		default:
+		}
+		require.Regexp(t, "^-ERR a script took longer than 5s", <-ended)
+		require.Regexp(t, "^:", <-waiting)
+	}
+	require.Equal(t, "$2\r\n11\r\n", client.do([]string{"GET|a"})[0])
 }
 
 // TestScriptPipelines checks that scripts and other commands of a pipeline take effect, and are answered, in order.

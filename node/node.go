@@ -91,7 +91,9 @@ type Options struct {
 	OperationTimeout time.Duration
 	// SlowTimeout is what proxies use for operations that take longer because nodes are behind with their work:
 	// five minutes.
-	SlowTimeout    time.Duration
+	SlowTimeout time.Duration
+	// ScriptTime is how long a script may run: five seconds.
+	ScriptTime     time.Duration
 	MaxConnections int
 	// MaxPending bounds the bytes of the requests that the node works on: 256 MiB.
 	MaxPending int64
@@ -236,7 +238,7 @@ func Start(opt Options) (*Node, error) {
 	n.clock.Start(n.mono(), n.system())
 	n.broker = broker.New(&n.Metrics)
 	n.replicas = newReplicas(n)
-	n.exec = exec.New(n.replicas, &n.peers, exec.Options{OperationTimeout: opt.OperationTimeout, SlowTimeout: opt.SlowTimeout, Awake: n.awake,
+	n.exec = exec.New(n.replicas, &n.peers, exec.Options{OperationTimeout: opt.OperationTimeout, SlowTimeout: opt.SlowTimeout, ScriptTime: opt.ScriptTime, Awake: n.awake,
 		MaxPending: opt.MaxPending, ManyRequests: opt.manyRequests, Clients: n.broker.Clients, Metrics: &n.Metrics, Logger: opt.Logger})
 	n.collects = newCollector(n)
 	n.replicate = replicate.New(n.replicas, &n.Metrics, n.log)
@@ -361,6 +363,7 @@ func (n *Node) Close(ctx context.Context) error {
 	n.server.Shutdown(ctx)
 	n.cancel()
 	n.closePeers()
+	n.replicas.Close()
 	n.wait.Wait()
 	n.closePeers()   // one may have come meanwhile
 	n.backups.Lock() // none begins any more

@@ -179,7 +179,7 @@ func startDevNode(cfg config.Dev, name string, initial ring.Initial, listener ne
 	}
 	n, err := s.start(node.Options{
 		Name: name, ClusterName: devCluster, Initial: initial, Replicas: cfg.Replicas, Weight: 1, Listener: listener, Dial: dial,
-		GossipListen: "127.0.0.1:0", OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout,
+		GossipListen: "127.0.0.1:0", OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, ScriptTime: cfg.LuaTimeLimit,
 		Failed: failed.tell, MaxValue: int(cfg.MaxBulk), MaxCollection: int(cfg.MaxCollection), MaxPending: int64(cfg.MaxPending()), DataMemory: int64(cfg.DataMemory()), Version: thisBuild().Version, Logger: s.log,
 	})
 	return devNode{n, s}, err

@@ -125,7 +125,7 @@ func runNodeLife(ctx context.Context, cfg *config.Node, forgotten membership.For
 		Name: cfg.Name, ClusterName: cfg.ClusterName, Initial: initial, Join: cfg.Join, AutoJoin: cfg.AutoJoin, Peer: cfg.AdvertisePeer, Replicas: cfg.Replicas, Rack: cfg.Rack, Weight: cfg.Weight,
 		Listener: joined, Dial: inside.dial, Clients: announced(cfg), ReplicaClients: announcedReplica(cfg), GossipListen: cfg.Gossip, GossipAdvertise: cfg.AdvertiseGossip, Forgotten: forgotten,
 		Reform: func(f membership.Forgotten) { reform <- f; end() }, Failed: failed.tell,
-		Secret: []byte(cfg.Secret.Reveal()), TLS: secure.peers, GossipKeys: secure.gossip.Keys(), Certificate: secure.certificate(), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, MaxConnections: fitFiles("max-connections", cfg.MaxConnections, s.keptFiles(), openFiles(), s.log),
+		Secret: []byte(cfg.Secret.Reveal()), TLS: secure.peers, GossipKeys: secure.gossip.Keys(), Certificate: secure.certificate(), OperationTimeout: cfg.OperationTimeout, SlowTimeout: cfg.SlowTimeout, ScriptTime: cfg.LuaTimeLimit, MaxConnections: fitFiles("max-connections", cfg.MaxConnections, s.keptFiles(), openFiles(), s.log),
 		MaxValue: int(cfg.MaxBulk), MaxCollection: int(cfg.MaxCollection), MaxPending: int64(cfg.MaxPending), DataMemory: int64(cfg.DataMemory()), RepairRate: repairRate(*cfg), Version: thisBuild().Version, Logger: s.log,
 	})
 	if err != nil {

@@ -43,7 +43,7 @@ var scriptingCommands = []*Command{
 				Tips:  []string{"request_policy:all_shards", "response_policy:one_succeeded"},
 				Since: "2.6.0", Summary: "Kill the script currently in execution.",
 				Complexity: "O(1)",
-				Limits:     "there is never a script to kill: one that runs for too long is ended by its node, and then nothing of it is done"},
+				Limits:     "no script is killed: one that runs for longer than the nodes' `--lua-time-limit` is ended by its node, and then nothing of it is done"},
 			{Name: "script|load", Arity: 3, Flags: FlagNoScript | FlagStale, Categories: CatScripting,
 				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 				Since: "2.6.0", Summary: "Load the specified Lua script into the script cache.",
@@ -66,7 +66,7 @@ const flagsScript = FlagNoScript | FlagStale | FlagSkipMonitor | FlagNoMandatory
 
 // scriptLimits is what is not as in Redis for all scripts.
 const scriptLimits = "keys that a script uses must be in one slot. Commands that are of all slots or of a connection are refused in scripts, but for DBSIZE, KEYS, SCAN, RANDOMKEY and FLUSHDB in a database that is placed together, with at most 10,000 keys. A script is " +
-	"ended after half a second, or when it takes more than 64 MiB, and then nothing of it is done. One that uses keys which it was not given is run again with them; in a pipeline, " +
+	"ended when it takes longer than the nodes' `--lua-time-limit`, 5 s (half a second if it uses all keys of a database), or when it takes more than 64 MiB, and then nothing of it is done. One that uses keys which it was not given is run again with them; in a pipeline, " +
 	"commands behind it may then be executed first"
 
 // functionLimits is what is not as in Redis for calls of functions.

@@ -48,7 +48,9 @@ type Dev struct {
 	OperationTimeout time.Duration
 	// SlowTimeout bounds it when nodes say that they are behind with their work.
 	SlowTimeout time.Duration
-	LogLevel    slog.Level
+	// LuaTimeLimit bounds how long a script, or a function, runs. Load fills it: five seconds, or SlowTimeout if that is shorter.
+	LuaTimeLimit time.Duration
+	LogLevel     slog.Level
 }
 
 // DefaultDev returns the defaults, which are all that is needed. The log shows
@@ -87,6 +89,7 @@ func (d *Dev) Bind(fs *pflag.FlagSet) {
 	bindMaxCollection(fs, &d.MaxCollection)
 	fs.DurationVar(&d.OperationTimeout, "operation-timeout", d.OperationTimeout, "longest time that a client waits for one command's answer")
 	fs.DurationVar(&d.SlowTimeout, "slow-timeout", d.SlowTimeout, "longest time for one command while nodes say that they are behind with their work")
+	bindLuaTimeLimit(fs, &d.LuaTimeLimit)
 	bindLogLevel(fs, &d.LogLevel)
 }
 
@@ -111,6 +114,7 @@ func (d *Dev) Validate() error {
 	f.between("max-bulk", d.MaxBulk, KiB, largestBulk)
 	f.maxCollection(d.MaxCollection, d.MaxBulk, d.Engine, d.Maxmemory)
 	f.timeouts(d.OperationTimeout, d.SlowTimeout)
+	f.luaTimeLimit(d.LuaTimeLimit, d.SlowTimeout)
 	return f.err()
 }
 
@@ -120,6 +124,7 @@ func (d *Dev) complete() {
 		d.Memory = defaultMemory(os.DirFS("/"), d.leastMemory())
 	}
 	d.MaxCollection = cmp.Or(d.MaxCollection, d.MaxBulk)
+	d.LuaTimeLimit = cmp.Or(d.LuaTimeLimit, luaTimeLimit(d.SlowTimeout))
 	d.store().complete(d.Memory, d.Nodes)
 	d.completeEviction(d.Engine, d.DataMemory())
 }

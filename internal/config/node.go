@@ -86,6 +86,8 @@ type Node struct {
 	OperationTimeout time.Duration
 	// SlowTimeout bounds it when nodes say that they are behind with their work.
 	SlowTimeout time.Duration
+	// LuaTimeLimit bounds how long a script, or a function, runs. Load fills it: five seconds, or SlowTimeout if that is shorter.
+	LuaTimeLimit time.Duration
 	// MaxConnections bounds the peer connections.
 	MaxConnections int
 	// MaxBulk is the length in bytes that no command makes a value exceed.
@@ -152,6 +154,7 @@ func (n *Node) Bind(fs *pflag.FlagSet) {
 	fs.BoolVar(&n.Insecure, "insecure", n.Insecure, "allow ports that other machines can reach without a secret")
 	fs.DurationVar(&n.OperationTimeout, "operation-timeout", n.OperationTimeout, "longest time to work on one operation")
 	fs.DurationVar(&n.SlowTimeout, "slow-timeout", n.SlowTimeout, "longest time for one command while nodes say that they are behind with their work")
+	bindLuaTimeLimit(fs, &n.LuaTimeLimit)
 	fs.IntVar(&n.MaxConnections, "max-connections", n.MaxConnections, "largest number of peer connections")
 	fs.Var(&n.MaxBulk, "max-bulk", "largest value, the same as the proxies' largest argument")
 	bindMaxCollection(fs, &n.MaxCollection)
@@ -188,6 +191,7 @@ func (n *Node) Validate() error {
 	f.protect("gossip", n.Gossip, "secret", n.Secret, n.Insecure)
 	f.protect("admin", n.Admin, "secret", n.Secret, n.Insecure)
 	f.timeouts(n.OperationTimeout, n.SlowTimeout)
+	f.luaTimeLimit(n.LuaTimeLimit, n.SlowTimeout)
 	n.tls().validate(&f, "node")
 	if n.AdminTLS {
 		f.needs("admin-tls", "true", "peer-tls-cert-file", n.PeerTLSCertFile)
@@ -261,6 +265,7 @@ func (n *Node) complete() {
 		n.MaxPending = defaultPending(n.Memory, 1)
 	}
 	n.MaxCollection = cmp.Or(n.MaxCollection, n.MaxBulk)
+	n.LuaTimeLimit = cmp.Or(n.LuaTimeLimit, luaTimeLimit(n.SlowTimeout))
 	n.store().complete(n.Memory, 1)
 	n.completeEviction(n.Engine, n.DataMemory())
 	if port := portOf(n.Peer); n.Gossip == "" && port < math.MaxUint16 {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -18,6 +19,8 @@ import (
 type Options struct {
 	// OperationTimeout is how long proxies wait for an operation, and SlowTimeout how long if nodes are behind with their work.
 	OperationTimeout, SlowTimeout time.Duration
+	// ScriptTime is how long a script may run, five seconds if it is zero.
+	ScriptTime time.Duration
 	// Awake is for how long the process has not been stopped.
 	Awake func() time.Duration
 	// MaxPending bounds the bytes of the requests that homes work on.
@@ -57,6 +60,7 @@ func New(host *replica.Host, peers *peer.Set, opt Options) *Executor {
 	if opt.ManyRequests == 0 {
 		opt.ManyRequests = manyRequests
 	}
+	opt.ScriptTime = cmp.Or(opt.ScriptTime, scriptTime)
 	return &Executor{opt: opt, host: host, peers: peers, lend: host.Lend}
 }
 

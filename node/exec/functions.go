@@ -22,8 +22,8 @@ func (r *scriptRun) appendCall(dst []byte) []byte {
 	if problem != "" {
 		return resp.AppendError(dst, problem)
 	}
-	l, err := r.exec.library(args[1])
-	if err != nil {
+	l, late, err := r.batch.library(args[1])
+	if r.dropped = late; err != nil {
 		return resp.AppendError(dst, err.Error())
 	}
 	f := l.Function(name)
@@ -44,29 +44,32 @@ func (r *scriptRun) appendCall(dst []byte) []byte {
 	return r.run(dst, &run, l.Call)
 }
 
-// library returns a library, compiled. An error is the reply that says what is wrong with it. The code is borrowed.
-func (e *Executor) library(code []byte) (*script.Library, error) {
-	if l := e.libraries.find(code); l != nil {
-		return l, nil
+// library returns a library, compiled. An error is the reply that says what is wrong with it, and late why that took too long, if it did. The code is borrowed.
+func (b *batch) library(code []byte) (l *script.Library, late string, err error) {
+	libraries := &b.exec.libraries
+	if l := libraries.find(code); l != nil {
+		return l, "", nil
 	}
 	var run script.Run
-	e.bound(&run)
-	l, err := script.CompileLibrary(code, &run)
-	if err != nil {
-		return nil, err
+	over := b.bound(&run)
+	if l, err = script.CompileLibrary(code, &run); err != nil {
+		if late = over(); late != errStepTime {
+			late = "" // the error says so, as Redis' does
+		}
+		return nil, late, err
 	}
-	e.libraries.keep(code, l)
-	return l, nil
+	libraries.keep(code, l)
+	return l, "", nil
 }
 
 // describe appends the reply to FUNCTION LOAD code: what the library registers, as package function describes it, or what is wrong with it. The proxy keeps it.
-func (e *Executor) describe(dst []byte, req *command.Request) []byte {
+func (b *batch) describe(dst []byte, req *command.Request) (reply []byte, late string) {
 	if len(req.Args) != 3 {
-		return resp.AppendError(dst, errCommand.Error())
+		return resp.AppendError(dst, errCommand.Error()), ""
 	}
-	l, err := e.library(req.Args[2])
+	l, late, err := b.library(req.Args[2])
 	if err != nil {
-		return resp.AppendError(dst, err.Error())
+		return resp.AppendError(dst, err.Error()), late
 	}
-	return resp.AppendBulk(dst, function.AppendDescription(nil, l.Functions()))
+	return resp.AppendBulk(dst, function.AppendDescription(nil, l.Functions())), ""
 }

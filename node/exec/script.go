@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/quolldb/quoll/internal/acl"
 	"github.com/quolldb/quoll/internal/command"
@@ -15,19 +14,13 @@ import (
 	"github.com/quolldb/quoll/node/script"
 )
 
-// scriptTime is how long a script may run. Its slot, and those that share a lock with it, wait for it. It is well below the default --operation-timeout of proxies: a client is to learn that nothing was done,
-// not that the outcome is unknown.
-const scriptTime = time.Second / 2
-
-// errScriptTime ends a script that takes longer, and the batch that it is of.
-const errScriptTime = "ERR a script took longer than half a second and was ended; nothing was done. Do less in one script"
-
 // mostMissing is how many keys a script may use that it has not named: with more it is not run to its end.
 const mostMissing = 10_000
 
 // scriptRun is one run of a script as a part of a batch.
 type scriptRun struct {
 	exec     *Executor
+	batch    *batch
 	keys     *datatype.Keyspace
 	command  *command.Request
 	now      int64
@@ -87,7 +80,7 @@ func (r *scriptRun) admit(allowed bool) (problem string) {
 // run runs a script, or a function, for a bounded time.
 func (r *scriptRun) run(dst []byte, run *script.Run, with func([]byte, *script.Run) []byte) []byte {
 	r.keys.Guess()
-	late := r.exec.bound(run)
+	late := r.batch.bound(run)
 	run.RESP3, run.Call = r.command.RESP3, r.call
 	if r.user != nil {
 		run.Allowed = r.allowed
@@ -95,9 +88,7 @@ func (r *scriptRun) run(dst []byte, run *script.Run, with func([]byte, *script.R
 	interrupted := run.Interrupted
 	run.Interrupted = func() bool { return interrupted() || len(r.keys.Missing()) > mostMissing }
 	dst = with(dst, run)
-	if late() {
-		r.dropped = errScriptTime
-	}
+	r.dropped = late()
 	return dst
 }
 
@@ -111,17 +102,6 @@ func (r *scriptRun) clientsNames(names [][]byte) [][]byte {
 		_, keys[i] = database.Split(name)
 	}
 	return keys
-}
-
-// bound bounds the time of a run, which logs as all do. What it returns tells whether the run has taken too long.
-func (e *Executor) bound(run *script.Run) (late func() bool) {
-	end, over := time.Now().Add(scriptTime), false
-	run.Log = e.log
-	run.Interrupted = func() bool {
-		over = over || time.Now().After(end)
-		return over
-	}
-	return func() bool { return over }
 }
 
 // call executes a command of a script.

@@ -40,8 +40,10 @@ func tooMuch(what string, size, most int) string {
 type batch struct {
 	exec *Executor
 	*command.Batch
-	keys  [][]byte
-	resp3 bool
+	pace
+	command *command.Request // which it was made of
+	keys    [][]byte
+	resp3   bool
 	// events are the classes of those that are to be told.
 	events notify.Class
 	// crowded: there was no memory for more data when the batch came.
@@ -89,7 +91,7 @@ func (e *Executor) prepareBatch(r *register.Request, crowded func() bool) (reads
 	if !ok {
 		return false, false, errUser
 	}
-	b := &batch{exec: e, Batch: parsed, keys: keys, resp3: cmd.RESP3, events: cmd.Events, user: user, crowded: scripts && crowded()}
+	b := &batch{exec: e, Batch: parsed, command: cmd, keys: keys, resp3: cmd.RESP3, events: cmd.Events, user: user, crowded: scripts && crowded()}
 	r.Together(keys, b.run)
 	if l := parsed.Listing; l != nil {
 		if ring.SlotOfDatabase(l.Database) != slot {
@@ -147,7 +149,11 @@ func (b *batch) runTelling(dst []byte, held []record.Record, now int64, told *no
 	if w := b.whole; w != nil && (w.Unlisted || len(w.Missing) > 0) {
 		return command.AppendMissingKeys(dst, b.unlisted()), make([]record.Effect, len(held)), nil
 	}
-	keys, start := datatype.NewKeyspace(b.keys, states, now, b.exec.lend), len(dst)
+	lend := b.exec.lend
+	if b.begin(); b.apart {
+		lend = b.exec.host.LendApart
+	}
+	keys, start := datatype.NewKeyspace(b.keys, states, now, lend), len(dst)
 	if b.whole != nil {
 		keys.HasAll(b.whole.Database)
 	}
@@ -163,6 +169,12 @@ func (b *batch) runTelling(dst []byte, held []record.Record, now int64, told *no
 		b.calls = new(command.CallList)
 	}
 	dst, problem := b.execute(dst, keys, held, now)
+	if problem == errStepTime {
+		return dst[:start], nil, b.long()
+	}
+	for _, line := range b.logged {
+		b.exec.log(line.level, line.text)
+	}
 	if missing := keys.Missing(); problem == "" && len(missing) > 0 { // only scripts ask for what they have not named
 		keys.Untell(expired(held))
 		return command.AppendMissingKeys(dst[:start], missing), make([]record.Effect, len(held)), nil
@@ -201,7 +213,7 @@ func expired(held []record.Record) []bool {
 // script is the run of the script, or of the function, that one of the commands names.
 func (b *batch) script(at int, keys *datatype.Keyspace, now int64) scriptRun {
 	c := &b.Commands[at]
-	return scriptRun{exec: b.exec, keys: keys, command: c, now: now, number: int(c.Database), messages: &b.messages, calls: b.calls, at: at, user: b.user, denials: &b.denials, crowded: b.crowded}
+	return scriptRun{exec: b.exec, batch: b, keys: keys, command: c, now: now, number: int(c.Database), messages: &b.messages, calls: b.calls, at: at, user: b.user, denials: &b.denials, crowded: b.crowded}
 }
 
 // execute executes the commands one after the other, and appends the reply. The problem is why nothing of them may be done.
@@ -227,7 +239,10 @@ func (b *batch) execute(dst []byte, keys *datatype.Keyspace, held []record.Recor
 		case command.OpScript:
 			dst = b.exec.scripts.check(dst, c)
 		case command.OpFunction:
-			dst = b.exec.describe(dst, c)
+			var late string
+			if dst, late = b.describe(dst, c); late != "" {
+				return dst, late
+			}
 		default:
 			if command.ByOp(c.Op).ReadsAll() {
 				dst = b.exec.all(dst, keys, c, int(c.Database))

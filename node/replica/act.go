@@ -90,6 +90,9 @@ func (r *Round) act() {
 	if len(ready.Missed) > 0 {
 		r.host.node.Missed(ready.Missed)
 	}
+	for _, e := range ready.Evaluations {
+		r.host.evaluate(e)
+	}
 	for _, e := range ready.Events {
 		r.host.opt.Metrics.Events[e].Inc()
 	}

@@ -87,6 +87,7 @@ type Host struct {
 	instant    bool            // the engine is an engine.Instant
 	unique     uint64          // makes incarnations unique per process start
 
+	away     evaluations
 	stripes  [stripes]Stripe
 	ticks    int // Tick's
 	pool     sync.Pool

@@ -48,12 +48,13 @@ func (m *machine) Done() <-chan struct{} {
 // tick looks whether the script shall go on.
 func (m *machine) tick() {
 	m.steps = stepsAtOnce
+	interrupted := m.ended == "" && m.interrupted != nil && m.interrupted()
 	switch {
 	case m.ended != "":
 		m.stop(m.ended)
-	case m.interrupted != nil && m.interrupted() && m.loading != nil:
+	case interrupted && m.loading != nil:
 		m.stop(loadTimeout)
-	case m.interrupted != nil && m.interrupted():
+	case interrupted:
 		m.stop(killedText)
 	case !m.has(stepsAtOnce * perStep):
 		m.stop(noMemory)
