@@ -176,7 +176,7 @@ func (w *World) loseState(*machine) {
 	}
 	l := doc.Members[w.random.IntN(len(doc.Members))]
 	m := w.machineOf(l)
-	if m == nil || l.State != change.Active {
+	if m == nil || l.State != change.Active || !m.spared() {
 		return
 	}
 	m.crash(silent)
@@ -214,6 +214,13 @@ func (w *World) machineOf(l change.Life) *machine {
 		return nil
 	}
 	return w.machines[i]
+}
+
+// spared reports whether the others who decide on the ring are a majority without a machine. They are not for a moment when one has founded their group again: if it loses one of one or two
+// for ever, an operator has to do so once more.
+func (m *machine) spared() bool {
+	status, err := m.node.Status(context.Background())
+	return err == nil && (status.Deciders == nil || len(status.Deciders.Voters) > 2)
 }
 
 // atRest waits until no plan is under way, and every member knows that.
