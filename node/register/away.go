@@ -44,6 +44,13 @@ func (e *Evaluation) Run() {
 	}
 }
 
+// Drop says that nobody waits for it any more. Any goroutine may call it.
+func (e *Evaluation) Drop() {
+	if e.dropped.Store(true); e.long != nil && e.long.Drop != nil {
+		e.long.Drop()
+	}
+}
+
 // Dropped reports whether nobody waits for it any more. Any goroutine may call it.
 func (e *Evaluation) Dropped() bool { return e.dropped.Load() }
 
@@ -74,10 +81,8 @@ func (h *Home) evaluated(e *Evaluation) {
 
 // comeBack forgets what is evaluated elsewhere of a batch, or was.
 func (b *batch) comeBack() {
-	if e := b.away; e != nil {
-		if e.dropped.Store(true); e.long.Drop != nil {
-			e.long.Drop()
-		}
+	if b.away != nil {
+		b.away.Drop()
 	}
 	b.away, b.evaluated = nil, nil
 }

@@ -15,48 +15,69 @@ const mostAway = 2
 type evaluations struct {
 	mu      sync.Mutex
 	waiting []*register.Evaluation
-	running int
+	running map[*register.Evaluation]struct{}
 	closed  bool
 	wait    sync.WaitGroup
 }
 
-// evaluate has a batch evaluated, while its slot goes on.
-func (h *Host) evaluate(e *register.Evaluation) {
-	a := &h.away
+// add has something done with a batch, now or when fewer are under way.
+func (a *evaluations) add(e *register.Evaluation, do func(*register.Evaluation)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch {
-	case a.closed:
-	case a.running == mostAway:
-		a.waiting = append(a.waiting, e)
-	default:
-		a.running++
-		a.wait.Go(func() { h.evaluateAll(e) })
+	if a.waiting = append(a.waiting, e); len(a.running) == mostAway {
+		return
+	}
+	if e := a.next(nil); e != nil {
+		a.wait.Go(func() {
+			for ; e != nil; e = a.after(e) {
+				do(e)
+			}
+		})
 	}
 }
 
-// evaluateAll evaluates a batch, and then those that wait.
-func (h *Host) evaluateAll(e *register.Evaluation) {
-	for ; e != nil; e = h.away.next() {
-		e.Run()
-		if !e.Dropped() {
-			h.evaluated(e)
-		}
-	}
-}
-
-// next takes the next batch that waits, nil if none does.
-func (a *evaluations) next() *register.Evaluation {
+// after is next, for who has not locked it.
+func (a *evaluations) after(e *register.Evaluation) *register.Evaluation {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	return a.next(e)
+}
+
+// next takes the batch that is next after one, or after none, nil if there is none.
+func (a *evaluations) next(after *register.Evaluation) *register.Evaluation {
+	delete(a.running, after)
 	for len(a.waiting) > 0 && !a.closed {
 		e := a.waiting[0]
-		if a.waiting = a.waiting[1:]; !e.Dropped() {
-			return e
+		if a.waiting = a.waiting[1:]; e.Dropped() {
+			continue
 		}
+		if a.running == nil {
+			a.running = make(map[*register.Evaluation]struct{})
+		}
+		a.running[e] = struct{}{}
+		return e
 	}
-	a.running--
 	return nil
+}
+
+// close ends all, and waits for those that are under way.
+func (a *evaluations) close() {
+	a.mu.Lock()
+	a.closed, a.waiting = true, nil
+	for e := range a.running {
+		e.Drop()
+	}
+	a.mu.Unlock()
+	a.wait.Wait()
+}
+
+// evaluate has a batch evaluated, while its slot goes on.
+func (h *Host) evaluate(e *register.Evaluation) {
+	h.away.add(e, func(e *register.Evaluation) {
+		if e.Run(); !e.Dropped() {
+			h.evaluated(e)
+		}
+	})
 }
 
 // evaluated tells a home what came of a batch.
@@ -72,13 +93,8 @@ func (h *Host) evaluated(e *register.Evaluation) {
 	round.Flush()
 }
 
-// Close waits for the batches that are evaluated while their slots go on. Those that wait for that are not evaluated any more.
-func (h *Host) Close() {
-	h.away.mu.Lock()
-	h.away.closed = true
-	h.away.mu.Unlock()
-	h.away.wait.Wait()
-}
+// Close ends the batches that are evaluated while their slots go on: nobody hears what comes of them.
+func (h *Host) Close() { h.away.close() }
 
 // LendApart is Lend for who has no slot locked.
 func (h *Host) LendApart(req *command.Request) {
