@@ -12,6 +12,7 @@
 //	read.go    an operation that reads for a quorum; write.go one for the slot's home
 //	together.go  one for the home that is of several keys: a transaction, or a command; watch.go what WATCH keeps of a key; whole.go what is on all keys of a database
 //	script.go  scripts, as commands of such an operation; scripts.go those that are kept compiled; functions.go functions
+//	long.go    how long they may run: in a step of their home, and by themselves
 //	refuse.go  what is refused, and why
 //	room.go    waiting until peers and proxies have taken what they were sent
 package exec
