@@ -124,7 +124,7 @@ redis-suite: ## run Redis' own test suite on Quoll (UNIT=unit/type/list: one uni
 
 # A module of its own, so that the libraries are no dependencies of Quoll's.
 libraries: ## test with client libraries: what they repeat by themselves, whether they get along (those in Debian: if installed)
-	cd e2e/libraries && go vet ./... && go test -count 1 -timeout 5m -v ./...
+	cd e2e/libraries && go vet ./... && $(GOTEST) -count 1 -timeout 5m -v ./...
 
 churn: ## change the ring of a cluster of processes for T (1m) while it is broken, and check what clients saw (SEED=n: the same changes and faults again)
 	go test ./e2e -run '^TestChurn$$' -churn $(T) $(if $(SEED),-churn-seed $(SEED)) -timeout 0 -v

@@ -121,7 +121,7 @@ func TestQueueWithAcknowledgement(t *testing.T) {
 		defer end()
 		start := func(i int) {
 			w := queueWorker{dialPrograms(t, proxies[i%2]), fmt.Sprint("worker-", i), func(job string) bool {
-				if n, _ := strconv.Atoi(job); n%200 == 100 && i < 6 {
+				if n, _ := strconv.Atoi(job); n%40 == 20 && i < 6 {
 					deaths.Add(1)
 					return false // it dies with the job; those that come instead do not
 				}
