@@ -51,7 +51,7 @@ var batchRules = []mutation{
 		}},
 	{name: "batch-away-group", rule: "Batches", effect: "a batch is evaluated elsewhere on what others of its record write, which is not there yet, so for nothing",
 		caught: scenario(register, "TestALongBatchDoesNotJoinWhatItReads", `batch`), edits: []edit{
-			{"node/register/away.go", `		case reads:`, `		case r != nil:`},
+			{"node/register/away.go", `			if reads {`, `			if r != nil {`},
 		}},
 	{name: "batch-away-store", rule: "Batches", effect: "a home ends since what was evaluated elsewhere was written over by a rival",
 		caught: scenario(register, "TestALongBatchThatCannotBeRead", `a part is not there`), edits: []edit{

@@ -49,15 +49,12 @@ type logged struct {
 // begin begins a run of the batch.
 func (p *pace) begin() { p.began, p.logged = time.Time{}, p.logged[:0] }
 
-// limit is how long a script of the batch may run; in a step all of them together.
+// limit is how long a script may run of a batch that is not run again: by itself, or since nobody else may do anything in its database.
 func (b *batch) limit() time.Duration {
-	switch {
-	case b.apart:
+	if b.apart {
 		return b.exec.opt.ScriptTime
-	case b.whole != nil: // nobody else may do anything in its database
-		return min(wholeTime, b.exec.opt.ScriptTime)
 	}
-	return stepTime
+	return min(wholeTime, b.exec.opt.ScriptTime)
 }
 
 // bound bounds the time of a run of a script, which logs as all do. What it returns says why the run has taken too long, nothing if it has not.
@@ -66,12 +63,10 @@ func (b *batch) bound(run *script.Run) (why func() string) {
 	if b.began.IsZero() {
 		b.began = now
 	}
-	limit, late := b.limit(), errStepTime
-	end := now.Add(limit)
-	if limit == stepTime {
-		end = b.began.Add(limit)
-	} else {
-		late = errScriptTime(limit)
+	end, late := b.began.Add(stepTime), errStepTime
+	if b.apart || b.whole != nil {
+		limit := b.limit()
+		end, late = now.Add(limit), errScriptTime(limit)
 	}
 	run.Log = func(level int, text string) { b.logged = append(b.logged, logged{level, text}) }
 	run.Interrupted = func() bool {

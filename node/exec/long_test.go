@@ -34,6 +34,12 @@ func TestHowLongScriptsRun(t *testing.T) {
 	require.Empty(t, over(b))
 	b.dropped.Store(true)
 	require.Equal(t, errDropped, over(b))
+	e.opt.ScriptTime = stepTime
+	b.dropped.Store(false)
+	var run script.Run
+	why := b.bound(&run)
+	require.Eventually(t, run.Interrupted, time.Minute, stepTime)
+	require.Equal(t, errScriptTime(stepTime), why(), "it is not run by itself once more")
 	e.opt.ScriptTime = -1
 	b.dropped.Store(false)
 	require.Equal(t, errScriptTime(-1), over(b))

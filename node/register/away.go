@@ -58,7 +58,7 @@ func (e *Evaluation) Dropped() bool { return e.dropped.Load() }
 func (h *Home) away(one *batch, long *Long, keys []batchKey, held []record.Record) {
 	e := &Evaluation{Slot: h.slot, long: long, now: h.in.Now, held: slices.Clone(held)}
 	for i := range held {
-		e.held[i].State = cloneState(held[i].State)
+		e.held[i].State = held[i].State.Keep()
 		e.bases = append(e.bases, keys[i].base)
 	}
 	one.away = e
@@ -79,8 +79,8 @@ func (h *Home) evaluated(e *Evaluation) {
 	}
 }
 
-// comeBack forgets what is evaluated elsewhere of a batch, or was.
-func (b *batch) comeBack() {
+// dropAway forgets what is evaluated elsewhere of a batch, or was.
+func (b *batch) dropAway() {
 	if b.away != nil {
 		b.away.Drop()
 	}
@@ -116,10 +116,10 @@ func (h *Home) runBatch(one *batch, e *Evaluation, reads bool, keys []batchKey, 
 		case !errors.As(err, &long):
 		case r.whole != nil: // nobody else may do anything in its database
 			replies, effects, err = long.With(r.replies, held, h.in.Now)
-		case reads:
-			h.away(one, long, keys, held)
-			return nil, false
 		default:
+			if reads {
+				h.away(one, long, keys, held)
+			}
 			return nil, false
 		}
 		if err == nil {

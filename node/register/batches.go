@@ -97,7 +97,7 @@ var batchPool = sync.Pool{New: func() any { return new(batch) }}
 // recycle gives a batch back to the pool that is in no queue any more.
 func (b *batch) recycle() {
 	clear(b.keys)
-	b.comeBack()
+	b.dropAway()
 	b.request, b.keys, b.grouped, b.changes = nil, b.keys[:0], false, false
 	if cap(b.keys) <= groupKeys {
 		batchPool.Put(b)

@@ -148,7 +148,7 @@ func (h *Home) sweepBatches() {
 			continue
 		}
 		h.dequeue(one)
-		one.comeBack()
+		one.dropAway()
 		h.timeOut(one.request)
 	}
 	if len(h.batches.queue) < before && h.phase == leading {
@@ -162,7 +162,7 @@ func (h *Home) loseBatches() (waiting []*Request) {
 		return nil
 	}
 	for _, one := range h.batches.queue {
-		one.comeBack()
+		one.dropAway()
 		waiting = append(waiting, one.request)
 	}
 	h.batches = nil

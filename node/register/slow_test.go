@@ -172,13 +172,19 @@ func TestTheOwnPromiseIsNotWaitedForInVain(t *testing.T) {
 	require.True(t, first.Less(c.home(1).ballot))
 }
 
+// latePromise has a home ask for a term. Another member has promised, which is on its way; all else is lost.
+func (c *cluster) latePromise() (set *asked, late Message) {
+	set = c.ask(1, "set k v")
+	c.run(1)
+	late = c.one(Prepare, 2)
+	c.lose()
+	return set, late
+}
+
 // TestALatePromiseCounts: it comes in the pause before another term is asked for.
 func TestALatePromiseCounts(t *testing.T) {
 	c := newCluster(t, 3)
-	set := c.ask(1, "set k v")
-	c.run(1)
-	late := c.one(Prepare, 2)
-	c.lose()
+	set, late := c.latePromise()
 	c.advance(testTiming.Acquire)
 	c.open(set)
 	require.Empty(t, c.mail)
@@ -191,10 +197,7 @@ func TestALatePromiseCounts(t *testing.T) {
 // TestALatePromiseDoesNotCountOnceARivalHasCome: who waits for it is sent to the rival.
 func TestALatePromiseDoesNotCountOnceARivalHasCome(t *testing.T) {
 	c := newCluster(t, 3)
-	set := c.ask(1, "set k v")
-	c.run(1)
-	late := c.one(Prepare, 2)
-	c.lose()
+	set, late := c.latePromise()
 	c.by(Message{Kind: Prepare, Ballot: rival(3)}, 1, 3)
 	c.advance(testTiming.Acquire)
 	c.mail = []Message{late}
