@@ -270,3 +270,46 @@ func scriptName(script string) string {
 	sum := sha1.Sum([]byte(script)) //nolint:gosec // as above
 	return hex.EncodeToString(sum[:])
 }
+
+// TestScriptsAndFunctionsAreKilled: any proxy ends what runs for long, at whichever node, and nothing of it is done. Replies are those of Redis.
+func TestScriptsAndFunctionsAreKilled(t *testing.T) {
+	c := cluster.Start(t, cluster.Config{Nodes: 3, Proxies: 2, Node: []string{"--lua-time-limit", "2m", "--slow-timeout", "2m"}, Proxy: []string{"--slow-timeout", "2m"}})
+	client, other := dialScripts(t, c.Proxies[0].Client), dialScripts(t, c.Proxies[1].Client)
+	const (
+		notBusy     = "-NOTBUSY No scripts in execution right now.\r\n"
+		busy        = "-BUSY Redis is busy running a script. You can only call %s KILL or SHUTDOWN NOSAVE.\r\n"
+		killed      = "Script killed by user with SCRIPT KILL... script: "
+		noFunction  = "*4\r\n$14\r\nrunning_script\r\n$-1\r\n"
+		endless     = "redis.call('SET', KEYS[1], 'half') while true do pcall(function() while true do end end) end"
+		endlessCall = "redis.register_function('endless', function(keys) redis.call('SET', keys[1], 1) while true do end end)"
+	)
+	require.Equal(t, []string{notBusy, notBusy}, other.do([]string{"SCRIPT|KILL", "FUNCTION|KILL"}))
+	require.NotContains(t, client.do([]string{"FUNCTION|LOAD|" + functionLib("l", endlessCall)})[0], "-")
+	for _, test := range []struct {
+		name, kind, another string
+		commands            []string
+		want                string
+	}{
+		{"a script", "SCRIPT", "FUNCTION", []string{"EVAL|" + endless + "|1|a"}, "-ERR " + killed + scriptName(endless) + ", on @user_script:1.\r\n"},
+		{"a function", "FUNCTION", "SCRIPT", []string{"FCALL|endless|1|a|x"}, "-ERR " + killed + "endless, on @user_function:2.\r\n"},
+		{"a transaction", "SCRIPT", "FUNCTION", []string{"MULTI", "SET|{a}2|x", "EVAL|" + endless + "|1|a", "EXEC"},
+			"-ERR " + killed + scriptName(endless) + ", on @user_script:1. Nothing of the transaction was done.\r\n"},
+	} {
+		ended := make(chan []string, 1)
+		go func() { ended <- client.do(test.commands) }()
+		cluster.Await(t, test.name+" runs", func() bool { return other.do([]string{test.another + "|KILL"})[0] == fmt.Sprintf(busy, test.kind) })
+		stats := other.do([]string{"FUNCTION|STATS"})[0]
+		if test.kind == "FUNCTION" {
+			require.Regexp(t, "^\\*4\r\n\\$14\r\nrunning_script\r\n\\*6\r\n\\$4\r\nname\r\n\\$7\r\nendless\r\n\\$7\r\ncommand\r\n\\*5\r\n\\$5\r\nFCALL\r\n\\$7\r\nendless\r\n"+
+				"\\$1\r\n1\r\n\\$1\r\na\r\n\\$1\r\nx\r\n\\$11\r\nduration_ms\r\n:[1-9][0-9]+\r\n", stats)
+		} else {
+			require.Contains(t, stats, noFunction)
+		}
+		require.Equal(t, "+OK\r\n", other.do([]string{test.kind + "|KILL"})[0])
+		replies := <-ended
+		require.Equal(t, test.want, replies[len(replies)-1], test.name)
+		cluster.Await(t, "nothing runs", func() bool { return other.do([]string{test.kind + "|KILL"})[0] == notBusy })
+		require.Equal(t, ":0\r\n", client.do([]string{"EXISTS|a|{a}2"})[0], test.name)
+	}
+	require.Contains(t, other.do([]string{"FUNCTION|STATS"})[0], noFunction)
+}

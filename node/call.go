@@ -40,29 +40,8 @@ func (n *Node) call(c *wire.ServerConn, s *session, body []byte) {
 			n.callReform(c, s.role, id, payload)
 			return
 		}
-		if method == protocol.MethodGroup {
-			reply, err := n.decisions.answerGroup(s)
-			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // nor does this
-			return
-		}
-		if method == protocol.MethodChange {
-			reply, err := n.decisions.answerChange(s, payload)
-			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // it shows nothing of the store
-			return
-		}
-		if method == protocol.MethodUsers {
-			reply, err := n.answerUsers(s, payload)
-			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // nor does this
-			return
-		}
-		if method == protocol.MethodParameters {
-			reply, err := n.answerParameters(s, payload)
-			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // nor does this
-			return
-		}
-		if method == protocol.MethodPubSub {
-			reply, err := n.broker.Answer(payload)
-			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err)) // nor does this
+		if reply, err, is := n.answerOfOthers(s, method, payload); is {
+			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err))
 			return
 		}
 		answer := s.conn.Answers.New()
@@ -87,6 +66,36 @@ func (n *Node) call(c *wire.ServerConn, s *session, body []byte) {
 			_ = c.SendFrames(frame)
 		})
 	})
+}
+
+// answerOfOthers returns the reply to a call if that shows nothing of the store.
+func (n *Node) answerOfOthers(s *session, method protocol.Method, payload []byte) (reply []byte, err error, is bool) {
+	switch method {
+	case protocol.MethodGroup:
+		reply, err = n.decisions.answerGroup(s)
+	case protocol.MethodChange:
+		reply, err = n.decisions.answerChange(s, payload)
+	case protocol.MethodUsers:
+		reply, err = n.answerUsers(s, payload)
+	case protocol.MethodParameters:
+		reply, err = n.answerParameters(s, payload)
+	case protocol.MethodPubSub:
+		reply, err = n.broker.Answer(payload)
+	case protocol.MethodScripts:
+		reply, err = n.answerScripts(payload)
+	default:
+		return nil, nil, false
+	}
+	return reply, err, true
+}
+
+// answerScripts answers a MethodScripts call.
+func (n *Node) answerScripts(payload []byte) ([]byte, error) {
+	var q protocol.ScriptsRequest
+	if err := json.Unmarshal(payload, &q); err != nil {
+		return nil, err
+	}
+	return json.Marshal(n.exec.Scripts(q))
 }
 
 // answerCall returns the reply to a call. What is too large for it goes ahead, with answer.

@@ -26,7 +26,7 @@ var functionCommand = &Command{Name: "function", Op: OpFunction, Route: RoutePro
 			Tips:  []string{"request_policy:all_shards", "response_policy:one_succeeded"},
 			Since: "7.0.0", Summary: "Kill the function currently in execution.",
 			Complexity: "O(1)",
-			Limits:     "there is never a function to kill: one that runs for too long is ended by its node, and then nothing of it is done"},
+			Limits:     killLimits},
 		{Name: "function|list", Arity: -2, Flags: FlagNoScript, Categories: CatScripting,
 			Tips:  []string{"nondeterministic_output_order"},
 			Since: "7.0.0", Summary: "List information about all the functions",
@@ -43,5 +43,5 @@ var functionCommand = &Command{Name: "function", Op: OpFunction, Route: RoutePro
 			Tips:  []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 			Since: "7.0.0", Summary: "Return information about the function currently running (name, description, duration)",
 			Complexity: "O(1)",
-			Limits:     "shows no running function"},
+			Limits:     "shows the function that has been running for the longest time on any node, if that is more than a tenth of a second"},
 	}}

@@ -43,7 +43,7 @@ var scriptingCommands = []*Command{
 				Tips:  []string{"request_policy:all_shards", "response_policy:one_succeeded"},
 				Since: "2.6.0", Summary: "Kill the script currently in execution.",
 				Complexity: "O(1)",
-				Limits:     "no script is killed: one that runs for longer than the nodes' `--lua-time-limit` is ended by its node, and then nothing of it is done"},
+				Limits:     killLimits},
 			{Name: "script|load", Arity: 3, Flags: FlagNoScript | FlagStale, Categories: CatScripting,
 				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 				Since: "2.6.0", Summary: "Load the specified Lua script into the script cache.",
@@ -68,6 +68,10 @@ const flagsScript = FlagNoScript | FlagStale | FlagSkipMonitor | FlagNoMandatory
 const scriptLimits = "keys that a script uses must be in one slot. Commands that are of all slots or of a connection are refused in scripts, but for DBSIZE, KEYS, SCAN, RANDOMKEY and FLUSHDB in a database that is placed together, with at most 10,000 keys. A script is " +
 	"ended when it takes longer than the nodes' `--lua-time-limit`, 5 s (half a second if it uses all keys of a database), or when it takes more than 64 MiB, and then nothing of it is done. One that uses keys which it was not given is run again with them; in a pipeline, " +
 	"commands behind it may then be executed first"
+
+// killLimits is what is not as in Redis when something that runs is killed.
+const killLimits = "ends all that have been running for a tenth of a second, on all nodes, also what has written: nothing of it is done, and nothing of the transaction that it is of. What is not killed is ended by its node after `--lua-time-limit`. " +
+	"Others are not answered `BUSY` meanwhile: who wants the same keys waits, everybody else goes on. What uses all keys of a database is not killed: it ends after half a second"
 
 // functionLimits is what is not as in Redis for calls of functions.
 const functionLimits = "limited as scripts are (EVAL). The code of the library is run before each call, so that its variables have no value of an earlier one. A proxy may call a function as it was " +

@@ -61,6 +61,8 @@ const (
 	MethodList Method = 25 // ScanRequest of a database that is placed together -> ListPage: of proxies
 
 	MethodDurable Method = 26 // slots -> whether the node keeps anything, and their digests once all that it holds of them is durable: of proxies
+
+	MethodScripts Method = 27 // ScriptsRequest as JSON -> []RunningScript as JSON: of proxies
 )
 
 // ErrCall is wrapped by errors that the called node returned.

@@ -53,6 +53,7 @@ type Executor struct {
 	scripts   scripts
 	libraries cache[script.Library]
 	users     cache[acl.User]
+	running   running
 }
 
 // New returns an Executor of a node's replicas.

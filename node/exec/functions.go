@@ -41,7 +41,7 @@ func (r *scriptRun) appendCall(dst []byte) []byte {
 	var drawn command.Request
 	r.exec.host.Lend(&drawn)
 	run := script.Run{Keys: r.clientsNames(args[3 : 3+n]), Args: args[3+n : len(args)-1], SHA: name, Seed: drawn.Random}
-	return r.run(dst, &run, l.Call)
+	return r.run(dst, &run, name, l.Call)
 }
 
 // library returns a library, compiled. An error is the reply that says what is wrong with it, and late why that took too long, if it did. The code is borrowed.
@@ -51,7 +51,7 @@ func (b *batch) library(code []byte) (l *script.Library, late string, err error)
 		return l, "", nil
 	}
 	var run script.Run
-	over := b.bound(&run)
+	over := b.bound(&run, nil)
 	if l, err = script.CompileLibrary(code, &run); err != nil {
 		if late = over(); late != errStepTime {
 			late = "" // the error says so, as Redis' does

@@ -57,8 +57,8 @@ func (b *batch) limit() time.Duration {
 	return min(wholeTime, b.exec.opt.ScriptTime)
 }
 
-// bound bounds the time of a run of a script, which logs as all do. What it returns says why the run has taken too long, nothing if it has not.
-func (b *batch) bound(run *script.Run) (why func() string) {
+// bound bounds the time of a run of a script, which logs as all do; it ends as soon as killed says so, which may be nil. What it returns says why the run had to end, nothing if it had not.
+func (b *batch) bound(run *script.Run, killed *atomic.Bool) (why func() string) {
 	now, over := time.Now(), ""
 	if b.began.IsZero() {
 		b.began = now
@@ -73,6 +73,8 @@ func (b *batch) bound(run *script.Run) (why func() string) {
 		switch {
 		case b.apart && b.dropped.Load():
 			over = errDropped
+		case killed != nil && killed.Load():
+			over = errKilled
 		case time.Now().After(end):
 			over = late
 		}

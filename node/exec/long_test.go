@@ -16,7 +16,7 @@ func TestHowLongScriptsRun(t *testing.T) {
 	e := &Executor{opt: Options{ScriptTime: time.Hour}}
 	over := func(b *batch) string {
 		var run script.Run
-		why := b.bound(&run)
+		why := b.bound(&run, nil)
 		require.Equal(t, why() != "" || run.Interrupted(), why() != "")
 		return why()
 	}
@@ -37,7 +37,7 @@ func TestHowLongScriptsRun(t *testing.T) {
 	e.opt.ScriptTime = stepTime
 	b.dropped.Store(false)
 	var run script.Run
-	why := b.bound(&run)
+	why := b.bound(&run, nil)
 	require.Eventually(t, run.Interrupted, time.Minute, stepTime)
 	require.Equal(t, errScriptTime(stepTime), why(), "it is not run by itself once more")
 	e.opt.ScriptTime = -1

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/quolldb/quoll/internal/acl"
 	"github.com/quolldb/quoll/internal/command"
@@ -62,7 +63,7 @@ func (r *scriptRun) append(dst []byte) []byte {
 		}
 	}
 	run := script.Run{Keys: r.clientsNames(args[3 : 3+n]), Args: args[3+n:], SHA: s.sha}
-	return r.run(dst, &run, s.program.Run)
+	return r.run(dst, &run, "", s.program.Run)
 }
 
 // errOutOfMemory is the error of a script, and of a command in one, when there is no memory for more data.
@@ -77,10 +78,16 @@ func (r *scriptRun) admit(allowed bool) (problem string) {
 	return ""
 }
 
-// run runs a script, or a function, for a bounded time.
-func (r *scriptRun) run(dst []byte, run *script.Run, with func([]byte, *script.Run) []byte) []byte {
+// run runs a script, or the function of this name, for a bounded time.
+func (r *scriptRun) run(dst []byte, run *script.Run, function string, with func([]byte, *script.Run) []byte) []byte {
 	r.keys.Guess()
-	late := r.batch.bound(run)
+	var killed *atomic.Bool
+	if r.batch.apart {
+		one := r.running(function)
+		defer r.exec.running.add(one)()
+		killed = &one.killed
+	}
+	late, start := r.batch.bound(run, killed), len(dst)
 	run.RESP3, run.Call = r.command.RESP3, r.call
 	if r.user != nil {
 		run.Allowed = r.allowed
@@ -88,7 +95,9 @@ func (r *scriptRun) run(dst []byte, run *script.Run, with func([]byte, *script.R
 	interrupted := run.Interrupted
 	run.Interrupted = func() bool { return interrupted() || len(r.keys.Missing()) > mostMissing }
 	dst = with(dst, run)
-	r.dropped = late()
+	if r.dropped = late(); r.dropped == errKilled {
+		r.dropped = r.batch.whyKilled(dst[start:])
+	}
 	return dst
 }
 

@@ -287,6 +287,11 @@ func (c *Cluster) Durable(ctx context.Context, slots *ring.SlotSet, copies int) 
 	return least, nil
 }
 
+// Scripts implements route.Cluster: none takes long.
+func (c *Cluster) Scripts(context.Context, protocol.ScriptsRequest) (running []protocol.RunningScript, silent int) {
+	return nil, 0
+}
+
 // EndWaiting implements route.Cluster.
 func (c *Cluster) EndWaiting() {}
 

@@ -55,6 +55,9 @@ type Cluster interface {
 	// Durable is Held of replicas that have it on their disks; it makes them write it there. A majority need not. ErrInMemory is returned if no node has a disk, with nodes that cannot be reached left out.
 	Durable(ctx context.Context, slots *ring.SlotSet, copies int) (least int, err error)
 
+	// Scripts returns the scripts and functions that have been running for a while at the nodes that answer, and how many do not. It ends those that the request asks it to.
+	Scripts(ctx context.Context, q protocol.ScriptsRequest) (running []protocol.RunningScript, silent int)
+
 	// Placements says how the keys of the databases are placed. It does not block.
 	Placements() database.Placements
 

@@ -82,7 +82,7 @@ func functionStats(s *Session, dst []byte, _ [][]byte) []byte {
 	}
 	libraries, functions := set.Counts()
 	dst = resp.AppendMap(dst, 2, s.resp3)
-	dst = resp.AppendNull(resp.AppendBulk(dst, "running_script"), s.resp3)
+	dst = s.appendRunning(resp.AppendBulk(dst, "running_script"), s.longestFunction())
 	dst = resp.AppendMap(resp.AppendBulk(dst, "engines"), 1, s.resp3)
 	dst = resp.AppendMap(resp.AppendBulk(dst, "LUA"), 2, s.resp3)
 	dst = resp.AppendInt(resp.AppendBulk(dst, "libraries_count"), int64(libraries))

@@ -13,7 +13,7 @@ import (
 var scriptCommand = container{"SCRIPT", []subcommand{
 	{"EXISTS", -3, scriptExists, []string{"EXISTS <sha1> [<sha1> ...]", "Return information about the existence of the scripts in the cluster."}},
 	{"FLUSH", -2, scriptFlush, []string{"FLUSH [ASYNC|SYNC]", "Remove all scripts of the cluster. Both modes are the same."}},
-	{"KILL", 2, scriptKill, []string{"KILL", "Return an error: nodes end scripts that run for too long by themselves."}},
+	{"KILL", 2, scriptKill, []string{"KILL", "End the scripts that are being executed for more than a tenth of a second, on all nodes."}},
 	{"LOAD", 3, scriptLoad, []string{"LOAD <script>", "Keep a script in the cluster, without executing it."}},
 }}
 
@@ -43,9 +43,6 @@ func scriptLoad(s *Session, dst []byte, args [][]byte) []byte {
 	}
 	return resp.AppendBulk(dst, sha)
 }
-
-// scriptKill is SCRIPT KILL.
-func scriptKill(_ *Session, dst []byte, _ [][]byte) []byte { return route.AppendReply(dst, errNotBusy) }
 
 // scriptFlush is SCRIPT FLUSH [ASYNC|SYNC].
 func scriptFlush(s *Session, dst []byte, args [][]byte) []byte {

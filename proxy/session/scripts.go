@@ -40,7 +40,6 @@ type knownScript struct {
 
 var (
 	errNoScript  = route.Refuse(command.ErrNoScript)
-	errNotBusy   = route.Refuse("NOTBUSY No scripts in execution right now.")
 	errFlushMode = route.Refuse("ERR SCRIPT FLUSH only support SYNC|ASYNC option")
 )
 

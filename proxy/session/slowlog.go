@@ -1,20 +1,15 @@
 package session
 
 import (
-	"bytes"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/quolldb/quoll/internal/command"
 )
 
-const (
-	// slowlogArgs and slowlogBytes are how many arguments of a command, and bytes of each, the slow log keeps, as in Redis.
-	slowlogArgs  = 32
-	slowlogBytes = 128
-	// maxSlowlog is how long it may be made.
-	maxSlowlog = 16384
-)
+// maxSlowlog is how long it may be made.
+const maxSlowlog = 16384
 
 // slowlog keeps the last commands that took long.
 type slowlog struct {
@@ -48,7 +43,7 @@ func (l *slowlog) add(took time.Duration, at time.Time, args [][]byte, client, n
 	if l.slowerThan < 0 || l.most == 0 || took.Microseconds() < l.slowerThan {
 		return
 	}
-	l.entries = append(l.entries, slowEntry{id: l.next, at: at, took: took, args: slowArgs(args), client: client, name: name})
+	l.entries = append(l.entries, slowEntry{id: l.next, at: at, took: took, args: command.Shortened(args), client: client, name: name})
 	l.next++
 	l.trim()
 }
@@ -94,20 +89,4 @@ func (l *slowlog) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.entries = nil
-}
-
-// slowArgs returns what is kept of arguments.
-func slowArgs(args [][]byte) [][]byte {
-	kept := make([][]byte, 0, min(len(args), slowlogArgs))
-	for i, arg := range args {
-		switch {
-		case i == slowlogArgs-1 && len(args) > slowlogArgs:
-			return append(kept, fmt.Appendf(nil, "... (%d more arguments)", len(args)-slowlogArgs+1))
-		case len(arg) > slowlogBytes:
-			kept = append(kept, fmt.Appendf(nil, "%s... (%d more bytes)", arg[:slowlogBytes], len(arg)-slowlogBytes))
-		default:
-			kept = append(kept, bytes.Clone(arg))
-		}
-	}
-	return kept
 }
