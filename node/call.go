@@ -40,7 +40,7 @@ func (n *Node) call(c *wire.ServerConn, s *session, body []byte) {
 			n.callReform(c, s.role, id, payload)
 			return
 		}
-		if reply, err, is := n.answerOfOthers(s, method, payload); is {
+		if reply, is, err := n.answerOfOthers(s, method, payload); is {
 			_ = c.SendFrames(protocol.AppendCallReply(nil, id, reply, err))
 			return
 		}
@@ -69,7 +69,7 @@ func (n *Node) call(c *wire.ServerConn, s *session, body []byte) {
 }
 
 // answerOfOthers returns the reply to a call if that shows nothing of the store.
-func (n *Node) answerOfOthers(s *session, method protocol.Method, payload []byte) (reply []byte, err error, is bool) {
+func (n *Node) answerOfOthers(s *session, method protocol.Method, payload []byte) (reply []byte, is bool, err error) {
 	switch method {
 	case protocol.MethodGroup:
 		reply, err = n.decisions.answerGroup(s)
@@ -84,9 +84,9 @@ func (n *Node) answerOfOthers(s *session, method protocol.Method, payload []byte
 	case protocol.MethodScripts:
 		reply, err = n.answerScripts(payload)
 	default:
-		return nil, nil, false
+		return nil, false, nil
 	}
-	return reply, err, true
+	return reply, true, err
 }
 
 // answerScripts answers a MethodScripts call.
