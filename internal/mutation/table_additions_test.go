@@ -137,7 +137,7 @@ var additions = []mutation{
 		}},
 	{name: "drop-unheld", rule: "Forgetting keys", effect: "a key is forgotten though no quorum holds its head",
 		caught: scenario(register, "TestAKeyIsNotForgottenBeforeAQuorumHoldsIt", `read a value that only one member holds`), edits: []edit{
-			{"node/register/key.go", `return !ks.known || ks.agreed || ks.head.Version.Ballot != h.ballot || h.holds(ks, ks.head.Version.Seq)`, `return true`},
+			{"node/register/waiting.go", `return !ks.known || ks.agreed || ks.head.Version.Ballot != h.ballot || h.holds(ks, ks.head.Version.Seq)`, `return true`},
 		}},
 	{name: "recall-foreign", rule: "Forgetting keys", effect: "recall takes a record of another ballot",
 		caught: search("purge", 300), edits: []edit{
@@ -173,24 +173,24 @@ var additions = []mutation{
 		}},
 	{name: "handback-busy", rule: "Hints and hand-back", effect: "the slot is handed back with something in flight",
 		caught: scenario(register, "TestHandBack/when_nothing_is_in_flight", `answered already: append k w`), edits: []edit{
-			{"node/register/home.go", `func (h *Home) drained() bool {`, `func (h *Home) drained() bool {
+			{"node/register/leader.go", `func (h *Home) drained() bool {`, `func (h *Home) drained() bool {
 	if h.phase == leading {
 		return true
 	}`},
 		}},
 	{name: "handback-never", rule: "Hints and hand-back", effect: "a slot is handed back without waiting for Stable",
 		caught: scenario(register, "TestHandBack/not_to_one_that_has_just_come_back", `get warm`), edits: []edit{
-			{"node/register/home.go", ` && h.env.Stable(preferred) &&`, ` &&`},
+			{"node/register/leader.go", ` && h.env.Stable(preferred) &&`, ` &&`},
 		}},
 	{name: "leaving-stays", rule: "Hints and hand-back", effect: "a process that is ending goes on beginning writes",
 		caught: scenario(register, "TestLeaving", `append k w`), edits: []edit{
-			{"node/register/home.go", `func (h *Home) successor(except uint16) uint16 {
+			{"node/register/leader.go", `func (h *Home) successor(except uint16) uint16 {
 	if h.leaves(h.self) {`, `func (h *Home) successor(except uint16) uint16 {
 	if false {`},
 		}},
 	{name: "moving-stays", rule: "Hints and hand-back", effect: "a home that will not hold its slot any more keeps it until it has moved",
 		caught: scenario(register, "TestAHomeThatLeavesHandsOver", `Should be false`), edits: []edit{
-			{"node/register/home.go", `return h.config.Leaves(member) || h.env.Leaving(member)`, `return h.env.Leaving(member)`},
+			{"node/register/leader.go", `return h.config.Leaves(member) || h.env.Leaving(member)`, `return h.env.Leaving(member)`},
 			{"node/register/replies.go", `h.handing == 0 && h.refused == 0 && !h.config.Leaves(h.self) ||`, `h.handing == 0 && h.refused == 0 ||`},
 		}},
 	{name: "moving-waits", rule: "Hints and hand-back", effect: "it keeps it until somebody asks for something",
@@ -199,11 +199,11 @@ var additions = []mutation{
 		}},
 	{name: "standin-ignored", rule: "Hints and hand-back", effect: "a process that comes back takes slots from who stands in",
 		caught: scenario(register, "TestStandIn", `get k`), edits: []edit{
-			{"node/register/home.go", `return h.env.StandIn(h.slot, except)`, `return h.self`},
+			{"node/register/leader.go", `return h.env.StandIn(h.slot, except)`, `return h.self`},
 		}},
 	{name: "nohint", rule: "Hints and hand-back", effect: "nobody is turned away",
 		caught: scenario(register, "TestTurnedAwayWhileAnotherLeads", `get warm`), edits: []edit{
-			{"node/register/home.go", `case except == AllOthers ||`, `case true ||`},
+			{"node/register/leader.go", `case except == AllOthers ||`, `case true ||`},
 		}},
 	{name: "noresend", rule: "Time limits", effect: "nothing is sent again",
 		caught: scenario(register, "TestWhatIsLostIsSentAgain", `set k v`), edits: []edit{

@@ -7,10 +7,10 @@ var batchRules = []mutation{
 			{"node/register/batches.go", `return h.recordHeld() && h.applyBatches()`, `return h.applyBatches()`}}},
 	{name: "batch-uncertain", rule: "Batches", effect: "a batch is evaluated on heads that are in flight",
 		caught: scenario(register, "TestABatchWaitsForWhatIsInFlight", `should not contain`), edits: []edit{
-			{"node/register/batches.go", `if ks.agreed || inTerm && h.holds(ks, ks.head.Version.Seq) {`, `if ks.agreed || inTerm {`}}},
+			{"node/register/batchrun.go", `if ks.agreed || inTerm && h.holds(ks, ks.head.Version.Seq) {`, `if ks.agreed || inTerm {`}}},
 	{name: "batch-passed", rule: "Batches", effect: "its keys do not wait for the record of a batch",
 		caught: scenario(register, "TestABatch", `nothing but the record`), edits: []edit{
-			{"node/register/batches.go", `	h.opened(next, g.batches)
+			{"node/register/batchrecord.go", `	h.opened(next, g.batches)
 	b.remember(g)`, `	h.opened(next, nil)
 	b.remember(g)
 	for _, one := range g.batches {
@@ -25,22 +25,22 @@ var batchRules = []mutation{
 `}}},
 	{name: "batch-group-stale", rule: "Batches", effect: "batches of one record are all evaluated on the heads",
 		caught: scenario(register, "TestBatchesShareARecord", `Not equal`), edits: []edit{
-			{"node/register/batches.go", `if k := g.find(ks); k != nil && k.seq != 0 {`, `if k := g.find(ks); k != nil && k.seq != 0 && h.phase != leading {`}}},
+			{"node/register/batchrun.go", `if k := g.find(ks); k != nil && k.seq != 0 {`, `if k := g.find(ks); k != nil && k.seq != 0 && h.phase != leading {`}}},
 	{name: "batch-group-read", rule: "Batches", effect: "a read of what others of the record write does not wait for the record",
 		caught: scenario(register, "TestAReadBehindABatchWaitsForIt", `answered already`), edits: []edit{
-			{"node/register/batches.go", `case !writes && reads:`, `case !writes && (reads || !reads):`}}},
+			{"node/register/batchrun.go", `case !writes && reads:`, `case !writes && (reads || !reads):`}}},
 	{name: "batch-absent", rule: "Batches", effect: "a key that came and went is as if it had never been there",
 		caught: scenario(register, "TestWhatCameAndWentShows", `its tombstone is there`), edits: []edit{
-			{"node/register/batches.go", `return h.local.meta.Floor`, `return record.Version{}`}}},
+			{"node/register/batchrun.go", `return h.local.meta.Floor`, `return record.Version{}`}}},
 	{name: "batch-group-outcome", rule: "Batches", effect: "a batch that writes is said not to be done though its record may be chosen",
 		caught: scenario(register, "TestTheOutcomeOfAReadIsNeverUnknown", `expected`), edits: []edit{
-			{"node/register/batches.go", `if g.batches[i].changes {`, `if g.batches[i].changes && len(g.batches) == 0 {`}}},
+			{"node/register/batchrecord.go", `if g.batches[i].changes {`, `if g.batches[i].changes && len(g.batches) == 0 {`}}},
 	{name: "batch-group-order", rule: "Batches", effect: "a batch overtakes a command between it and those of its record",
 		caught: scenario(register, "TestBatchesShareARecord", `Not equal`), edits: []edit{
 			{"node/register/batches.go", `if r.batch == nil || !r.batch.grouped {`, `if r.batch != nil && !r.batch.grouped {`}}},
 	{name: "batch-group-version", rule: "Batches", effect: "a batch that needs the versions of its keys shares the record of one that writes them",
 		caught: scenario(register, "TestABatchThatIsAlone", `is not less than`), edits: []edit{
-			{"node/register/batches.go", ` || one.request.alone && g.writes(ks) {`, ` || one.request.alone && !g.writes(ks) && g.writes(ks) {`}}},
+			{"node/register/batchrun.go", ` || one.request.alone && g.writes(ks) {`, ` || one.request.alone && !g.writes(ks) && g.writes(ks) {`}}},
 	{name: "batch-away-stale", rule: "Batches", effect: "what came of a batch elsewhere counts though one of its keys was written meanwhile",
 		caught: scenario(register, "TestALongBatchIsEvaluatedAgainIfAKeyWasWritten", `answered already`), edits: []edit{
 			{"node/register/away.go", `ks.head.Version != e.bases[i]`, `i < 0`},
@@ -102,7 +102,7 @@ var batchRules = []mutation{
 			{"node/register/replies.go", `if !h.undecided(ks) {`, `if !h.undecided(ks) || true {`}}},
 	{name: "batch-base", rule: "Batches", effect: "a request is taken for included that the batch knows nothing of",
 		caught: scenario(register, "TestWhatABatchDoesNotKnowOfHasNoEffect", `append a 0`), edits: []edit{
-			{"node/register/batches.go", `h.decide(ks, k.seq, false, b.floor, k.base)`, `h.decide(ks, k.seq, false, b.floor, ks.head.Version)`}}},
+			{"node/register/batchrecord.go", `h.decide(ks, k.seq, false, b.floor, k.base)`, `h.decide(ks, k.seq, false, b.floor, ks.head.Version)`}}},
 	{name: "batch-dropped-included", rule: "Batches", effect: "a batch that was dropped is taken for done",
 		caught: scenario(register, "TestABatchThatWasDroppedIsDoneAgain", `batch`), edits: []edit{
 			{"node/register/batchterm.go", `	before.Seq--
@@ -112,7 +112,7 @@ var batchRules = []mutation{
 			{"node/register/batchterm.go", `before := b.found.written()`, `before := b.found.version`}}},
 	{name: "batch-expired", rule: "Batches", effect: "a batch takes an expired key for absent without a write",
 		caught: scenario(register, "TestABatchDeletesWhatHasExpired", `answered already|Should be false`), edits: []edit{
-			{"node/register/batches.go", `			keys[i].seq, writes = unnumbered, true
+			{"node/register/batchrun.go", `			keys[i].seq, writes = unnumbered, true
 			held[i]`, `			held[i]`}}},
 	{name: "batch-promise-wire", rule: "Batches", effect: "the wire does not carry that a batch is open",
 		caught: scenario("internal/protocol", "TestRepliesComeBack", `Not equal`), edits: []edit{

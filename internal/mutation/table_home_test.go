@@ -4,7 +4,7 @@ package mutation
 var homeRules = []mutation{
 	{name: "ack-early", rule: "R8", effect: "the first acknowledgement answers a write",
 		caught: search("duel", 300), edits: []edit{
-			{"node/register/key.go", `h.acked(ks, i) >= seq {
+			{"node/register/waiting.go", `h.acked(ks, i) >= seq {
 			s.add(i)
 		}
 	}
@@ -22,24 +22,24 @@ var homeRules = []mutation{
 		}},
 	{name: "noconfirm", rule: "R9", effect: "a read is not confirmed",
 		caught: scenario(register, "TestR9ADeposedHomeAnswersNoRead", `(?s)Outcome:0x1, Reason:0x4.*Outcome:0x0.*get warm`), edits: []edit{
-			{"node/register/key.go", `w.needRound = w.request.arrived + 1`, `w.needRound = 0`},
+			{"node/register/waiting.go", `w.needRound = w.request.arrived + 1`, `w.needRound = 0`},
 		}},
 	{name: "old-acks", rule: "R9", effect: "a round sent before the read arrived confirms it",
 		caught: scenario(register, "TestR9TheRoundIsSentAfterArrival", `answered already: get warm`), edits: []edit{
-			{"node/register/key.go", `w.needRound = w.request.arrived + 1`, `w.needRound = max(1, w.request.arrived)`},
+			{"node/register/waiting.go", `w.needRound = w.request.arrived + 1`, `w.needRound = max(1, w.request.arrived)`},
 		}},
 	{name: "confirm-late", rule: "R9", effect: "those who came while a confirm was on its way get none",
 		caught: scenario(register, "TestR9OneRoundIsForAllWhoCameBeforeIt", `Not equal`), edits: []edit{
-			{"node/register/key.go", `h.reads > 0 && h.asked < h.wanted && h.confirmed(h.asked)`, `h.reads > 0 && h.asked < h.wanted && h.asked == 0`},
+			{"node/register/waiting.go", `h.reads > 0 && h.asked < h.wanted && h.confirmed(h.asked)`, `h.reads > 0 && h.asked < h.wanted && h.asked == 0`},
 		}},
 	{name: "confirm-any", rule: "R9", effect: "a read waits until whatever was sent last is answered",
 		caught: scenario(register, "TestR9AReadDoesNotWaitForAWriteOfAnotherKey", `get warm`), edits: []edit{
-			{"node/register/key.go", `h.asked != 0 && !h.confirmed(h.asked): // then`, `!h.confirmed(h.round): // then`},
-			{"node/register/key.go", `h.reads > 0 && h.asked < h.wanted && h.confirmed(h.asked)`, `h.reads > 0 && h.asked < h.wanted && h.confirmed(h.round)`},
+			{"node/register/waiting.go", `h.asked != 0 && !h.confirmed(h.asked): // then`, `!h.confirmed(h.round): // then`},
+			{"node/register/waiting.go", `h.reads > 0 && h.asked < h.wanted && h.confirmed(h.asked)`, `h.reads > 0 && h.asked < h.wanted && h.confirmed(h.round)`},
 		}},
 	{name: "confirm-one", rule: "R9", effect: "one member confirms",
 		caught: scenario(register, "TestR9ADeposedHomeAnswersNoRead", `(?s)Outcome:0x1, Reason:0x4.*Outcome:0x0.*get warm`), edits: []edit{
-			{"node/register/key.go", `if h.answered[i] >= round {
+			{"node/register/waiting.go", `if h.answered[i] >= round {
 			s.add(i)
 		}
 	}
@@ -57,17 +57,17 @@ var homeRules = []mutation{
 		}},
 	{name: "read-unheld", rule: "R9", effect: "a read does not wait for the head of this term",
 		caught: scenario(register, "TestR9AReadWaitsForTheHeadOfAWriteThatWasGivenUp", `answered already: get k`), edits: []edit{
-			{"node/register/key.go", `w.needSeq = ks.head.Version.Seq`, `w.needSeq = 0`},
+			{"node/register/waiting.go", `w.needSeq = ks.head.Version.Seq`, `w.needSeq = 0`},
 		}},
 	{name: "noreadrepair", rule: "R9", effect: "a head of an older term that is not agreed is answered",
 		caught: search("duel", 300), edits: []edit{
-			{"node/register/key.go", `case !inTerm && !ks.agreed: // same state, this term's version`, `case false:`},
-			{"node/register/key.go", `} else if !ks.agreed {
+			{"node/register/waiting.go", `case !inTerm && !ks.agreed: // same state, this term's version`, `case false:`},
+			{"node/register/waiting.go", `} else if !ks.agreed {
 		w.needSeq = h.seq + 1`, `} else if !ks.agreed {`},
 		}},
 	{name: "readrepair-early", rule: "R9", effect: "it is proposed again, but the answer does not wait for it",
 		caught: scenario(register, "TestR9WriteBackIsHeldBeforeTheAnswer", `answered already: get k`), edits: []edit{
-			{"node/register/key.go", `} else if !ks.agreed {
+			{"node/register/waiting.go", `} else if !ks.agreed {
 		w.needSeq = h.seq + 1`, `} else if !ks.agreed {`},
 		}},
 	{name: "proxy-max", rule: "R10", effect: "the highest version is the answer, whoever has it",

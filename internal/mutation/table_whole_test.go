@@ -13,7 +13,7 @@ var wholeRules = []mutation{
 			{"node/register/whole.go", `case ks.agreed || ks.head.Version.Ballot == h.ballot && h.holds(ks, ks.head.Version.Seq):`, `case ks.agreed || ks.head.Version.Ballot == h.ballot:`}}},
 	{name: "whole-not-first", rule: "All keys of a database", effect: "a batch does not see keys that others of its record write",
 		caught: scenario(register, "TestACensusIsAlone", `unlisted false v`), edits: []edit{
-			{"node/register/batches.go", `if one.request.whole != nil && len(g.batches) > 0 {`, `if one.request.whole != nil && len(g.batches) > groupKeys {`}}},
+			{"node/register/batchrecord.go", `if one.request.whole != nil && len(g.batches) > 0 {`, `if one.request.whole != nil && len(g.batches) > groupKeys {`}}},
 	{name: "whole-phantom", rule: "All keys of a database", effect: "keys appear while a batch that has read all of them is written",
 		caught: scenario(register, "TestNothingComesBesideACensus", `should not contain`), edits: []edit{
 			{"node/register/whole.go", `return (b.stage == deciding || b.stage == recording) && b.whole.has(id) && !ks.barred`, `return b.stage == deciding && b.whole.has(id) && !ks.barred`}}},
