@@ -28,13 +28,13 @@ var batchRules = []mutation{
 			{"node/register/batchrun.go", `if k := g.find(ks); k != nil && k.seq != 0 {`, `if k := g.find(ks); k != nil && k.seq != 0 && h.phase != leading {`}}},
 	{name: "batch-group-read", rule: "Batches", effect: "a read of what others of the record write does not wait for the record",
 		caught: scenario(register, "TestAReadBehindABatchWaitsForIt", `answered already`), edits: []edit{
-			{"node/register/batchrun.go", `case !writes && reads:`, `case !writes && (reads || !reads):`}}},
+			{"node/register/batchrun.go", `case !t.writes && t.reads:`, `case !t.writes && (t.reads || !t.reads):`}}},
 	{name: "batch-absent", rule: "Batches", effect: "a key that came and went is as if it had never been there",
 		caught: scenario(register, "TestWhatCameAndWentShows", `its tombstone is there`), edits: []edit{
 			{"node/register/batchrun.go", `return h.local.meta.Floor`, `return record.Version{}`}}},
 	{name: "batch-group-outcome", rule: "Batches", effect: "a batch that writes is said not to be done though its record may be chosen",
 		caught: scenario(register, "TestTheOutcomeOfAReadIsNeverUnknown", `expected`), edits: []edit{
-			{"node/register/batchrecord.go", `if g.batches[i].changes {`, `if g.batches[i].changes && len(g.batches) == 0 {`}}},
+			{"node/register/waiting.go", `	if changes {`, `	if changes && w.start < 0 {`}}},
 	{name: "batch-group-order", rule: "Batches", effect: "a batch overtakes a command between it and those of its record",
 		caught: scenario(register, "TestBatchesShareARecord", `Not equal`), edits: []edit{
 			{"node/register/batches.go", `if r.batch == nil || !r.batch.grouped {`, `if r.batch != nil && !r.batch.grouped {`}}},
@@ -112,8 +112,27 @@ var batchRules = []mutation{
 			{"node/register/batchterm.go", `before := b.found.written()`, `before := b.found.version`}}},
 	{name: "batch-expired", rule: "Batches", effect: "a batch takes an expired key for absent without a write",
 		caught: scenario(register, "TestABatchDeletesWhatHasExpired", `answered already|Should be false`), edits: []edit{
-			{"node/register/batchrun.go", `			keys[i].seq, writes = unnumbered, true
+			{"node/register/batchrun.go", `			keys[i].seq, t.writes = unnumbered, true
 			held[i]`, `			held[i]`}}},
+	{name: "batch-one-passes", rule: "Batches of one key", effect: "a batch of one key is evaluated on what one of a record that is being put together was evaluated on",
+		caught: scenario(register, "TestABatchOfOneKeyThatWasTriedStaysWhereItWas", `Not equal`), edits: []edit{
+			{"node/register/batchone.go", `case ks.queue[0] != &one.marker:`, `case ks.queue[0] == nil:`}}},
+	{name: "batch-one-uncertain", rule: "Batches of one key", effect: "a batch of one key is evaluated on a head that is in flight",
+		caught: scenario(register, "TestABatchOfOneKeyWaits", `not chosen yet`), edits: []edit{
+			{"node/register/batchone.go", `if !h.certain(one, g) ||`, `if !h.certain(one, g) && ks.head.Version.Ballot != h.ballot ||`}}},
+	{name: "batch-one-doubt", rule: "Batches of one key", effect: "a batch of one key is looked for at the record",
+		caught: scenario(register, "TestABatchOfOneKeyInDoubt", `batch|Not equal`), edits: []edit{
+			{"node/register/batchone.go", `r.key, t.needSeq = r.keys[0], h.seq+1`, `t.needSeq = h.seq + 1`}}},
+	{name: "batch-one-recorded", rule: "Batches of one key", effect: "a batch that was tried at its key goes through the record",
+		caught: scenario(register, "TestABatchOfOneKeyThatWasTriedStaysWhereItWas", `Not equal`), edits: []edit{
+			{"node/register/batchone.go", `return !bytes.Equal(r.key, BatchKey)`, `return len(r.key) == 0 && bytes.Equal(r.key, BatchKey)`}}},
+	{name: "batch-one-unrecorded", rule: "Batches of one key", effect: "a batch that was tried at the record is written to its key",
+		caught: scenario(register, "TestARecordedBatchOfOneKeyStaysWhereItWas", `Not equal`), edits: []edit{
+			{"node/register/batchone.go", `return !bytes.Equal(r.key, BatchKey)`, `return !bytes.Equal(r.key, BatchKey) || len(r.key) > 0`}}},
+	{name: "batch-one-not-begun", rule: "Batches of one key", effect: "a batch of one key is written to it before the term has begun its record",
+		caught: scenario(register, "TestARecordedBatchOfOneKeyStaysWhereItWas", `Not equal`), edits: []edit{
+			{"node/register/batchone.go", ` && !h.excluded(one.keys[0])`, ``},
+			{"node/register/batchone.go", `case h.excluded(ks):`, `case r == nil:`}}},
 	{name: "batch-promise-wire", rule: "Batches", effect: "the wire does not carry that a batch is open",
 		caught: scenario("internal/protocol", "TestRepliesComeBack", `Not equal`), edits: []edit{
 			{"internal/protocol/replicate.go", `		m.Present = d.Bool()

@@ -60,6 +60,7 @@ type batches struct {
 	floor  record.Version // the highest that was shown since then
 	begun  bool           // a quorum holds a write of the record in this term (B12)
 	needed bool           // somebody waits for that
+	busy   bool           // they are being gone on with: none of them is to be evaluated elsewhere meanwhile
 	whole  databases      // those of which the record that is open, or was found, reads all keys (B11)
 }
 
@@ -134,12 +135,19 @@ func (h *Home) ownBatches() *batches {
 // batching reports whether the record of batches is open, or may be: nothing is purged meanwhile (B7), and no clear begins.
 func (h *Home) batching() bool { return h.batches != nil && h.batches.stage != free }
 
-// enqueueBatch gives a batch its place in the queues of all its keys at once.
+// enqueueBatch takes a batch, and goes on with its keys.
 func (h *Home) enqueueBatch(r *Request) {
+	if b := h.queueBatch(r); b != nil {
+		h.lift(b)
+	}
+}
+
+// queueBatch gives a batch its place in the queues of all its keys at once. It returns nil if the home has ended.
+func (h *Home) queueBatch(r *Request) *batch {
 	b := h.newBatch(r, r.keys)
 	if h.failed != nil {
 		h.answer(r, Answer{Outcome: NotDone, Reason: StorageFailed})
-		return
+		return nil
 	}
 	own := h.ownBatches()
 	own.queue = append(own.queue, b)
@@ -147,7 +155,7 @@ func (h *Home) enqueueBatch(r *Request) {
 		ks.queue = append(ks.queue, &b.marker)
 	}
 	own.lookAtOne(b)
-	h.lift(b)
+	return b
 }
 
 func (h *Home) newBatch(r *Request, names [][]byte) *batch {
@@ -165,7 +173,9 @@ func (h *Home) advanceBatches() bool {
 		return false
 	}
 	b := h.batches
+	b.busy = true
 	defer func(was stage) {
+		b.busy = false
 		if b.stage != was {
 			b.lookAtAll()
 		}

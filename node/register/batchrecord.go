@@ -37,6 +37,17 @@ func (h *Home) recordBatches() bool {
 		if one.request.whole != nil && len(g.batches) > 0 {
 			continue
 		}
+		if h.own(one) {
+			ks := one.keys[0]
+			if h.evaluateOwn(one) {
+				did = true
+				h.advance(ks)
+			}
+			if h.phase != leading {
+				return true
+			}
+			continue
+		}
 		certain := h.certain(one, g)
 		if h.phase == leading && certain {
 			did = true
@@ -57,11 +68,7 @@ func (h *Home) recordBatches() bool {
 	b.queue = slices.DeleteFunc(b.queue, func(one *batch) bool { return one.grouped })
 	for i, w := range g.waiting {
 		w.needSeq = h.seq + 1
-		if g.batches[i].changes {
-			w.request.attempted(h.versionOf(w.needSeq), w.start, w.end)
-		} else { // it only waits for what others write
-			w.request.shares(h.versionOf(w.needSeq), w.start, w.end)
-		}
+		w.attempted(g.batches[i].changes, h.versionOf(w.needSeq))
 		record.waiting = append(record.waiting, w)
 	}
 	h.count(BatchRecorded)

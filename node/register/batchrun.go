@@ -44,57 +44,73 @@ func (h *Home) purgedBefore(ks *keyState) record.Version {
 	return h.local.meta.Floor
 }
 
-// evaluateBatch runs a batch on the heads of its keys, or on what the group leaves there. It joins the group, unless it has been dealt with, because it changes
-// nothing (R9), or cannot be, or if the term is over.
-func (h *Home) evaluateBatch(one *batch, g *group) {
-	r, w := one.request, waiter{request: one.request, start: len(one.request.replies)}
+// tried is what comes of a batch: a waiter, and what becomes of its keys.
+type tried struct {
+	waiter
+	keys   []batchKey
+	writes bool // some of them
+	reads  bool // nothing that only others of its group have written, which is not there yet
+}
+
+// try runs a batch on the heads of its keys, or on what the group leaves there. It reports false if nothing came of that yet, or the term is over. The keys are the group's until its evaluation
+// is over.
+func (h *Home) try(one *batch, g *group) (t tried, done bool) {
+	t = tried{waiter: waiter{request: one.request, start: len(one.request.replies)}, reads: true}
 	now, back := h.in.Now, h.cameBack(one, g)
 	if back != nil {
 		now = back.now
 	}
 	keys, held := g.evaluate(len(one.keys))
-	defer g.evaluated()
-	writes, reads := false, true // what only others of the group have written is not there yet
+	t.keys = keys
 	for i, ks := range one.keys {
 		if k := g.find(ks); k != nil && k.seq != 0 {
-			held[i].State, held[i].Version, reads = k.state, record.Version{Ballot: h.ballot, Seq: math.MaxUint64}, false
+			held[i].State, held[i].Version, t.reads = k.state, record.Version{Ballot: h.ballot, Seq: math.MaxUint64}, false
 			continue
 		}
 		state, ok := h.headState(ks)
 		if !ok {
-			return
+			return t, false
 		}
 		keys[i].base = ks.head.Version
 		held[i].Version = record.Max(ks.head.Version, h.purgedBefore(ks))
 		if state.Live() && state.Expired(now) { // (R12) it is deleted before anybody is told so
-			keys[i].seq, writes = unnumbered, true
+			keys[i].seq, t.writes = unnumbered, true
 			held[i].State.ExpireAt = state.ExpireAt
 			continue
 		}
 		held[i].State = g.copyShort(state)
 	}
-	if r.whole != nil && !h.survey(one) {
-		return
+	if one.request.whole != nil && !h.survey(one) {
+		return t, false
 	}
-	effects, done := h.runBatch(one, back, reads, keys, held)
+	effects, done := h.runBatch(one, back, t.reads, keys, held)
 	if !done {
-		return
+		return t, false
 	}
-	w.end, one.changes = len(r.replies), false
+	t.end, one.changes = len(one.request.replies), false
 	for i := range effects {
 		if effects[i].Kind != record.Unchanged {
-			keys[i].seq, keys[i].state, writes, one.changes = unnumbered, g.keepState(effects[i].Whole()), true, true
+			keys[i].seq, keys[i].state, t.writes, one.changes = unnumbered, g.keepState(effects[i].Whole()), true, true
 		}
 	}
+	return t, true
+}
+
+// evaluateBatch tries a batch. It joins the group, unless it has been dealt with, because it changes nothing (R9), or cannot be, or if the term is over.
+func (h *Home) evaluateBatch(one *batch, g *group) {
+	t, done := h.try(one, g)
+	defer g.evaluated()
 	switch {
-	case !writes && reads:
+	case !done:
+		return
+	case !t.writes && t.reads:
 		h.dequeue(one)
-		h.wait(one.keys[0], w) // all heads are certain: it waits for its round
-	case writes && h.in.Full:
+		h.wait(one.keys[0], t.waiter) // all heads are certain: it waits for its round
+	case t.writes && h.in.Full:
 		h.dequeue(one)
-		h.noRoom(r)
+		h.noRoom(one.request)
 	default:
-		g.join(one, keys, w)
+		g.join(one, t.keys, t.waiter)
 		return
 	}
 	h.lift(one)

@@ -30,6 +30,7 @@ const (
 	BatchDropped
 	RecordBegun
 	BatchAway
+	BatchOfOne
 	NumEvents // the number of events
 )
 
@@ -37,7 +38,7 @@ var eventNames = [NumEvents]string{
 	"term_acquired", "stepped_down", "sync_read_agreed", "sync_read_differed", "need_full", "floor_hit", "write_back", "purge",
 	"clear", "resolved_included", "resolved_redo", "resolved_unknown", "answered_unknown", "turned_away", "handed_back",
 	"pipelined", "blind_on_cold", "delta", "resend", "no_room",
-	"batch_recorded", "batch_completed", "batch_dropped", "record_begun", "batch_away",
+	"batch_recorded", "batch_completed", "batch_dropped", "record_begun", "batch_away", "batch_of_one",
 }
 
 // String names the event as metrics do.

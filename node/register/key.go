@@ -119,7 +119,10 @@ func (h *Home) advance(ks *keyState) {
 			h.read(ks)
 			return
 		}
-		if ks.queue[0].batch != nil { // it is evaluated when it is the first of all its keys
+		if one := ks.queue[0].batch; one != nil { // it is evaluated when it is the first of all its keys
+			if !h.batches.busy && h.own(one) && h.evaluateOwn(one) {
+				continue
+			}
 			break
 		}
 		var state record.State

@@ -1,6 +1,7 @@
 package register
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/quolldb/quoll/internal/record"
@@ -20,7 +21,8 @@ func (h *Home) resolve(ks *keyState, floor record.Version, contains ...record.Ve
 	h.doAgain(ks, redo)
 }
 
-// doAgain lets requests that were in doubt about a key be done again: before those that came later, but for batches, which enter all their queues at once.
+// doAgain lets requests that were in doubt about a key be done again: before those that came later, but for batches, which enter all their queues at once. What is of that key alone waits until the
+// caller goes on with it.
 func (h *Home) doAgain(ks *keyState, redo []*Request) {
 	if len(redo) == 0 {
 		return
@@ -30,7 +32,9 @@ func (h *Home) doAgain(ks *keyState, redo []*Request) {
 	ks.queue = append(redo, ks.queue...)
 	for _, r := range batches {
 		if r.run != nil {
-			h.enqueueBatch(r)
+			if b := h.queueBatch(r); b != nil && bytes.Equal(r.key, BatchKey) {
+				h.lift(b)
+			}
 		}
 	}
 }

@@ -16,6 +16,15 @@ type waiter struct {
 	needRound  uint64 // round that a quorum must have answered, 0 for none
 }
 
+// attempted notes that a version has what the request changes, or what it waits for, if that is nothing.
+func (w *waiter) attempted(changes bool, version record.Version) {
+	if changes {
+		w.request.attempted(version, w.start, w.end)
+	} else {
+		w.request.shares(version, w.start, w.end)
+	}
+}
+
 // wait lets a read, or a command without effect, wait until the head is held by a
 // quorum and a round that was sent after the request arrived is answered (R9).
 func (h *Home) wait(ks *keyState, w waiter) {

@@ -40,7 +40,10 @@ func (s *Sim) keysTogether(slot uint16) string {
 // request returns the command as a home gets it.
 func (o *operation) request(attempt int) *register.Request {
 	born := int64(o.client.sim.now)
-	if !o.cmd.several() {
+	switch {
+	case o.scripted(): // a script of one key
+		return register.NewBatch([][]byte{[]byte(o.cmd.Key)}, o.running(o.cmd.alone), o, uint64(attempt), born)
+	case !o.cmd.several():
 		return register.NewRequest(o.cmd.request(), o, uint64(attempt), born)
 	}
 	if o.cmd.whole() {
@@ -50,16 +53,33 @@ func (o *operation) request(attempt int) *register.Request {
 	for name := range strings.SplitSeq(o.cmd.Key, between) {
 		names = append(names, []byte(name))
 	}
-	run := o.cmd.run
-	if o.client.sim.chance(4) {
-		run = o.cmd.long
-	}
-	return register.NewBatch(names, run, o, uint64(attempt), born)
+	return register.NewBatch(names, o.running(o.cmd.run), o, uint64(attempt), born)
 }
 
-// long is run for a command that takes long.
-func (c cmd) long([]byte, []record.Record, int64) ([]byte, []record.Effect, error) {
-	return nil, nil, &register.Long{With: c.run}
+// scripted reports whether the command is sent as a batch of its one key: every third one, but in scenarios.
+func (o *operation) scripted() bool {
+	s := o.client.sim
+	return o.cmd.single() && ops[o.cmd.Name] < 1<<15 && s.base != "calm" && s.chance(3)
+}
+
+// running is a run, which sometimes takes long.
+func (o *operation) running(run register.Run) register.Run {
+	if !o.client.sim.chance(4) {
+		return run
+	}
+	return func([]byte, []record.Record, int64) ([]byte, []record.Effect, error) {
+		return nil, nil, &register.Long{With: run}
+	}
+}
+
+// alone evaluates a command on one key as a batch of that.
+func (c cmd) alone(dst []byte, held []record.Record, now int64) ([]byte, []record.Effect, error) {
+	st := held[0].State
+	if !st.Live() {
+		st = record.State{}
+	}
+	dst, effect := execute(dst, st, c.request(), now)
+	return dst, []record.Effect{effect}, nil
 }
 
 // run evaluates the command at a home.

@@ -27,7 +27,7 @@ func (s *Sim) evict() {
 	name, slot := s.anyKey()
 	n.do(func() {
 		rec, present, err := n.acceptors[slot].Read([]byte(name))
-		if n.lost || n.damaged[slot] || err != nil || !present || !rec.State.Live() {
+		if n.lost || n.damaged[slot] || name == string(register.BatchKey) || err != nil || !present || !rec.State.Live() {
 			return
 		}
 		version, seen := rec.Version, show(rec.State)

@@ -68,7 +68,7 @@ type part struct {
 // keysOf returns the keys of a slot.
 func (s *Sim) keysOf(slot uint16) (names []string) {
 	names = keysIn(slot)
-	if s.weather.batches || slot == 1 {
+	if s.base != "calm" || slot == 1 { // in which nobody takes a batch over; scenarios are of keys of theirs
 		names = append(names, string(register.BatchKey))
 	}
 	if s.weather.batches && slot == 1 {
@@ -80,7 +80,7 @@ func (s *Sim) keysOf(slot uint16) (names []string) {
 // anyKey returns a key that has a record, and its slot.
 func (s *Sim) anyKey() (name string, slot uint16) {
 	key := keys[s.rand.IntN(len(keys))]
-	if s.weather.batches && s.chance(4) {
+	if s.chance(4) {
 		return string(register.BatchKey), key.slot
 	}
 	return key.name, key.slot

@@ -1,0 +1,60 @@
+package register
+
+import (
+	"bytes"
+
+	"github.com/quolldb/quoll/internal/record"
+)
+
+// A batch of one key needs no record: it is written to that key, as any command is (B13).
+
+// own reports whether a batch is written to its key itself. One that was tried goes the same way again: a version that it may have got says nothing at another key (R11). A key that several
+// wait for gets them all in one write, through the record.
+func (h *Home) own(one *batch) bool {
+	r := one.request
+	switch {
+	case r == nil || len(one.keys) != 1 || one.grouped || one.away != nil:
+		return false
+	case len(r.attempts) > 0:
+		return !bytes.Equal(r.key, BatchKey)
+	}
+	return len(one.keys[0].queue) == 1 && !h.excluded(one.keys[0])
+}
+
+// evaluateOwn evaluates a batch that is written to its key itself, if it is the first in its queue, and the head is chosen (B2). It reports false if that has to wait; otherwise the batch is not in
+// the queue any more.
+func (h *Home) evaluateOwn(one *batch) bool {
+	ks, r := one.keys[0], one.request
+	switch {
+	case ks.queue[0] != &one.marker: // others are, maybe of a record that is being put together
+		return false
+	case h.excluded(ks):
+		h.batches.needed = true
+		return false
+	}
+	g := newGroup()
+	defer g.recycle()
+	if !h.certain(one, g) || h.phase != leading {
+		return false
+	}
+	t, done := h.try(one, g)
+	defer g.evaluated()
+	if !done {
+		return false
+	}
+	h.dequeue(one)
+	switch {
+	case !t.writes:
+		h.wait(ks, t.waiter)
+	case h.in.Full:
+		h.noRoom(r)
+	default:
+		r.key, t.needSeq = r.keys[0], h.seq+1
+		t.attempted(one.changes, h.versionOf(t.needSeq))
+		ks.waiting = append(ks.waiting, t.waiter)
+		h.count(BatchOfOne)
+		h.propose(ks, record.Effect{Kind: record.Replaced, State: t.keys[0].state}, false)
+	}
+	one.recycle()
+	return true
+}
