@@ -176,8 +176,9 @@ bench-disk: build ## measure nodes on disk beside a redis-server and beside node
 bench: build ## compare with the redis-server of this machine
 	e2e/bench.sh
 
-bench-exec: build ## compare transactions, and MSETs, of three keys of one slot with the redis-server of this machine
-	COMMANDS=exec,mset e2e/bench.sh
+bench-exec: build ## compare transactions, and MSETs, of three keys of one slot, and a script of one key beside SET, with the redis-server of this machine (DEPTH=16: in pipelines)
+	COMMANDS=exec,mset DEPTH=$(or $(DEPTH),1) e2e/bench.sh
+	COMMANDS=evalsha,set DEPTH=$(or $(DEPTH),1) e2e/bench.sh
 
 bench-evict: build ## measure SETs of new keys when memory is full and each evicts a key, beside the same without a limit: throughput and CPU time, with the ratio
 	e2e/bench-evict.sh

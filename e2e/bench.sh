@@ -6,11 +6,11 @@
 #   make bench                        or: e2e/bench.sh
 #   ROUNDS=5 REQUESTS=2000000         how often (default 3), and how much (default 1000000)
 #   ARGS="-t incr -P 1"               what (default -t set,get -P 16 -c 50 -r 100000 -d 64)
-#   COMMANDS=exec,mset                with quoll bench instead, a phase of SECONDS_EACH (5) seconds each
+#   COMMANDS=exec,mset                with quoll bench instead, a phase of SECONDS_EACH (5) seconds each, at DEPTH (1)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${ROUNDS:-3} requests=${REQUESTS:-1000000}
-commands=${COMMANDS:-} seconds=${SECONDS_EACH:-5}
+commands=${COMMANDS:-} seconds=${SECONDS_EACH:-5} depth=${DEPTH:-1}
 args=${ARGS:--t set,get -P 16 -c 50 -r 100000 -d 64}
 redis_port=16379 quoll_port=16380 base=16700
 
@@ -54,7 +54,7 @@ await "$quoll_port" "$work/cluster.log"
 
 measure() { # name port
 	if [ -n "$commands" ]; then
-		bin/quoll bench --addr "127.0.0.1:$2" --commands "$commands" --duration "${seconds}s" -o csv 2>/dev/null |
+		bin/quoll bench --addr "127.0.0.1:$2" --commands "$commands" --depth "$depth" --duration "${seconds}s" -o csv 2>/dev/null |
 			awk -F, -v who="$1" 'NR > 1 { print who, $2, $3 }' >>"$work/results"
 		return
 	fi
@@ -63,7 +63,7 @@ measure() { # name port
 		awk -F, -v who="$1" '$1 != "test" { print who, $1, $2 }' >>"$work/results"
 }
 what="redis-benchmark -n $requests $args"
-[ -z "$commands" ] || what="quoll bench --commands $commands --duration ${seconds}s"
+[ -z "$commands" ] || what="quoll bench --commands $commands --depth $depth --duration ${seconds}s"
 echo "$what, $rounds rounds in turns"
 for round in $(seq "$rounds"); do
 	measure redis "$redis_port"

@@ -31,7 +31,8 @@ latency is the time from sending a pipeline to the answer of the command in it.
 
 The commands are set and get, or those on keys of one other type, which hold --fields fields or elements: hset, hget and hincrby (of one field),
 hgetall, hdel; rpush, lpush, lpop; sadd (half of the members are new at first), sismember; zadd (another score), zscore, zrange (of ten ranks). Or
-they are exec and mset: three keys of one slot are written, by MULTI, three SETs and EXEC, which count as one command, or by one MSET. For
+they are exec and mset: three keys of one slot are written, by MULTI, three SETs and EXEC, which count as one command, or by one MSET; or evalsha,
+of a script that reads a key and writes it. For
 hdel and lpop every connection adds a pipeline of fields or elements, and removes as many with the next one, so half of that phase is shown as
 "HSET new", or LPUSH. Fields and members are chosen uniformly. For one large hash: --keys 1 --fields 1000000.
 
@@ -70,7 +71,7 @@ func (a *app) benchCommand() *cobra.Command {
 	flags.SortFlags = false
 	opt.servers.Bind(flags)
 	flags.StringVar(&opt.Workload, "workload", bench.Simple, "`what` to do: simple, mixed, batch or load")
-	flags.StringSliceVar(&opt.Commands, "commands", []string{"set", "get"}, "`names` of what is measured: set, get; or hset, hget, hgetall, hincrby, hdel; or rpush, lpush, lpop; or sadd, sismember; or zadd, zscore, zrange; or exec, mset")
+	flags.StringSliceVar(&opt.Commands, "commands", []string{"set", "get"}, "`names` of what is measured: set, get; or hset, hget, hgetall, hincrby, hdel; or rpush, lpush, lpop; or sadd, sismember; or zadd, zscore, zrange; or exec, mset; or evalsha, of a script that reads a key and writes it")
 	flags.DurationVar(&opt.Duration, "duration", 10*time.Second, "`time` that a phase of a trial takes")
 	flags.IntVar(&opt.Count, "count", 0, "`number` of commands in a phase, instead of a duration")
 	flags.IntVar(&opt.Trials, "trials", 1, "`number` of trials; of more than one the median and quartiles are shown")

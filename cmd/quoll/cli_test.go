@@ -69,7 +69,7 @@ func TestWrongUsageEndsWithCode2AndOneLineEach(t *testing.T) {
 		"bench --addr x --depth 0":    "quoll: addr: \"x\" is not host:port\nquoll: depth: 0 is not from 1 to 10000\n",
 		"bench -o xml":                "quoll: output: \"xml\" is none of table, json, csv\n",
 		"bench --count 0 --keys 0":    "quoll: keys: 0 is not from 1 to 2147483647\nquoll: count: 0 commands are nothing to measure\n",
-		"bench --commands set,hgte":   "quoll: commands: \"hgte\" is none of set, get, hset, hget, hgetall, hincrby, hdel, rpush, lpush, lpop, sadd, sismember, zadd, zscore, zrange, exec, mset; did you mean hget?\n",
+		"bench --commands set,hgte":   "quoll: commands: \"hgte\" is none of set, get, hset, hget, hgetall, hincrby, hdel, rpush, lpush, lpop, sadd, sismember, zadd, zscore, zrange, exec, mset, evalsha; did you mean hget?\n",
 		"bench --workload smple":      "quoll: workload: \"smple\" is none of simple, mixed, batch, load; did you mean simple?\n",
 		"bench --fields 0":            "quoll: fields: 0 is not from 1 to 100000000\n",
 		"bench --value-size 1q":       "quoll: value-size: \"1q\" is not a size such as 65536, 64mb or 64MiB\n",

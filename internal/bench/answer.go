@@ -16,7 +16,7 @@ func (c *client) answer(s *sent) error {
 		return nil
 	}
 	switch {
-	case (s.kind == set || s.kind == mset) && r.kind == '+':
+	case (s.kind == set || s.kind == mset || s.kind == evalsha) && r.kind == '+':
 	case r.kind == ':' && kindTable[s.kind].number:
 		c.judge(s, r.n)
 	case s.kind == get && r.kind == '$':

@@ -31,7 +31,7 @@ func connect(ctx context.Context, opt *Options, address string) (net.Conn, error
 		return nil, cannotConnect(address, err)
 	}
 	cut := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	err = greet(conn, address, opt.Password, opt.ReadOnly)
+	err = greet(conn, address, opt)
 	if !cut() && err == nil {
 		err = fmt.Errorf("%s answered too late", address)
 	}
@@ -52,8 +52,8 @@ func cannotConnect(address string, err error) error {
 	return fmt.Errorf("cannot connect to %s: %w", address, err)
 }
 
-// greet gives the password, asks for a PONG, and says READONLY if it is to.
-func greet(conn net.Conn, address, password string, readOnly bool) error {
+// greet gives the password, asks for a PONG, says READONLY if it is to, and has the script kept that is run.
+func greet(conn net.Conn, address string, opt *Options) error {
 	in := reader{from: conn, buf: make([]byte, leastBuffer), onRead: func() {}}
 	order := func(what string, words ...string) error {
 		r, err := ask(conn, &in, address, command(words...))
@@ -62,8 +62,8 @@ func greet(conn net.Conn, address, password string, readOnly bool) error {
 		}
 		return err
 	}
-	if password != "" {
-		if err := order("the password", "AUTH", password); err != nil {
+	if opt.Password != "" {
+		if err := order("the password", "AUTH", opt.Password); err != nil {
 			return err
 		}
 	}
@@ -78,8 +78,13 @@ func greet(conn net.Conn, address, password string, readOnly bool) error {
 	case r.kind != '+':
 		return fmt.Errorf("%s is no server of Redis' protocol: it did not answer PING with PONG", address)
 	}
-	if readOnly {
-		return order("READONLY", "READONLY")
+	if opt.ReadOnly {
+		if err := order("READONLY", "READONLY"); err != nil {
+			return err
+		}
+	}
+	if opt.runsScript() {
+		return order("the script", "SCRIPT", "LOAD", script)
 	}
 	return nil
 }

@@ -27,6 +27,18 @@ func TestGroupsOnARedisServer(t *testing.T) {
 	require.Len(t, keys, groupKeys, "those of the last number, and of no other")
 }
 
+// TestAScriptOnARedisServer: it is there before the first EVALSHA, and writes what SET does.
+func TestAScriptOnARedisServer(t *testing.T) {
+	address := redistest.Start(t)
+	opt := sensible()
+	opt.Workload, opt.Commands, opt.Keys, opt.Count, opt.Depth, opt.Check = Simple, []string{"evalsha", "get"}, 7, 500, 4, true
+	report, err := run(t, opt, address)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int64{"EVALSHA": 500, "GET": 500}, ops(report))
+	errors, missing, wrong := report.Total()
+	require.Zero(t, errors+missing+wrong)
+}
+
 // TestRefusedTransactionIsOneError, whichever of its answers is one.
 func TestRefusedTransactionIsOneError(t *testing.T) {
 	for name, say := range map[string]map[string]string{

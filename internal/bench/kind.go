@@ -21,9 +21,10 @@ const (
 	zadd
 	zscore
 	zrange
-	exec // MULTI, a SET of each key of a group, EXEC
-	mset // of all keys of a group
-	hadd // HSET of a field that is not there, which hdel then removes
+	exec    // MULTI, a SET of each key of a group, EXEC
+	mset    // of all keys of a group
+	evalsha // of a script that reads a key and writes it (script.go)
+	hadd    // HSET of a field that is not there, which hdel then removes
 	kinds
 )
 
@@ -77,6 +78,7 @@ var kindTable = [kinds]struct {
 	zrange:    {"ZRANGE", false, aSortedSet, 4, false},
 	exec:      {"EXEC", true, aGroup, 1, false},
 	mset:      {"MSET", true, aGroup, 1 + 2*groupKeys, false},
+	evalsha:   {"EVALSHA", true, aString, 5, false},
 	hadd:      {"HSET new", true, aHash, 4, true},
 }
 

@@ -33,7 +33,7 @@ func TestFaults(t *testing.T) {
 		{func(o *Options) { o.SetFraction = math.NaN() }, Fault{"set-fraction", "NaN is not from 0 to 1"}},
 		{func(o *Options) { o.Workload = "x" }, Fault{"workload", `"x" is none of simple, mixed, batch, load`}},
 		{func(o *Options) { o.Workload = "mixd" }, Fault{"workload", `"mixd" is none of simple, mixed, batch, load; did you mean mixed?`}},
-		{func(o *Options) { o.Commands = []string{"HGET", "hgetal"} }, Fault{"commands", `"hgetal" is none of set, get, hset, hget, hgetall, hincrby, hdel, rpush, lpush, lpop, sadd, sismember, zadd, zscore, zrange, exec, mset; did you mean hgetall?`}},
+		{func(o *Options) { o.Commands = []string{"HGET", "hgetal"} }, Fault{"commands", `"hgetal" is none of set, get, hset, hget, hgetall, hincrby, hdel, rpush, lpush, lpop, sadd, sismember, zadd, zscore, zrange, exec, mset, evalsha; did you mean hgetall?`}},
 		{func(o *Options) { o.Commands = nil }, Fault{"commands", "there are none"}},
 		{func(o *Options) { o.Commands = []string{"get", "hset"} }, Fault{"commands", "a key cannot hold a string for GET and a hash for HSET: measure one after the other"}},
 		{func(o *Options) { o.Workload, o.Commands = Mixed, []string{"hget", "hdel"} }, Fault{"commands", "mixed cannot know what is there for HDEL: simple does"}},

@@ -31,7 +31,11 @@ func (r *requests) head(k kind, words int) []byte {
 	if k == hadd {
 		name = hset.op()
 	}
-	return []byte("*" + strconv.Itoa(words) + "\r\n$" + strconv.Itoa(len(name)) + "\r\n" + name + "\r\n$" + strconv.Itoa(len(r.keys.frame)) + "\r\n")
+	head := "*" + strconv.Itoa(words) + "\r\n$" + strconv.Itoa(len(name)) + "\r\n" + name + "\r\n"
+	if k == evalsha {
+		head += scriptHead
+	}
+	return []byte(head + "$" + strconv.Itoa(len(r.keys.frame)) + "\r\n")
 }
 
 // append appends a command.
@@ -41,7 +45,7 @@ func (r *requests) append(dst []byte, k kind, key, field uint64) []byte {
 	}
 	dst = r.keys.append(append(dst, r.heads[k]...), key)
 	switch k {
-	case set:
+	case set, evalsha:
 		dst = r.values.append(append(dst, r.size...), key)
 	case hset, hadd, rpush, lpush, sadd, zadd:
 		dst = r.appendField(dst, k, key, field)
