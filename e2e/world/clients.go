@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -112,6 +113,9 @@ func (c *client) send(commands []history.Command) {
 	var out []byte
 	for _, command := range commands {
 		args := command.Args()
+		if c.random.IntN(6) == 0 {
+			args = scripted(args)
+		}
 		out = resp.AppendArray(out, len(args))
 		for _, arg := range args {
 			out = resp.AppendBulk(out, arg.(string))
@@ -130,6 +134,12 @@ func (c *client) send(commands []history.Command) {
 	if err != nil {
 		c.hangUp()
 	}
+}
+
+// scripted is a script that does what a command on one key does: a batch of that key.
+func scripted(command []any) []any {
+	const script = "return redis.pcall(ARGV[1], KEYS[1], unpack(ARGV, 2))"
+	return slices.Concat([]any{"EVAL", script, "1", command[1], command[0]}, command[2:])
 }
 
 // conclude notes the outcome of a command.
