@@ -113,7 +113,7 @@ func (c *client) send(commands []history.Command) {
 	var out []byte
 	for _, command := range commands {
 		args := command.Args()
-		if c.random.IntN(6) == 0 {
+		if c.random.IntN(6) == 0 && command.Kind != history.Incr && command.Kind != history.HIncr { // of which a script's numbers do not have all digits
 			args = scripted(args)
 		}
 		out = resp.AppendArray(out, len(args))
