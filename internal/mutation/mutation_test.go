@@ -98,7 +98,7 @@ func everything() []mutation { return slices.Concat(table(), worldRules, consens
 // table returns the mutations of the protocol's rules, in their order.
 func table() []mutation {
 	var all []mutation
-	for _, part := range [][]mutation{replicaRules, homeRules, doubtRules, deletionRules, epochRules, collectRules, lifeRules, additions, hashRules, elementRules, textRules, changeRules, partsRules, batchRules, wholeRules, placementRules, watchRules, nearestRules, waitRules, eventRules, evictionRules} {
+	for _, part := range [][]mutation{replicaRules, homeRules, doubtRules, deletionRules, epochRules, collectRules, lifeRules, additions, hashRules, elementRules, textRules, changeRules, partsRules, batchRules, wholeRules, oneRules, placementRules, watchRules, nearestRules, waitRules, eventRules, evictionRules} {
 		all = append(all, part...)
 	}
 	return all

@@ -114,25 +114,6 @@ var batchRules = []mutation{
 		caught: scenario(register, "TestABatchDeletesWhatHasExpired", `answered already|Should be false`), edits: []edit{
 			{"node/register/batchrun.go", `			keys[i].seq, t.writes = unnumbered, true
 			held[i]`, `			held[i]`}}},
-	{name: "batch-one-passes", rule: "Batches of one key", effect: "a batch of one key is evaluated on what one of a record that is being put together was evaluated on",
-		caught: scenario(register, "TestABatchOfOneKeyThatWasTriedStaysWhereItWas", `Not equal`), edits: []edit{
-			{"node/register/batchone.go", `case ks.queue[0] != &one.marker:`, `case ks.queue[0] == nil:`}}},
-	{name: "batch-one-uncertain", rule: "Batches of one key", effect: "a batch of one key is evaluated on a head that is in flight",
-		caught: scenario(register, "TestABatchOfOneKeyWaits", `not chosen yet`), edits: []edit{
-			{"node/register/batchone.go", `if !h.certain(one, g) ||`, `if !h.certain(one, g) && ks.head.Version.Ballot != h.ballot ||`}}},
-	{name: "batch-one-doubt", rule: "Batches of one key", effect: "a batch of one key is looked for at the record",
-		caught: scenario(register, "TestABatchOfOneKeyInDoubt", `batch|Not equal`), edits: []edit{
-			{"node/register/batchone.go", `r.key, t.needSeq = r.keys[0], h.seq+1`, `t.needSeq = h.seq + 1`}}},
-	{name: "batch-one-recorded", rule: "Batches of one key", effect: "a batch that was tried at its key goes through the record",
-		caught: scenario(register, "TestABatchOfOneKeyThatWasTriedStaysWhereItWas", `Not equal`), edits: []edit{
-			{"node/register/batchone.go", `return !bytes.Equal(r.key, BatchKey)`, `return len(r.key) == 0 && bytes.Equal(r.key, BatchKey)`}}},
-	{name: "batch-one-unrecorded", rule: "Batches of one key", effect: "a batch that was tried at the record is written to its key",
-		caught: scenario(register, "TestARecordedBatchOfOneKeyStaysWhereItWas", `Not equal`), edits: []edit{
-			{"node/register/batchone.go", `return !bytes.Equal(r.key, BatchKey)`, `return !bytes.Equal(r.key, BatchKey) || len(r.key) > 0`}}},
-	{name: "batch-one-not-begun", rule: "Batches of one key", effect: "a batch of one key is written to it before the term has begun its record",
-		caught: scenario(register, "TestARecordedBatchOfOneKeyStaysWhereItWas", `Not equal`), edits: []edit{
-			{"node/register/batchone.go", ` && !h.excluded(one.keys[0])`, ``},
-			{"node/register/batchone.go", `case h.excluded(ks):`, `case r == nil:`}}},
 	{name: "batch-promise-wire", rule: "Batches", effect: "the wire does not carry that a batch is open",
 		caught: scenario("internal/protocol", "TestRepliesComeBack", `Not equal`), edits: []edit{
 			{"internal/protocol/replicate.go", `		m.Present = d.Bool()

@@ -35,6 +35,8 @@ const (
 	deltaElements = 5
 	// deltaStream: elements of a stream that are set, removed, or cut out; see streamEdit.
 	deltaStream = 11
+	// deltaSeveral, of any type: deltas one after the other, each behind its length; see deltaList.
+	deltaSeveral = 12
 )
 
 func encodeExpiry(at int64) []byte {
@@ -61,6 +63,8 @@ func apply(st record.State, delta []byte, s *space) (next record.State, err erro
 		return applyPatch(st, delta, s)
 	case deltaRegisters:
 		return applyRegisters(st, body)
+	case deltaSeveral:
+		return applySeveral(st, body, s)
 	}
 	if v := verbsOf(st.Type); v != nil && v.delta == tag {
 		return v.apply(st, body, s)

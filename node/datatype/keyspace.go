@@ -54,6 +54,7 @@ const fewKeys = 16
 type holding struct {
 	state   record.State
 	changed bool
+	several deltaList // which make it of what the key held at first, unless there are none
 }
 
 // undone is what a key held.
@@ -166,13 +167,13 @@ func (k *Keyspace) Execute(dst []byte, req *command.Request) []byte {
 	return dst
 }
 
-// Effects returns what becomes of each key, in the order of the keys: it is Unchanged, or Replaced with its whole state, which is the zero State if it is deleted. A Value
-// of up to record.CopiedValue bytes is borrowed from the keyspace, a longer one may be kept.
+// Effects returns what becomes of each key, in the order of the keys: it is Unchanged, Replaced with its whole state, which is the zero State if it is deleted, or Changed, if all that commands have
+// done to a long state were deltas. A Value of up to record.CopiedValue bytes is borrowed from the keyspace, a longer one may be kept, and so may a Delta.
 func (k *Keyspace) Effects() []record.Effect {
 	effects := make([]record.Effect, len(k.held))
 	for i := range k.held {
 		if h := &k.held[i]; h.changed {
-			effects[i] = record.Effect{Kind: record.Replaced, State: h.state}
+			effects[i] = h.effect()
 		}
 	}
 	return effects
@@ -218,7 +219,9 @@ func (k *Keyspace) on(dst []byte, req *command.Request) []byte {
 		before.Tell(k.told, req, dst[start:], &effect)
 	}
 	if effect.Kind != record.Unchanged {
+		was := k.held[at]
 		k.put(at, k.keep(effect.Whole()), req)
+		k.held[at].follow(&was, &effect)
 	}
 	return dst
 }
@@ -326,7 +329,7 @@ func (k *Keyspace) put(at int, st record.State, req *command.Request) {
 		return
 	}
 	k.undo = append(k.undo, undone{at, k.held[at]})
-	k.held[at] = holding{st, true}
+	k.held[at] = holding{state: st, changed: true}
 }
 
 // read is get for a command that reads: it is an event if the key is not there.

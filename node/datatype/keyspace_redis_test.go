@@ -86,7 +86,7 @@ func runKeyspace(t *testing.T, seed uint64, conns []*redisConn) (compared int) {
 			}
 		}
 		for i, effect := range k.Effects() {
-			if effect.Kind == record.Replaced {
+			if effect.Kind != record.Unchanged {
 				states[i] = effect.State
 			}
 		}

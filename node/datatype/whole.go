@@ -5,7 +5,6 @@ import (
 
 	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/database"
-	"github.com/quolldb/quoll/internal/record"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/internal/scan"
 )
@@ -99,6 +98,6 @@ func (k *Keyspace) flush(dst []byte, req *command.Request, id database.ID) []byt
 	if len(req.Args) > 2 || len(req.Args) == 2 && !isWord(req.Args[1], "async") && !isWord(req.Args[1], "sync") {
 		return resp.AppendError(dst, errSyntax)
 	}
-	k.each(id, func(at int, _ []byte) { k.held[at] = holding{record.State{}, true} })
+	k.each(id, func(at int, _ []byte) { k.held[at] = holding{changed: true} })
 	return append(dst, resp.OK...)
 }

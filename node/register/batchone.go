@@ -53,7 +53,11 @@ func (h *Home) evaluateOwn(one *batch) bool {
 		t.attempted(one.changes, h.versionOf(t.needSeq))
 		ks.waiting = append(ks.waiting, t.waiter)
 		h.count(BatchOfOne)
-		h.propose(ks, record.Effect{Kind: record.Replaced, State: t.keys[0].state}, false)
+		effect := record.Effect{Kind: record.Replaced, State: t.keys[0].state}
+		if t.delta != nil {
+			effect.Kind, effect.Delta = record.Changed, t.delta
+		}
+		h.propose(ks, effect, false)
 	}
 	one.recycle()
 	return true

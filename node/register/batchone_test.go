@@ -1,11 +1,13 @@
 package register
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/quolldb/quoll/internal/record"
+	"github.com/quolldb/quoll/node/datatype"
 )
 
 // appendTo gives a home a batch of one key, which appends to it, and replies what it holds then.
@@ -82,6 +84,39 @@ func TestABatchOfOneKeyGoesOnBesideOthers(t *testing.T) {
 	require.Len(t, c.proposed(2), 2, "a is of the record")
 	c.run()
 	require.Equal(t, "12", c.value(3, "a"))
+}
+
+// TestABatchOfOneKeyIsADelta, as a command is: of what has expired there is none, for replicas have that still.
+func TestABatchOfOneKeyIsADelta(t *testing.T) {
+	long := strings.Repeat("0", 1000)
+	for _, expired := range []bool{false, true} {
+		c := newCluster(t, 3)
+		c.lead(1)
+		c.ask(1, "psetex a 10 "+long)
+		c.run()
+		c.sent = nil
+		want := long + "x"
+		if expired {
+			c.wall, want = c.wall+20, "x"
+		}
+		batch := c.batch(1, []string{"a"}, func(dst []byte, held []record.Record, now int64) ([]byte, []record.Effect, error) {
+			st := held[0].State
+			if !st.Live() {
+				st = record.State{}
+			}
+			dst, effect := datatype.Execute(dst, st, commandOf(t, "append a x"), now)
+			if expired { // whatever the command says of it
+				effect.Kind, effect.Delta = record.Changed, []byte{0}
+			}
+			return dst, []record.Effect{effect}, nil
+		})
+		c.run()
+		require.Len(t, batch.answers, 1)
+		require.Equal(t, !expired, c.proposed(2)[0] == "a=Δ")
+		for id := uint16(1); id <= 3; id++ {
+			require.Equal(t, want, c.value(id, "a"))
+		}
+	}
 }
 
 // triedAlone has process 1 write a batch of one key nowhere but to its own replica, which is slow, and those that are named, and lose its term.

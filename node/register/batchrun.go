@@ -48,8 +48,9 @@ func (h *Home) purgedBefore(ks *keyState) record.Version {
 type tried struct {
 	waiter
 	keys   []batchKey
-	writes bool // some of them
-	reads  bool // nothing that only others of its group have written, which is not there yet
+	writes bool   // some of them
+	reads  bool   // nothing that only others of its group have written, which is not there yet
+	delta  []byte // which turns what the one key held into what becomes of it, nil if there is none
 }
 
 // try runs a batch on the heads of its keys, or on what the group leaves there. It reports false if nothing came of that yet, or the term is over. The keys are the group's until its evaluation
@@ -86,6 +87,9 @@ func (h *Home) try(one *batch, g *group) (t tried, done bool) {
 	effects, done := h.runBatch(one, back, t.reads, keys, held)
 	if !done {
 		return t, false
+	}
+	if len(effects) == 1 && effects[0].Kind == record.Changed && held[0].State.Live() {
+		t.delta = effects[0].Delta
 	}
 	t.end, one.changes = len(one.request.replies), false
 	for i := range effects {
