@@ -20,8 +20,13 @@ var oneRules = []mutation{
 	{name: "one-delta", rule: "Batches of one key", effect: "what replaces an expired value is sent as a delta of that",
 		caught: scenario(register, "TestABatchOfOneKeyIsADelta", `should have 1 item`), edits: []edit{
 			{"node/register/batchrun.go", `effects[0].Kind == record.Changed && held[0].State.Live() {`, `effects[0].Kind == record.Changed {`}}},
+	{name: "one-large", rule: "Batches of one key", effect: "a large object is sent whole when several batches wait for it",
+		caught: scenario(register, "TestBatchesOfALargeKeyAreDeltas", `Not equal`), edits: []edit{
+			{"node/register/batchone.go", ` || ks.head.State.Object != nil) &&`, `) &&`}}},
 	{name: "one-not-begun", rule: "Batches of one key", effect: "a batch of one key is written to it before the term has begun its record",
 		caught: scenario(register, "TestARecordedBatchOfOneKeyStaysWhereItWas", `Not equal`), edits: []edit{
-			{"node/register/batchone.go", ` && !h.excluded(one.keys[0])`, ``},
+			{"node/register/batchone.go", ` && !h.excluded(ks)
+}`, `
+}`},
 			{"node/register/batchone.go", `case h.excluded(ks):`, `case r == nil:`}}},
 }

@@ -9,7 +9,7 @@ import (
 // A batch of one key needs no record: it is written to that key, as any command is (B13).
 
 // own reports whether a batch is written to its key itself. One that was tried goes the same way again: a version that it may have got says nothing at another key (R11). A key that several
-// wait for gets them all in one write, through the record.
+// wait for gets them all in one write, through the record, unless it is a large object: that would be sent whole, and each of them is a delta.
 func (h *Home) own(one *batch) bool {
 	r := one.request
 	switch {
@@ -18,7 +18,8 @@ func (h *Home) own(one *batch) bool {
 	case len(r.attempts) > 0:
 		return !bytes.Equal(r.key, BatchKey)
 	}
-	return len(one.keys[0].queue) == 1 && !h.excluded(one.keys[0])
+	ks := one.keys[0]
+	return (len(ks.queue) == 1 || ks.head.State.Object != nil) && !h.excluded(ks)
 }
 
 // evaluateOwn evaluates a batch that is written to its key itself, if it is the first in its queue, and the head is chosen (B2). It reports false if that has to wait; otherwise the batch is not in

@@ -1,6 +1,7 @@
 package register
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -117,6 +118,34 @@ func TestABatchOfOneKeyIsADelta(t *testing.T) {
 			require.Equal(t, want, c.value(id, "a"))
 		}
 	}
+}
+
+// TestBatchesOfALargeKeyAreDeltas, one after the other, also if several wait.
+func TestBatchesOfALargeKeyAreDeltas(t *testing.T) {
+	c := newCluster(t, 3)
+	c.lead(1)
+	words := "hset a"
+	for i := range 3000 {
+		words += fmt.Sprint(" field", i, " value")
+	}
+	c.ask(1, words)
+	c.run()
+	c.sent = nil
+	var batches []*asked
+	for i := range 3 {
+		batches = append(batches, c.batch(1, []string{"a"}, func(dst []byte, held []record.Record, now int64) ([]byte, []record.Effect, error) {
+			dst, effect := datatype.Execute(dst, held[0].State, commandOf(t, fmt.Sprint("hset a another", i, " x")), now)
+			return dst, []record.Effect{effect}, nil
+		}))
+	}
+	c.run()
+	for _, batch := range batches {
+		c.done(batch, ":1\r\n")
+	}
+	require.Equal(t, []string{"a=Δ", "a=Δ", "a=Δ"}, c.proposed(2))
+	get := c.ask(1, "hget a another2")
+	c.run()
+	c.done(get, "$1\r\nx\r\n")
 }
 
 // triedAlone has process 1 write a batch of one key nowhere but to its own replica, which is slow, and those that are named, and lose its term.
