@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/quolldb/quoll/internal/command"
 	"github.com/quolldb/quoll/internal/record"
 )
 
@@ -83,4 +84,28 @@ func TestNoDeltaOfWhatWasNotThere(t *testing.T) {
 	on(t, k, "SETRANGE a 10000 x")
 	on(t, k, "SETRANGE a 17 y")
 	require.Equal(t, record.Replaced, k.Effects()[0].Kind)
+}
+
+// TestWhatIsTooLongIsNoDelta: a command that is refused, for its state would be too long, leaves those before it.
+func TestWhatIsTooLongIsNoDelta(t *testing.T) {
+	refused := 0
+	for name, commands := range map[string][2]string{
+		"list": {"LSET a 7 element-8", "RPUSH a " + strings.Repeat("x", 500)}, "hash": {"HSET a field-1 value-9", "HSET a more " + strings.Repeat("x", 500)},
+		"set": {"SREM a member-1", "SADD a " + strings.Repeat("x", 500)}, "zset": {"ZADD a 8 member-1", "ZADD a 1 " + strings.Repeat("x", 500)},
+		"string": {"SETRANGE a 17 y", "APPEND a " + strings.Repeat("x", 500)},
+	} {
+		st := largeState(t, name)
+		there, _ := Live(record.State{Type: st.Type, Value: st.Packed().Value})
+		k := NewKeyspace([][]byte{[]byte("a")}, []record.State{st}, testNow, func(req *command.Request) { req.MaxValue, req.MaxCollection = st.Size()+100, st.Size()+100 })
+		require.NotEqual(t, "-", on(t, k, commands[0])[:1])
+		if on(t, k, commands[1])[0] == '-' {
+			refused++
+		}
+		effect := k.Effects()[0]
+		require.Equal(t, record.Changed, effect.Kind, name)
+		next, err := Apply(there, effect.Delta)
+		require.NoError(t, err)
+		require.Equal(t, string(effect.State.Packed().Value), string(next.Packed().Value), name)
+	}
+	require.Equal(t, 5, refused)
 }

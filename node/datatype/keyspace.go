@@ -220,8 +220,9 @@ func (k *Keyspace) on(dst []byte, req *command.Request) []byte {
 	}
 	if effect.Kind != record.Unchanged {
 		was := k.held[at]
-		k.put(at, k.keep(effect.Whole()), req)
-		k.held[at].follow(&was, &effect)
+		if k.put(at, k.keep(effect.Whole()), req) {
+			k.held[at].follow(&was, &effect)
+		}
 	}
 	return dst
 }
@@ -319,17 +320,18 @@ func (k *Keyspace) set(key []byte, st record.State, req *command.Request) {
 	}
 }
 
-// put gives a key a new state, unless that is too long. See replica.Stripe's Execute: what a command makes is mostly bounded before it is made.
-func (k *Keyspace) put(at int, st record.State, req *command.Request) {
+// put gives a key a new state, and reports whether it has: not one that is too long. See replica.Stripe's Execute: what a command makes is mostly bounded before it is made.
+func (k *Keyspace) put(at int, st record.State, req *command.Request) bool {
 	if st.Expired(k.now) {
 		st = record.State{}
 	}
 	if size := st.Size(); size > req.MaxValue && size > Longest(st.Type, req) {
 		k.tooLong = true
-		return
+		return false
 	}
 	k.undo = append(k.undo, undone{at, k.held[at]})
 	k.held[at] = holding{state: st, changed: true}
+	return true
 }
 
 // read is get for a command that reads: it is an event if the key is not there.
