@@ -33,7 +33,7 @@ func TestNoAllocations(t *testing.T) {
 	for k, answer := range [kinds]string{
 		set: "+OK", get: "$64\r\n" + value, hset: ":0", hget: "$64\r\n" + value, hgetall: "*2\r\n$8\r\nf0000000\r\n$64\r\n" + value, hincrby: ":1", hdel: ":1", hadd: ":1",
 		rpush: ":1", lpush: ":1", lpop: "$1\r\nx", sadd: ":1", sismember: ":1", zadd: ":0", zscore: "$1\r\n5", zrange: "*1\r\n$1\r\nm",
-		exec: "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n+OK\r\n+OK\r\n+OK", mset: "+OK",
+		exec: "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n+OK\r\n+OK\r\n+OK", mset: "+OK", evalsha: "+OK",
 	} {
 		answers[k] = bytes.Repeat([]byte(answer+"\r\n"), opt.Depth)
 	}

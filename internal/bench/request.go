@@ -31,11 +31,11 @@ func (r *requests) head(k kind, words int) []byte {
 	if k == hadd {
 		name = hset.op()
 	}
-	head := "*" + strconv.Itoa(words) + "\r\n$" + strconv.Itoa(len(name)) + "\r\n" + name + "\r\n"
+	between := ""
 	if k == evalsha {
-		head += scriptHead
+		between = scriptHead
 	}
-	return []byte(head + "$" + strconv.Itoa(len(r.keys.frame)) + "\r\n")
+	return []byte("*" + strconv.Itoa(words) + "\r\n$" + strconv.Itoa(len(name)) + "\r\n" + name + "\r\n" + between + "$" + strconv.Itoa(len(r.keys.frame)) + "\r\n")
 }
 
 // append appends a command.

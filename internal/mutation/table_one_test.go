@@ -23,6 +23,9 @@ var oneRules = []mutation{
 	{name: "one-large", rule: "Batches of one key", effect: "a large object is sent whole when several batches wait for it",
 		caught: scenario(register, "TestBatchesOfALargeKeyAreDeltas", `Not equal`), edits: []edit{
 			{"node/register/batchone.go", ` || ks.head.State.Object != nil) &&`, `) &&`}}},
+	{name: "one-census", rule: "Batches of one key", effect: "a key appears between the evaluation of a batch that has read all keys and its record",
+		caught: scenario(register, "TestNoBatchOfOneKeyComesBetweenACensusAndItsRecord", `is not less than`), edits: []edit{
+			{"node/register/batchrecord.go", `if len(g.batches) > 0 && g.batches[0].request.whole != nil {`, `if len(g.batches) > groupKeys {`}}},
 	{name: "one-not-begun", rule: "Batches of one key", effect: "a batch of one key is written to it before the term has begun its record",
 		caught: scenario(register, "TestARecordedBatchOfOneKeyStaysWhereItWas", `Not equal`), edits: []edit{
 			{"node/register/batchone.go", ` && !h.excluded(ks)

@@ -82,10 +82,11 @@ func (r *scriptRun) admit(allowed bool) (problem string) {
 func (r *scriptRun) run(dst []byte, run *script.Run, function string, with func([]byte, *script.Run) []byte) []byte {
 	r.keys.Guess()
 	var killed *atomic.Bool
+	ended := func() {}
 	if r.batch.apart {
 		one := r.running(function)
-		defer r.exec.running.add(one)()
-		killed = &one.killed
+		killed, ended = &one.killed, r.exec.running.add(one)
+		defer ended() // also if it panics, for what it reads cannot be read
 	}
 	late, start := r.batch.bound(run, killed), len(dst)
 	run.RESP3, run.Call = r.command.RESP3, r.call
@@ -95,8 +96,12 @@ func (r *scriptRun) run(dst []byte, run *script.Run, function string, with func(
 	interrupted := run.Interrupted
 	run.Interrupted = func() bool { return interrupted() || len(r.keys.Missing()) > mostMissing }
 	dst = with(dst, run)
-	if r.dropped = late(); r.dropped == errKilled {
+	ended()
+	switch r.dropped = late(); {
+	case r.dropped == errKilled:
 		r.dropped = r.batch.whyKilled(dst[start:])
+	case r.dropped == "" && killed != nil && killed.Load(): // it was ready before it noticed, but whoever has killed it was told that nothing is done
+		r.dropped = script.Killed
 	}
 	return dst
 }

@@ -146,7 +146,7 @@ func (h *Home) enqueueBatch(r *Request) {
 func (h *Home) queueBatch(r *Request) *batch {
 	b := h.newBatch(r, r.keys)
 	if h.failed != nil {
-		h.answer(r, Answer{Outcome: NotDone, Reason: StorageFailed})
+		h.answer(r, Answer{Outcome: r.undecided(), Reason: StorageFailed})
 		return nil
 	}
 	own := h.ownBatches()

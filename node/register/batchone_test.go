@@ -148,6 +148,28 @@ func TestBatchesOfALargeKeyAreDeltas(t *testing.T) {
 	c.done(get, "$1\r\nx\r\n")
 }
 
+// TestNoBatchOfOneKeyComesBetweenACensusAndItsRecord: it would make a key that the census does not count.
+func TestNoBatchOfOneKeyComesBetweenACensusAndItsRecord(t *testing.T) {
+	c := written(t, "k", "y")
+	c.together(1, "a", "b", "1")
+	c.ask(1, "del "+of("k"))
+	census := c.census(1, c.home(1).ballot, "y")
+	c.propose()
+	one := c.appendTo(1, of("k"), "1") // which waits for the deletion to be chosen
+	for {
+		m, ok := c.take(func(m *Message) bool { return m.Kind == Accept && string(m.Key) == of("k") })
+		if !ok {
+			break
+		}
+		c.deliver(m)
+	}
+	c.run()
+	c.done(census, "1")
+	c.done(one, "1")
+	records := c.process(1).store.records
+	require.Less(t, records[of("y")].Version.Seq, records[of("k")].Version.Seq)
+}
+
 // triedAlone has process 1 write a batch of one key nowhere but to its own replica, which is slow, and those that are named, and lose its term.
 func (c *cluster) triedAlone(key string, reached ...uint16) *asked {
 	helper(c.t)

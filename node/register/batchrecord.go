@@ -30,6 +30,9 @@ func (h *Home) recordBatches() bool {
 	all := b.all
 	g.queue = b.looked(g.queue)
 	for i := 0; i < len(g.queue) && !g.full(); i++ {
+		if len(g.batches) > 0 && g.batches[0].request.whole != nil { // nothing comes between it and its record (B11)
+			break
+		}
 		one := g.queue[i]
 		if one.grouped || one.away != nil {
 			continue

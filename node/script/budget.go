@@ -34,7 +34,9 @@ func (b *budget) begin(r *Run) {
 
 const (
 	killedText = "Script killed by user with SCRIPT KILL..."
-	noMemory   = "not enough memory for the values of a script"
+	// Killed is the error of a script that was, without its place.
+	Killed   = "ERR " + killedText
+	noMemory = "not enough memory for the values of a script"
 )
 
 // Done is asked by the state before each instruction. It never ends a script by its channel, but raises an error that no function of the script sees.
