@@ -203,7 +203,7 @@ func (n *Node) slotStats(version uint64, number uint16) (engine.SlotStats, error
 	if held, err := n.holds(version, number); !held {
 		return engine.SlotStats{}, err
 	}
-	st := n.replicas.Lock(number, nil)
+	st := n.lockSettled(number)
 	defer st.Unlock()
 	if held, err := n.holds(version, number); !held { // it may have moved meanwhile
 		return engine.SlotStats{}, err

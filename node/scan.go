@@ -67,7 +67,7 @@ func (n *Node) scanSlot(r *protocol.ScanRequest, number uint16, from engine.Posi
 	if held, err := n.holds(r.Version, number); !held {
 		return false, err
 	}
-	st := n.replicas.Lock(number, nil)
+	st := n.lockSettled(number)
 	defer st.Unlock()
 	if held, err := n.holds(r.Version, number); !held { // it may have moved meanwhile
 		return false, err

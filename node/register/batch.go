@@ -178,6 +178,15 @@ func (a *Acceptor) Batched(key []byte) (bool, error) {
 	return err == nil && b != nil && b.names(key), err
 }
 
+// OpenBatch returns the version of the record of batches if that is open as far as the replica knows, zero if it is not.
+func (a *Acceptor) OpenBatch() (record.Version, error) {
+	if b, err := a.batch(); b == nil || err != nil {
+		return record.Version{}, err
+	}
+	rec, _, err := a.Read(BatchKey)
+	return rec.Version, err
+}
+
 // noteBatch keeps up with what becomes of the record.
 func (a *Acceptor) noteBatch(w *Write) {
 	switch w.Kind {

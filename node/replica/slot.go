@@ -188,6 +188,19 @@ func (sl *Slot) Read(key []byte) (record.Record, bool, error) { return sl.accept
 // Batched reports whether a key is one of a batch that is open as far as the replica knows (register.Acceptor.Batched).
 func (sl *Slot) Batched(key []byte) (bool, error) { return sl.acceptor.Batched(key) }
 
+// OpenBatch returns the version of the batch that is open in a slot as far as this replica knows (register.Acceptor.OpenBatch), zero if none is; so it is for a slot that was not used yet.
+func (s *Stripe) OpenBatch(number uint16) record.Version {
+	sl := s.slots[number/stripes]
+	if sl == nil || sl.err != nil {
+		return record.Version{}
+	}
+	open, err := sl.acceptor.OpenBatch()
+	if err != nil {
+		return record.Version{} // whoever reads what it holds finds that out
+	}
+	return open
+}
+
 // Meta is what the replica holds of the slot itself.
 func (sl *Slot) Meta() record.SlotMeta { return sl.acceptor.Meta() }
 
