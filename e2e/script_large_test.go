@@ -87,7 +87,9 @@ func fillLarge(ctx context.Context, t *testing.T, client *redis.Client, elements
 		pipe.RPush(ctx, "list", e)
 		pipe.SAdd(ctx, "set", e)
 		pipe.Append(ctx, "text", "0123456789")
+		if i%1000 == 999 || i == elements-1 {
+			_, err := pipe.Exec(ctx)
+			require.NoError(t, err)
+		}
 	}
-	_, err := pipe.Exec(ctx)
-	require.NoError(t, err)
 }
