@@ -135,25 +135,24 @@ func (h *Home) ownBatches() *batches {
 // batching reports whether the record of batches is open, or may be: nothing is purged meanwhile (B7), and no clear begins.
 func (h *Home) batching() bool { return h.batches != nil && h.batches.stage != free }
 
-// enqueueBatch takes a batch, and goes on with its keys.
+// enqueueBatch gives a batch its place in the queues of all its keys at once, and goes on with them.
 func (h *Home) enqueueBatch(r *Request) {
-	if b := h.queueBatch(r); b != nil {
-		h.lift(b)
-	}
-}
-
-// queueBatch gives a batch its place in the queues of all its keys at once. It returns nil if the home has ended.
-func (h *Home) queueBatch(r *Request) *batch {
-	b := h.newBatch(r, r.keys)
-	if h.failed != nil {
-		h.answer(r, Answer{Outcome: r.undecided(), Reason: StorageFailed})
-		return nil
-	}
-	own := h.ownBatches()
-	own.queue = append(own.queue, b)
+	b := h.waitingBatch(r)
 	for _, ks := range b.keys {
 		ks.queue = append(ks.queue, &b.marker)
 	}
+	if h.failed != nil { // looking a key up ended the home
+		h.dequeue(b)
+		h.answer(r, Answer{Outcome: r.undecided(), Reason: StorageFailed})
+		return
+	}
+	h.lift(b)
+}
+
+// waitingBatch makes a request a batch that waits, and has no place in the queue of any key yet.
+func (h *Home) waitingBatch(r *Request) *batch {
+	b, own := h.newBatch(r, r.keys), h.ownBatches()
+	own.queue = append(own.queue, b)
 	own.lookAtOne(b)
 	return b
 }

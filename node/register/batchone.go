@@ -16,10 +16,21 @@ func (h *Home) own(one *batch) bool {
 	case r == nil || len(one.keys) != 1 || one.grouped || one.away != nil:
 		return false
 	case len(r.attempts) > 0:
-		return !bytes.Equal(r.key, BatchKey)
+		return r.ofOneKey()
 	}
 	ks := one.keys[0]
 	return (len(ks.queue) == 1 || ks.head.State.Object != nil) && !h.excluded(ks)
+}
+
+// ofOneKey reports whether a batch is of its key alone, where it is looked for if it is in doubt, and not at the record.
+func (r *Request) ofOneKey() bool { return len(r.keys) == 1 && !bytes.Equal(r.key, BatchKey) }
+
+// waitRead has a batch that changes nothing wait for its round. One of a single key may share the fate of a write that is sent behind it (R11).
+func (h *Home) waitRead(one *batch, w waiter) {
+	if r := one.request; len(r.keys) == 1 && len(r.attempts) == 0 {
+		r.key = r.keys[0]
+	}
+	h.wait(one.keys[0], w)
 }
 
 // evaluateOwn evaluates a batch that is written to its key itself, if it is the first in its queue, and the head is chosen (B2). It reports false if that has to wait; otherwise the batch is not in
@@ -46,7 +57,7 @@ func (h *Home) evaluateOwn(one *batch) bool {
 	h.dequeue(one)
 	switch {
 	case !t.writes:
-		h.wait(ks, t.waiter)
+		h.waitRead(one, t.waiter)
 	case h.in.Full:
 		h.noRoom(r)
 	default:

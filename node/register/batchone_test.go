@@ -120,8 +120,8 @@ func TestABatchOfOneKeyIsADelta(t *testing.T) {
 	}
 }
 
-// TestBatchesOfALargeKeyAreDeltas, one after the other, also if several wait.
-func TestBatchesOfALargeKeyAreDeltas(t *testing.T) {
+// largeKey has process 1 lead the slot, of which a is a large hash.
+func largeKey(t *testing.T) *cluster {
 	c := newCluster(t, 3)
 	c.lead(1)
 	words := "hset a"
@@ -131,12 +131,35 @@ func TestBatchesOfALargeKeyAreDeltas(t *testing.T) {
 	c.ask(1, words)
 	c.run()
 	c.sent = nil
+	return c
+}
+
+// adds gives process 1 a batch that adds a field to the first of some keys, and replies how many it has added.
+func (c *cluster) adds(field string, keys ...string) *asked {
+	return c.batch(1, keys, func(dst []byte, held []record.Record, now int64) ([]byte, []record.Effect, error) {
+		effects := make([]record.Effect, len(held))
+		dst, effects[0] = datatype.Execute(dst, held[0].State, commandOf(c.t, "hset a "+field+" x"), now)
+		return dst, effects, nil
+	})
+}
+
+// TestABatchOfALargeKeyWaitsForOneOfSeveralKeys that came before it, and whose record is being put together.
+func TestABatchOfALargeKeyWaitsForOneOfSeveralKeys(t *testing.T) {
+	c := largeKey(t)
+	c.ask(1, "hset a first x")
+	c.propose()
+	several, one := c.adds("another", "a", "b"), c.adds("another", "a")
+	c.run()
+	c.done(several, ":1\r\n")
+	c.done(one, ":0\r\n")
+}
+
+// TestBatchesOfALargeKeyAreDeltas, one after the other, also if several wait.
+func TestBatchesOfALargeKeyAreDeltas(t *testing.T) {
+	c := largeKey(t)
 	var batches []*asked
 	for i := range 3 {
-		batches = append(batches, c.batch(1, []string{"a"}, func(dst []byte, held []record.Record, now int64) ([]byte, []record.Effect, error) {
-			dst, effect := datatype.Execute(dst, held[0].State, commandOf(t, fmt.Sprint("hset a another", i, " x")), now)
-			return dst, []record.Effect{effect}, nil
-		}))
+		batches = append(batches, c.adds(fmt.Sprint("another", i), "a"))
 	}
 	c.run()
 	for _, batch := range batches {
@@ -210,10 +233,37 @@ func TestABatchOfOneKeyThatWasTriedStaysWhereItWas(t *testing.T) {
 	c.mono += testTiming.Backoff + 1
 	others := []*asked{c.appendTo(1, "a", "2"), c.appendTo(1, "a", "3")}
 	c.run()
-	c.done(others[0], "02")
-	c.done(others[1], "023")
-	c.done(batch, "0231")
+	c.done(batch, "01")
+	c.done(others[0], "012")
+	c.done(others[1], "0123")
 	require.Equal(t, [2]int{1, 2}, [2]int{c.events[BatchRecorded], c.events[BatchOfOne]})
+}
+
+// TestABatchOfOneKeyThatReadsSharesTheFateOfTheWriteBehindIt (R11): what it found is the answer if that is included, and it is executed again before it if not.
+func TestABatchOfOneKeyThatReadsSharesTheFateOfTheWriteBehindIt(t *testing.T) {
+	for _, reached := range [][]uint16{{2}, nil} {
+		c := newCluster(t, 3)
+		c.lead(1)
+		c.ask(1, "set a 0")
+		c.run()
+		c.process(1).slow = true
+		batch := c.batch(1, []string{"a"}, func(dst []byte, held []record.Record, _ int64) ([]byte, []record.Effect, error) {
+			return append(dst, held[0].State.Value...), make([]record.Effect, 1), nil
+		})
+		add := c.ask(1, "append a 1")
+		for _, id := range reached {
+			c.one(Accept, id)
+		}
+		c.lose()
+		c.process(1).loop = nil
+		c.depose()
+		c.open(batch, add)
+		c.advance(testTiming.Backoff + 1)
+		c.run()
+		c.done(batch, "0")
+		c.done(add, ":2\r\n")
+		require.Equal(t, "01", c.value(3, "a"))
+	}
 }
 
 // TestARecordedBatchOfOneKeyStaysWhereItWas: the version that it may have got at the record says nothing at its key. The first batch of a term is recorded that is on a key of a database that is placed

@@ -109,7 +109,7 @@ func (h *Home) evaluateBatch(one *batch, g *group) {
 		return
 	case !t.writes && t.reads:
 		h.dequeue(one)
-		h.wait(one.keys[0], t.waiter) // all heads are certain: it waits for its round
+		h.waitRead(one, t.waiter) // all heads are certain: it waits for its round
 	case t.writes && h.in.Full:
 		h.dequeue(one)
 		h.noRoom(one.request)

@@ -1,7 +1,6 @@
 package register
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/quolldb/quoll/internal/record"
@@ -21,21 +20,26 @@ func (h *Home) resolve(ks *keyState, floor record.Version, contains ...record.Ve
 	h.doAgain(ks, redo)
 }
 
-// doAgain lets requests that were in doubt about a key be done again: before those that came later, but for batches, which enter all their queues at once. What is of that key alone waits until the
-// caller goes on with it.
+// doAgain lets requests that were in doubt about a key be done again: before those that came later, but for batches of several keys, which enter all their queues at once. What is of this key alone waits
+// until the caller goes on with it.
 func (h *Home) doAgain(ks *keyState, redo []*Request) {
 	if len(redo) == 0 {
 		return
 	}
-	batches := slices.Clone(redo)
-	redo = slices.DeleteFunc(redo, func(r *Request) bool { return r.run != nil })
-	ks.queue = append(redo, ks.queue...)
-	for _, r := range batches {
-		if r.run != nil {
-			if b := h.queueBatch(r); b != nil && bytes.Equal(r.key, BatchKey) {
-				h.lift(b)
-			}
+	var again, batches []*Request
+	for _, r := range redo {
+		switch {
+		case r.run == nil:
+			again = append(again, r)
+		case r.ofOneKey():
+			again = append(again, &h.waitingBatch(r).marker)
+		default:
+			batches = append(batches, r)
 		}
+	}
+	ks.queue = append(again, ks.queue...)
+	for _, r := range batches {
+		h.enqueueBatch(r)
 	}
 }
 
@@ -142,7 +146,7 @@ func (ks *keyState) shareFate(term record.Ballot) {
 		r := w.request
 		if n := len(r.attempts); n > 0 && r.attempts[n-1].version.Ballot == term {
 			behind = r.attempts[n-1].version
-		} else if !behind.IsZero() && r.run == nil { // of several keys others may have been written in a later term
+		} else if !behind.IsZero() && (r.run == nil || r.ofOneKey()) { // of several keys others may have been written in a later term
 			r.shares(behind, w.start, w.end)
 		}
 	}
