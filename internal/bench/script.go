@@ -16,6 +16,4 @@ var scriptHead = func() string {
 }()
 
 // runsScript reports whether EVALSHA is among the commands.
-func (o *Options) runsScript() bool {
-	return slices.ContainsFunc(o.Commands, func(name string) bool { k, ok := kindOf(name); return ok && k == evalsha })
-}
+func (o *Options) runsScript() bool { return slices.Contains(o.kinds(), evalsha) }

@@ -58,7 +58,7 @@ func (e *Executor) Scripts(q protocol.ScriptsRequest) []protocol.RunningScript {
 		if since < shownAfter {
 			continue
 		}
-		if end := q.EndScripts; end && one.function == "" || q.EndFunctions && one.function != "" {
+		if q.EndScripts && one.function == "" || q.EndFunctions && one.function != "" {
 			one.killed.Store(true)
 		}
 		list = append(list, protocol.RunningScript{Function: one.function, Command: command.Shortened(one.command), Since: since, Ended: one.killed.Load()})

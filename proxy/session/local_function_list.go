@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/quolldb/quoll/internal/function"
+	"github.com/quolldb/quoll/internal/protocol"
 	"github.com/quolldb/quoll/internal/resp"
 	"github.com/quolldb/quoll/internal/scan"
 	"github.com/quolldb/quoll/proxy/route"
@@ -87,4 +88,29 @@ func functionStats(s *Session, dst []byte, _ [][]byte) []byte {
 	dst = resp.AppendMap(resp.AppendBulk(dst, "LUA"), 2, s.resp3)
 	dst = resp.AppendInt(resp.AppendBulk(dst, "libraries_count"), int64(libraries))
 	return resp.AppendInt(resp.AppendBulk(dst, "functions_count"), int64(functions))
+}
+
+// longestFunction returns the function that has been running for the longest time, nil if none takes long.
+func (s *Session) longestFunction() (longest *protocol.RunningScript) {
+	running, _ := s.service.cluster.Scripts(s.conn.Server().Context(), protocol.ScriptsRequest{})
+	for i := range running {
+		if one := &running[i]; one.Function != "" && (longest == nil || one.Since > longest.Since) {
+			longest = one
+		}
+	}
+	return longest
+}
+
+// appendRunning appends what FUNCTION STATS says of a function that is running, which may be nil.
+func (s *Session) appendRunning(dst []byte, one *protocol.RunningScript) []byte {
+	if one == nil {
+		return resp.AppendNull(dst, s.resp3)
+	}
+	dst = resp.AppendMap(dst, 3, s.resp3)
+	dst = resp.AppendBulk(resp.AppendBulk(dst, "name"), one.Function)
+	dst = resp.AppendArray(resp.AppendBulk(dst, "command"), len(one.Command))
+	for _, arg := range one.Command {
+		dst = resp.AppendBulk(dst, arg)
+	}
+	return resp.AppendInt(resp.AppendBulk(dst, "duration_ms"), one.Since.Milliseconds())
 }

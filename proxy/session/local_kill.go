@@ -42,28 +42,3 @@ func (s *Session) kill(dst []byte, q protocol.ScriptsRequest, others error) []by
 	}
 	return route.AppendReply(dst, errNotBusy)
 }
-
-// longestFunction returns the function that has been running for the longest time, nil if none takes long.
-func (s *Session) longestFunction() (longest *protocol.RunningScript) {
-	running, _ := s.service.cluster.Scripts(s.conn.Server().Context(), protocol.ScriptsRequest{})
-	for i := range running {
-		if one := &running[i]; one.Function != "" && (longest == nil || one.Since > longest.Since) {
-			longest = one
-		}
-	}
-	return longest
-}
-
-// appendRunning appends what FUNCTION STATS says of a function that is running, which may be nil.
-func (s *Session) appendRunning(dst []byte, one *protocol.RunningScript) []byte {
-	if one == nil {
-		return resp.AppendNull(dst, s.resp3)
-	}
-	dst = resp.AppendMap(dst, 3, s.resp3)
-	dst = resp.AppendBulk(resp.AppendBulk(dst, "name"), one.Function)
-	dst = resp.AppendArray(resp.AppendBulk(dst, "command"), len(one.Command))
-	for _, arg := range one.Command {
-		dst = resp.AppendBulk(dst, arg)
-	}
-	return resp.AppendInt(resp.AppendBulk(dst, "duration_ms"), one.Since.Milliseconds())
-}
