@@ -120,7 +120,7 @@ func (w *workshop) control(t *testing.T, chosen []mutation) {
 			require.NoError(t, err, tr.pkg)
 			binaries[tr.pkg] = binary
 		}
-		out, failed, err := tr.run(binaries[tr.pkg], true)
+		out, failed, err := tr.run(binaries[tr.pkg], false, true)
 		require.NoError(t, err, key)
 		require.False(t, failed, "%s\n%s", key, out)
 		require.NotContains(t, out, ranNothing, key)
@@ -157,7 +157,7 @@ func (w *workshop) try(m mutation) verdict {
 		return v
 	}
 	var failed bool
-	v.out, failed, v.err = m.caught.run(binary, *only != "")
+	v.out, failed, v.err = m.caught.run(binary, true, *only != "")
 	if v.err == nil {
 		v.err = m.caught.judge(v.out, failed)
 	}

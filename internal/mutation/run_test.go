@@ -20,6 +20,9 @@ import (
 // workshop compiles and runs mutants in a folder of its own.
 type workshop struct{ dir string }
 
+// tries is how often a scenario may pass before its mutant counts as not caught: nodes in real time do not always meet what a rule is for.
+const tries = 3
+
 // patience is how long compiling a mutant, or one trial of it, may take.
 const patience = 5 * time.Minute
 
@@ -77,9 +80,9 @@ func (m *mutation) overlay(dir string) (string, error) {
 
 // run runs a trial in a test binary, and keeps what it leaves behind in the binary's
 // folder. failed says whether it failed, as opposed to passed; err that it did not run to its end. A
-// search is stopped as soon as it has found something, unless all of it is wanted: it would
+// search of a mutant is stopped as soon as it has found something, unless all of it is wanted: it would
 // go on to look for a shorter history.
-func (tr *trial) run(binary string, all bool) (out string, failed bool, err error) {
+func (tr *trial) run(binary string, mutant, all bool) (out string, failed bool, err error) {
 	args := []string{"-test.run", tr.pattern(), "-test.v", "-test.timeout", "0"}
 	flag := "-mode"
 	if tr.pkg == world {
@@ -88,12 +91,15 @@ func (tr *trial) run(binary string, all bool) (out string, failed bool, err erro
 	if tr.mode != "" {
 		args = append(args, flag, tr.mode, "-seed", "1", "-seeds", strconv.Itoa(tr.seeds))
 	}
+	if tr.mode == "" && mutant {
+		args = append(args, "-test.count", strconv.Itoa(tries), "-test.failfast")
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	found, stop := context.WithCancel(ctx)
 	defer stop()
 	text := &watched{says: regexp.MustCompile(tr.says)}
-	if tr.mode != "" && !all {
+	if tr.mode != "" && mutant && !all {
 		text.stop = stop
 	}
 	cmd := exec.CommandContext(found, binary, args...)

@@ -337,7 +337,7 @@ var additions = []mutation{
 			{"node/replica/quorum.go", `if grows && h.Space.Crowded() {`, `if false {`},
 		}},
 	{name: "brimful-takes", rule: "A store without room for more data", effect: "a replica takes what other homes write without end",
-		caught: scenario(node, "TestAReplicaOfACrowdedNode", `actual  : "as-brimful"`), edits: []edit{
+		caught: scenario("node/replicate", "TestABrimfulNodeTakesNothingThatGrows", `actual  : true`), edits: []edit{
 			{"node/replicate/requests.go", `return err == nil && grows`, `return err == nil && grows && false`},
 		}},
 	{name: "brimful-hangs", rule: "A store without room for more data", effect: "a replica does not take what is to be done although nobody has room",
