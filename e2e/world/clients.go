@@ -113,8 +113,7 @@ func (c *client) send(commands []history.Command) {
 	var out []byte
 	for _, command := range commands {
 		args := command.Args()
-		// In a pipeline a script may be executed after a command behind it, when its home changes (docs/guarantees.md).
-		if len(commands) == 1 && c.random.IntN(6) == 0 && command.Kind != history.Incr && command.Kind != history.HIncr { // of which a script's numbers do not have all digits
+		if c.random.IntN(6) == 0 && command.Kind != history.Incr && command.Kind != history.HIncr { // of which a script's numbers do not have all digits
 			args = scripted(args)
 		}
 		out = resp.AppendArray(out, len(args))

@@ -108,10 +108,26 @@ var doubtRules = []mutation{
 		}},
 	{name: "proxy-overtaken", rule: "R11", effect: "what a home refused is executed behind what came after it",
 		caught: scenario(proxyRoute, "TestOvertaken", `(?s)could not be executed before a later one.*actual  : .*\+OK`), edits: []edit{
-			{"proxy/route/chain.go", `	case c.passed > st.index:
+			{"proxy/route/chain.go", `	case c.wrote > st.index:
 		s.fail(st, errOvertaken)
 		return false
 `, ""},
+		}},
+	{name: "proxy-overtakes", rule: "R11", effect: "a read keeps what it saw before a write in front of it was done",
+		caught: scenario(proxyRoute, "TestAReadThatHasOvertakenAWrite", `actual  : .*\$-1`), edits: []edit{
+			{"proxy/route/chain.go", `		s.reopen(st)
+`, ""},
+		}},
+	{name: "proxy-reads-order", rule: "R11", effect: "the second read of a key keeps what it saw before the first was done",
+		caught: scenario(proxyRoute, "TestReadsOfOneKeyKeepTheirOrder", `actual  : .*new.*old`), edits: []edit{
+			{"proxy/route/retry.go", `	if st.chain < 0 && (st.before >= 0 || st.after >= 0) {
+		s.readAgain(st)
+	}
+`, ""},
+		}},
+	{name: "proxy-earlier-attempt", rule: "R11", effect: "the answer to an earlier attempt counts as one to the last",
+		caught: scenario(proxyRoute, "TestAnswersToAnEarlierAttempt", `expected: \[\]string`), edits: []edit{
+			{"proxy/route/results.go", ` || st.attempt != r.ID>>opBits`, ``},
 		}},
 	{name: "proxy-order", rule: "R11", effect: "what was turned away does not wait for what was sent before it",
 		caught: scenario(proxyRoute, "TestTurnedAwayWaitsForTheOneBefore", `should have 5 item|actual  : \[\]string\{"1 k\d+ 2"`), edits: []edit{

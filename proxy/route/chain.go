@@ -25,8 +25,11 @@ type chain struct {
 	home   uint16 // to this member,
 	except uint16 // see opState
 	held   uint32 // the round in which one was held back
-	passed int32  // the last operation that was executed, or may have been, -1 for none
+	passed int32  // the last operation that was executed, or may have been, -1 for none,
+	wrote  int32  // and the last of these that is a write
 }
+
+func newChain() chain { return chain{passed: -1, wrote: -1} }
 
 // reset forgets the chains of another batch.
 func (c *chainTable) reset() { c.list = c.list[:0] }
@@ -54,13 +57,13 @@ func (c *chainTable) link(ops []Op, states []opState, first int) {
 		first := &states[st.before]
 		if first.chain < 0 {
 			first.chain = int32(len(c.list))
-			c.list = append(c.list, chain{passed: -1})
+			c.list = append(c.list, newChain())
 		}
 		st.chain = first.chain
 	}
 }
 
-// find sets before.
+// find sets before and after.
 func (c *chainTable) find(ops []Op, states []opState, first int) {
 	if !c.ready {
 		c.seed, c.ready = maphash.MakeSeed(), true
@@ -86,7 +89,9 @@ func (c *chainTable) find(ops []Op, states []opState, first int) {
 		for c.heads[at] != 0 && !same(&ops[c.heads[at]-1], &ops[i]) {
 			at = (at + 1) & (size - 1)
 		}
-		states[i].before = c.heads[at] - 1
+		if before := c.heads[at] - 1; before >= 0 {
+			states[i].before, states[before].after = before, int32(i)
+		}
 		c.heads[at] = int32(i) + 1
 	}
 }
@@ -118,21 +123,24 @@ func (s *batchState) chainOf(st *opState) *chain {
 }
 
 // turn reports whether an operation may be sent: nothing of its chain is at a home,
-// unless it was sent there at this moment. It fails one that was overtaken.
+// unless it was sent there at this moment. It fails one that was overtaken by a write. Reads that have overtaken it are done again.
 func (s *batchState) turn(st *opState) bool {
 	c := s.chainOf(st)
 	switch {
 	case c == nil:
 		return true
-	case c.passed > st.index && st.err == ErrOverloaded:
+	case c.wrote > st.index && st.err == ErrOverloaded:
 		s.fail(st, ErrOverloaded)
 		return false
-	case c.passed > st.index:
+	case c.wrote > st.index:
 		s.fail(st, errOvertaken)
 		return false
 	case c.out > 0 && c.round != s.round, c.held == s.round:
 		s.blocked++
 		return false
+	case c.passed > st.index:
+		s.reopen(st)
+		c.passed = st.before
 	}
 	return true
 }
@@ -146,5 +154,8 @@ func (s *batchState) left(st *opState, executed bool) {
 	c.out--
 	if executed {
 		c.passed = max(c.passed, st.index)
+	}
+	if executed && st.write {
+		c.wrote = max(c.wrote, st.index)
 	}
 }

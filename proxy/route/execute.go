@@ -47,9 +47,13 @@ func (s *batchState) failAll(err *ReplyError) {
 // last tenth of the time: a write whose answer did not come in time would end as unknown.
 func (c *Coordinator) rounds(b *Batch) {
 	s := &b.state
+	first := s.round // of this batch
 	for {
 		view := c.ring.Load()
 		if time.Now().Before(s.last) {
+			if s.round > first {
+				c.batches.again(b)
+			}
 			s.mu.Lock()
 			c.send(view, b)
 			s.mu.Unlock()

@@ -190,6 +190,9 @@ type request struct {
 
 func (r *request) arg(i int) string { return string(r.Req.Args[i]) }
 
+// place is that of the operation in its batch.
+func (r *request) place() int { return int(r.ID & (maxOpsRun - 1)) }
+
 func (r *request) done(reply string) {
 	r.conn.result(protocol.Result{ID: r.ID, Status: protocol.StatusDone, Reply: []byte(reply)})
 }

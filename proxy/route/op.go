@@ -24,6 +24,7 @@ const maxTargets = 4
 type opState struct {
 	slot    uint16
 	phase   opPhase
+	write   bool // it may have an effect
 	viaHome bool // through the home, though it is a read
 	alone   bool // a read: the nearest replica was asked, and nobody else,
 	asked   bool // or has been, and could not say
@@ -39,7 +40,9 @@ type opState struct {
 	full    uint16        // bit i: member i of the slot has no room for it
 	index   int32         // in the batch
 	part    int32         // that it belongs to
-	before  int32         // the operation on the same key before this one, -1 for none
+	before  int32         // the operation on the same key before this one, -1 for none,
+	after   int32         // and after it
+	attempt uint64        // that it was sent with last
 	chain   int32         // that it is part of, -1 for none
 	sent    time.Duration // since the batch began, if it is slow
 	votes   quorum.Votes

@@ -1,6 +1,8 @@
 package route
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -174,4 +176,100 @@ func TestOthersGoOnAfterAFailure(t *testing.T) {
 		f.answer(r)
 	})
 	require.Equal(t, []string{refused(ErrOverloaded), "+OK\r\n", "$1\r\n2\r\n"}, texts(run(t, c, set(k, "1"), set(k, "2"), get(k))))
+}
+
+// A read that was done before a write in front of it was turned away is done again behind that.
+func TestAReadThatHasOvertakenAWrite(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(patient)
+	k := f.key(1)
+	f.play(func(r *request) {
+		if r.node.id == 1 && r.isWrite() {
+			r.notDone(answer.OtherHome, 2)
+			return
+		}
+		f.answer(r)
+	})
+	require.Equal(t, []string{"+OK\r\n", "$1\r\n1\r\n", "$1\r\n1\r\n"}, texts(run(t, c, set(k, "1"), get(k), get(k))))
+	require.Equal(t, list("1 K 1|1 K|1 K|2 K 1|2 K|2 K", k), f.executed())
+}
+
+// If one of two reads of a key is done again, the one behind it is as well: it may have seen less.
+func TestReadsOfOneKeyKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	for _, again := range []int{0, 1, 2} {
+		t.Run(strconv.Itoa(again), func(t *testing.T) {
+			t.Parallel()
+			f := startRing(t, 3)
+			c := f.coordinator(patient)
+			k := f.key(1)
+			f.play(func(r *request) {
+				switch {
+				case r.Kind == protocol.Execute:
+					r.done("$3\r\nnew\r\n")
+				case r.Kind == protocol.ReadVersion && r.place() == again:
+					r.vote(2, "")
+				default:
+					r.vote(1, "$3\r\nold\r\n")
+				}
+			})
+			want := slices.Repeat([]string{"$3\r\nold\r\n"}, again)
+			require.Equal(t, append(want, slices.Repeat([]string{"$3\r\nnew\r\n"}, 3-again)...), texts(run(t, c, get(k), get(k), get(k))))
+			require.Len(t, f.executed(), 3-again)
+		})
+	}
+}
+
+// What is sent again has nothing to do with answers to what was sent before.
+func TestAnswersToAnEarlierAttempt(t *testing.T) {
+	t.Parallel()
+	f := startRing(t, 3)
+	c := f.coordinator(patient)
+	k := f.key(1)
+	var late []*request // of the node that is asked for the value
+	f.play(func(r *request) {
+		switch {
+		case r.Kind == protocol.Execute && r.place() == 0:
+			r.done("$3\r\nnew\r\n")
+		case r.Kind == protocol.Execute:
+			late[0].vote(1, "$3\r\nold\r\n")
+			r.done("$3\r\nnew\r\n")
+		case r.place() == 0:
+			r.askHome()
+		case r.Kind == protocol.ReadValue:
+			late = append(late, r)
+		default:
+			r.vote(1, "")
+		}
+	})
+	require.Equal(t, []string{"$3\r\nnew\r\n", "$3\r\nnew\r\n"}, texts(run(t, c, get(k), get(k))))
+	require.Equal(t, list("1 K|1 K", k), f.executed())
+}
+
+func TestIdentitiesOfABatch(t *testing.T) {
+	t.Parallel()
+	for _, start := range []uint64{0, 1<<generationBits - 4} {
+		table := &batchTable{counter: start}
+		first, other, next := new(Batch), new(Batch), new(Batch)
+		table.add(first)
+		table.add(other)
+		before := []uint64{first.state.attempt, 0}
+		table.again(first)
+		before[1] = first.state.attempt
+		require.NotEqual(t, before[0], before[1])
+		table.again(other)
+		for _, id := range before {
+			require.Same(t, first, table.lock(id<<opBits|7))
+			first.state.mu.Unlock()
+		}
+		require.Same(t, other, table.lock(other.state.attempt<<opBits))
+		other.state.mu.Unlock()
+		table.remove(first)
+		table.add(next)
+		for _, id := range before {
+			require.Nil(t, table.lock(id<<opBits), "it has ended")
+		}
+		require.Equal(t, next.state.id&(1<<tableBits-1), before[0]&(1<<tableBits-1), "its place is taken")
+	}
 }

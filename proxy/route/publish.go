@@ -35,7 +35,7 @@ func (c *Coordinator) sendToBroker(view *ringView, b *Batch, i int32) {
 	st.phase, st.waiting, st.targets[0], st.err = opExecuting, 1, l.id, ErrUnknownOutcome
 	s.ready--
 	f.ops = append(f.ops, i)
-	f.buf = protocol.AppendPublish(buffer.Reserve(f.buf, b.Ops[i].size()), s.id<<opBits|uint64(i),
+	f.buf = protocol.AppendPublish(buffer.Reserve(f.buf, b.Ops[i].size()), s.attempt<<opBits|uint64(i),
 		&protocol.Message{Shard: req.Op == command.OpSPublish, Channel: req.Args[1], Payload: req.Args[2]})
 }
 

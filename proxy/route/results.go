@@ -41,7 +41,7 @@ func (c *Coordinator) result(b *Batch, i int, from uint16, r *protocol.Result) {
 	}
 	st := &s.ops[i]
 	k := st.target(from)
-	if k < 0 {
+	if k < 0 || st.attempt != r.ID>>opBits {
 		return // from an earlier attempt
 	}
 	st.waiting &^= 1 << k

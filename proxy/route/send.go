@@ -65,7 +65,7 @@ func (c *Coordinator) send(view *ringView, b *Batch) {
 		if !s.turn(st) {
 			continue
 		}
-		st.sent = now
+		st.sent, st.attempt = now, s.attempt
 		if st.tries > 0 {
 			c.stats.Retries.Add(1)
 		}
@@ -109,7 +109,7 @@ func (s *batchState) message(view *ringView, b *Batch, i int32, id uint16, kind 
 	op, st := &b.Ops[i], &s.ops[i]
 	f := s.frame(view, id)
 	f.ops = append(f.ops, i)
-	f.buf = protocol.AppendOp(buffer.Reserve(f.buf, op.size()), &protocol.Op{ID: s.id<<opBits | uint64(i), Kind: kind, Except: st.except, Slot: st.slot, Req: op.Req})
+	f.buf = protocol.AppendOp(buffer.Reserve(f.buf, op.size()), &protocol.Op{ID: s.attempt<<opBits | uint64(i), Kind: kind, Except: st.except, Slot: st.slot, Req: op.Req})
 }
 
 // unsent takes back what a link did not take: certainly nobody got it.

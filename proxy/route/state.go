@@ -13,6 +13,7 @@ import (
 type batchState struct {
 	mu      sync.Mutex
 	id      uint64 // table index and generation; 0 while not executing
+	attempt uint64 // the same of what is sent now
 	ops     []opState
 	view    *ringView // that the last round was sent by
 	round   uint32    // of sending
@@ -89,7 +90,7 @@ func (b *Batch) beginPart(first, end int) {
 		b.Ops[i].slot = slot
 		s.view.prefetch(slot)
 		s.ops[i] = opState{slot: slot, index: int32(i), part: int32(len(s.parts)),
-			before: -1, chain: -1, viaHome: b.Ops[i].Write || b.Ops[i].Req.Op == command.OpBatch}
+			before: -1, after: -1, chain: -1, write: b.Ops[i].Write, viaHome: b.Ops[i].Write || b.Ops[i].Req.Op == command.OpBatch}
 	}
 	s.parts = append(s.parts, partState{first: first, end: end, pending: end - first})
 	if end-first > 1 {
