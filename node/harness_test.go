@@ -187,6 +187,8 @@ type client struct {
 	news    []protocol.RingNews   // FrameRing
 	watched map[uint64]bool       // FrameWatched
 	changed map[uint64]int        // FrameChanged
+	ahead   map[uint64][]byte     // FrameReplyPiece, by operation
+	order   []uint64              // of the results that have come
 }
 
 // rings returns what the node has said of the ring since it was connected.
@@ -197,7 +199,7 @@ func (cl *client) rings() []protocol.RingNews {
 }
 
 func (c *testCluster) proxyHello() wire.Hello {
-	return protocol.Properties{Initial: c.initial.String()}.Encode(wire.Hello{Role: wire.RoleProxy, Name: "proxy", Cluster: "test"})
+	return protocol.Properties{Initial: c.initial.String(), Pieces: true}.Encode(wire.Hello{Role: wire.RoleProxy, Name: "proxy", Cluster: "test"})
 }
 
 // dial connects a proxy with a node.
@@ -222,7 +224,7 @@ func (c *testCluster) dialAs(n, other *Node) *client {
 
 func (c *testCluster) connect(n *Node, hello wire.Hello, secret []byte) *client {
 	cl := &client{t: c.t, epoch: 1, up: make(chan struct{}, 100), down: make(chan error, 100),
-		results: map[uint64]chan protocol.Result{}, watched: map[uint64]bool{}, changed: map[uint64]int{}, replies: make(chan register.Message, 100)}
+		results: map[uint64]chan protocol.Result{}, watched: map[uint64]bool{}, changed: map[uint64]int{}, ahead: map[uint64][]byte{}, replies: make(chan register.Message, 100)}
 	cl.link = wire.NewLink(wire.LinkConfig{
 		Options: wire.Options{Secret: secret, Logger: slog.New(slog.DiscardHandler)},
 		Address: n.Address(),
@@ -271,11 +273,19 @@ func (cl *client) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 			cl.changed[c.ID]++
 		}
 		cl.mu.Unlock()
+	case protocol.FrameReplyPiece:
+		p, err := protocol.DecodeReplyPiece(body)
+		require.NoError(cl.t, err)
+		cl.mu.Lock()
+		require.Len(cl.t, cl.ahead[p.ID], p.Offset)
+		cl.ahead[p.ID] = append(cl.ahead[p.ID], p.Bytes...)
+		cl.mu.Unlock()
 	case protocol.FrameBatchReply:
 		for d.More() {
 			var r protocol.Result
 			protocol.DecodeResult(&d, &r)
 			cl.mu.Lock()
+			cl.order = append(cl.order, r.ID)
 			cl.results[r.ID] <- r
 			cl.mu.Unlock()
 		}
@@ -367,7 +377,7 @@ func (cl *client) replicate(m register.Message) {
 }
 
 var opsByName = map[string]command.Op{"get": command.OpGet, "set": command.OpSet, "append": command.OpAppend, "del": command.OpDel, "psetex": command.OpPSetEX,
-	"hset": command.OpHSet, "hget": command.OpHGet, "hgetall": command.OpHGetAll, "hdel": command.OpHDel, "hlen": command.OpHLen}
+	"hset": command.OpHSet, "hget": command.OpHGet, "hgetall": command.OpHGetAll, "hdel": command.OpHDel, "hvals": command.OpHVals, "hlen": command.OpHLen}
 
 // op makes an operation of a kind from "get k" and the like.
 func op(kind protocol.OpKind, words string) protocol.Op {

@@ -364,6 +364,7 @@ func (n *Node) Close(ctx context.Context) error {
 	n.cancel()
 	n.closePeers()
 	n.replicas.Close()
+	n.exec.Close()
 	n.wait.Wait()
 	n.closePeers()   // one may have come meanwhile
 	n.backups.Lock() // none begins any more

@@ -38,7 +38,7 @@ func (s *session) member() *ring.Member {
 // Open implements wire.Handler.
 func (n *Node) Open(c *wire.ServerConn, peer wire.Hello) {
 	props, _ := protocol.DecodeProperties(peer) // accept has checked it
-	c.Data = &session{conn: replica.Conn{ServerConn: c}, hello: props, role: peer.Role, requests: n.replicate.Session(), messages: n.broker.Session(c)}
+	c.Data = &session{conn: replica.Conn{ServerConn: c}, hello: props, role: peer.Role, batches: exec.Session{Pieces: props.Pieces}, requests: n.replicate.Session(), messages: n.broker.Session(c)}
 	if peer.Role == wire.RoleProxy {
 		c.Data.(*session).watches = n.watched.Open(c)
 	}

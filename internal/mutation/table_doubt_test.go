@@ -127,7 +127,7 @@ var doubtRules = []mutation{
 		}},
 	{name: "proxy-earlier-attempt", rule: "R11", effect: "the answer to an earlier attempt counts as one to the last",
 		caught: scenario(proxyRoute, "TestAnswersToAnEarlierAttempt", `expected: \[\]string`), edits: []edit{
-			{"proxy/route/results.go", ` || st.attempt != r.ID>>opBits`, ``},
+			{"proxy/route/results.go", ` || st.attempt != id>>opBits`, ``},
 		}},
 	{name: "proxy-order", rule: "R11", effect: "what was turned away does not wait for what was sent before it",
 		caught: scenario(proxyRoute, "TestTurnedAwayWaitsForTheOneBefore", `should have 5 item|actual  : \[\]string\{"1 k\d+ 2"`), edits: []edit{

@@ -87,4 +87,23 @@ var homeRules = []mutation{
 		caught: scenario(proxyQuorum, "TestMajoritiesMeet", `two majorities of`), edits: []edit{
 			{"proxy/quorum/quorum.go", `return n/2 + 1`, `return max(1, n/2)`},
 		}},
+	{name: "proxy-half-a-reply", rule: "R10", effect: "what has come of a reply is taken for all of it",
+		caught: scenario(proxyRoute, "TestAReplyThatIsNotWhole", `actual  : .*\$5000`), edits: []edit{
+			{"proxy/route/pieces.go", ` && len(st.ahead) == st.size`, ``},
+		}},
+	{name: "lengthy-now", rule: "R10", effect: "what takes long to read is read as it is later, with the version of before",
+		caught: scenario(node, "TestALengthyReadHoldsUpNobody", `another reply than at the home`), edits: []edit{
+			{"node/exec/lengthy.go", `	defer record.Catch(&err)
+	e.host.LendApart(&r.req)
+`, `	defer record.Catch(&err)
+	e.host.LendApart(&r.req)
+	time.Sleep(50 * time.Millisecond)
+	st := e.host.Lock(r.slot, nil)
+	if sl, _ := st.Slot(r.slot); sl != nil {
+		rec, _, _ := sl.Read(r.req.Args[1])
+		r.state = rec.State
+	}
+	st.Unlock()
+`},
+		}},
 }

@@ -162,7 +162,7 @@ func TestANumberThatIsNoMemberIsNotCutDownToOne(t *testing.T) {
 
 func TestProperties(t *testing.T) {
 	member := ring.Member{ID: 2, Name: "b", Peer: "127.0.0.1:2", Rack: "r", Weight: 3, Generation: 1 << 63}
-	want := Properties{Initial: "a=127.0.0.1:1,b=127.0.0.1:2", Member: &member, Replicas: 2, Voting: true, State: "fine", Version: "1.2",
+	want := Properties{Initial: "a=127.0.0.1:1,b=127.0.0.1:2", Member: &member, Replicas: 2, Voting: true, Pieces: true, State: "fine", Version: "1.2",
 		Failed: true, Ring: RingNews{Formation: 1 << 63, Version: 7, Digest: 8}}
 	got, err := DecodeProperties(want.Encode(wire.Hello{Name: "b"}))
 	require.NoError(t, err)

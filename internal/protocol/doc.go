@@ -44,3 +44,6 @@ const (
 	FrameChanged                                         // node -> proxy: KeyChanges
 	FramePrefixChanged                                   // node -> proxy: PrefixChanges
 )
+
+// FrameReplyPiece is sent by a node to a proxy: a ReplyPiece, ahead of the result that it belongs to.
+const FrameReplyPiece = FramePrefixChanged + 1

@@ -57,6 +57,22 @@ func FuzzDecodeResult(f *testing.F) {
 	})
 }
 
+func FuzzReplyPiece(f *testing.F) {
+	f.Add(AppendReplyPiece(nil, &ReplyPiece{ID: 1 << 40, Size: 10, Offset: 7, Bytes: []byte("abc")}))
+	f.Add(AppendReplyPiece(nil, &ReplyPiece{ID: 1, Size: 2, Offset: 1, Bytes: []byte("abc")})) // more than there is room for
+	f.Add(AppendReplyPiece(nil, &ReplyPiece{ID: 1, Size: MaxReply + 1}))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		p, err := DecodeReplyPiece(body)
+		if err != nil {
+			return
+		}
+		require.LessOrEqual(t, p.Offset+len(p.Bytes), p.Size)
+		same, err := DecodeReplyPiece(AppendReplyPiece(nil, &p))
+		require.NoError(t, err)
+		require.Equal(t, p, same)
+	})
+}
+
 // FuzzScanPage: a page that passes for an answer leads on: behind the place that was
 // asked for, to the end at the latest.
 func FuzzScanPage(f *testing.F) {

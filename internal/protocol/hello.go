@@ -32,6 +32,8 @@ type Properties struct {
 	Version string
 	// Restored identifies the backups that a node's data began with.
 	Restored string
+	// Pieces: a proxy takes long replies in pieces (ReplyPiece).
+	Pieces bool
 	// Proxies is how many proxies are connected to the node.
 	Proxies int
 	// After is the highest epoch of rings that were given up, 0 for none: that of the next ring is above it.
@@ -72,6 +74,9 @@ func (p Properties) Encode(h wire.Hello) wire.Hello {
 	if p.Failed {
 		h.Properties["failed"] = "true"
 	}
+	if p.Pieces {
+		h.Properties["pieces"] = "true"
+	}
 	if p.Ring.Formation != 0 {
 		h.Properties["ring"] = p.Ring.String()
 	}
@@ -93,7 +98,7 @@ func toJSON(v any) string {
 func DecodeProperties(h wire.Hello) (Properties, error) {
 	p := Properties{Initial: h.Properties["initial"], State: h.Properties["state"], Version: h.Properties["version"],
 		Voting: h.Properties["voting"] == "true", Failed: h.Properties["failed"] == "true", Restored: h.Properties["restored"], Clients: h.Properties["clients"],
-		ReplicaClients: h.Properties["replica-clients"]}
+		ReplicaClients: h.Properties["replica-clients"], Pieces: h.Properties["pieces"] == "true"}
 	var err error
 	if text := h.Properties["replicas"]; text != "" {
 		if p.Replicas, err = strconv.Atoi(text); err != nil {

@@ -10,6 +10,7 @@
 //	exec.go    Executor, and what a connection needs
 //	batch.go   a frame: groups of operations
 //	read.go    an operation that reads for a quorum; write.go one for the slot's home
+//	lengthy.go a read that would hold up others: by itself
 //	together.go  one for the home that is of several keys: a transaction, or a command; watch.go what WATCH keeps of a key; whole.go what is on all keys of a database
 //	script.go  scripts, as commands of such an operation; scripts.go those that are kept compiled; functions.go functions
 //	long.go    how long they may run: in a step of their home, and by themselves

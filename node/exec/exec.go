@@ -54,6 +54,7 @@ type Executor struct {
 	libraries cache[script.Library]
 	users     cache[acl.User]
 	running   running
+	lengthy   lengthyReads
 }
 
 // New returns an Executor of a node's replicas.
@@ -62,7 +63,7 @@ func New(host *replica.Host, peers *peer.Set, opt Options) *Executor {
 		opt.ManyRequests = manyRequests
 	}
 	opt.ScriptTime = cmp.Or(opt.ScriptTime, scriptTime)
-	return &Executor{opt: opt, host: host, peers: peers, lend: host.Lend}
+	return &Executor{opt: opt, host: host, peers: peers, lend: host.Lend, lengthy: lengthyReads{turns: make(chan struct{}, mostLengthy)}}
 }
 
 // Busy reports whether there is so much to do that nothing should be added to it in the background.
@@ -70,9 +71,13 @@ func (e *Executor) Busy() bool { return e.host.InFlight() > MaxInFlight/2 }
 
 // Session is what a connection needs to execute operations. The zero value is ready. It belongs to the goroutine that reads the connection.
 type Session struct {
+	// Pieces: who is connected takes long replies in pieces.
+	Pieces bool
+
 	group    replica.Group // that is being executed
 	room     int           // for replies, in bytes
 	reply    []byte
+	lengthy  lengthyQueue
 	ops      [replica.GroupSize]protocol.Op
 	requests [replica.GroupSize]*register.Request // reserved for them; what one group does not need is there for the next
 }

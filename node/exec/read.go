@@ -56,6 +56,13 @@ func (e *Executor) read(c *replica.Conn, s *Session, op *protocol.Op, v *replica
 		e.readLong(c, s, op, &result, &rec.State, now)
 		return
 	}
+	if s.Pieces && datatype.Lengthy(&rec.State, &op.Req) {
+		if !e.readLengthy(c, s, op, &rec) {
+			e.opt.Metrics.RefusedBusy.Inc()
+			refuse(c, op, register.Overloaded)
+		}
+		return
+	}
 	if err := e.answer(s, &rec.State, op, now); err != nil {
 		st := e.host.Stripe(op.Slot)
 		if sl, known := st.Slot(op.Slot); known == nil {

@@ -56,8 +56,11 @@ func (b *connBuffer) send(frames []byte) []byte {
 	return instead
 }
 
-// connAnswer is a reply that shows large objects, and whom to.
-type connAnswer struct {
+// Hold notes that so many bytes of replies will be sent that are not yet there, or none any more if the number is negative. Any goroutine may call it.
+func (c *Conn) Hold(bytes int) { c.waiting.Add(int64(bytes)) }
+
+// connStream is what is sent in pieces, and whom to: a reply that shows large objects, or is long.
+type connStream struct {
 	conn   *Conn
-	answer *transfer.Answer
+	source wire.Source
 }

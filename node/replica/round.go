@@ -19,7 +19,7 @@ type Round struct {
 	ready   register.Ready // what they have brought about: the votes until the commit, all else until act
 	peers   []peerBuffer   // FrameReplicate, by index of the peer
 	conns   []connBuffer   // replies
-	answers []connAnswer   // replies that show large objects
+	streams []connStream   // replies that are sent in pieces
 	group   Group          // of the votes that homes handle together
 	done    func(error)    // r.committed, made once
 	waits   bool           // something waits for the commit
@@ -123,8 +123,7 @@ func (r *Round) ResultOf(c *Conn, result *protocol.Result, size int, reply func(
 func (r *Round) Vote(c *Conn, m *register.Message) {
 	if transfer.Large(&m.Found) {
 		if a := c.Answers.SyncRead(m); a != nil { // it shows a large object, and leaves as soon as all is durable
-			r.waits = true
-			r.answers = append(r.answers, connAnswer{c, a})
+			r.Stream(c, a)
 		}
 		return
 	}
@@ -132,15 +131,21 @@ func (r *Round) Vote(c *Conn, m *register.Message) {
 	b.buf = protocol.AppendReply(b.buf, m)
 }
 
-// sendAnswers sends the replies that show large objects.
-func (r *Round) sendAnswers() {
-	for _, a := range r.answers {
-		if a.conn.Stream(a.answer) != nil {
-			a.answer.End() // as if it had been lost
+// Stream sends a reply in pieces, with the others. If the connection takes no more of these, or has ended, it is as if it had been lost.
+func (r *Round) Stream(c *Conn, s wire.Source) {
+	r.waits = true
+	r.streams = append(r.streams, connStream{c, s})
+}
+
+// sendStreams sends the replies that are sent in pieces.
+func (r *Round) sendStreams() {
+	for _, s := range r.streams {
+		if s.conn.Stream(s.source) != nil {
+			s.source.End()
 		}
 	}
-	clear(r.answers)
-	r.answers = r.answers[:0]
+	clear(r.streams)
+	r.streams = r.streams[:0]
 }
 
 // Flush lets go of the homes' requests, and of all else as soon as it is durable. The
@@ -183,7 +188,7 @@ func (r *Round) committed(err error) {
 		b.conn.waiting.Add(-int64(b.length()))
 		b.hand(b.send)
 	}
-	r.sendAnswers()
+	r.sendStreams()
 	if len(r.ready.Votes) == 0 {
 		r.recycle()
 		return
@@ -207,11 +212,11 @@ func (r *Round) recycle() {
 		r.conns[i].recycle()
 		r.conns[i].conn = nil
 	}
-	for _, a := range r.answers { // that were not sent
-		a.answer.End()
+	for _, s := range r.streams { // that were not sent
+		s.source.End()
 	}
-	clear(r.answers)
-	r.answers = r.answers[:0]
+	clear(r.streams)
+	r.streams = r.streams[:0]
 	r.ready.Reset()
 	r.conns, r.waits = r.conns[:0], false
 	r.host.pool.Put(r)

@@ -73,7 +73,7 @@ func (c *Coordinator) closedLink(m ring.Member, formation uint64) *nodeLink {
 }
 
 func (c *Coordinator) hello() wire.Hello {
-	return protocol.Properties{Initial: c.cfg.Initial, Version: c.cfg.Version}.Encode(
+	return protocol.Properties{Initial: c.cfg.Initial, Version: c.cfg.Version, Pieces: true}.Encode(
 		wire.Hello{Role: wire.RoleProxy, Name: c.cfg.Name, Cluster: c.cfg.ClusterName})
 }
 
@@ -190,6 +190,10 @@ func (l *nodeLink) frame(typ wire.FrameType, body []byte, _ time.Duration) {
 	case protocol.FrameBatchReply:
 		if err := l.coordinator.results(l.id, body); err != nil {
 			l.coordinator.log.Warn("a node sent a reply that makes no sense", "peer", l.address, "err", err)
+		}
+	case protocol.FrameReplyPiece:
+		if err := l.coordinator.piece(l.id, body); err != nil {
+			l.coordinator.log.Warn("a node sent a piece of a reply that makes no sense", "peer", l.address, "err", err)
 		}
 	case protocol.FrameCallReply:
 		l.caller.HandleReply(body, nil)

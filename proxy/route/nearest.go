@@ -65,9 +65,11 @@ func (c *Coordinator) Holds(slot uint16) bool {
 // answerAlone takes the answer of a replica that was asked alone.
 func (c *Coordinator) answerAlone(s *batchState, st *opState, r *protocol.Result) {
 	if r.Status == protocol.StatusValue && (r.Version.IsZero() || c.chosen.has(st.slot, r.Version)) {
-		c.stats.NearestReads.Add(1)
-		s.done(st, r.Reply)
-		return
+		if reply := s.replyOf(st, r); reply != nil {
+			c.stats.NearestReads.Add(1)
+			s.done(st, reply)
+			return
+		}
 	}
 	st.asked = true
 	s.again(st)

@@ -48,12 +48,15 @@ type opState struct {
 	votes   quorum.Votes
 	version record.Version // that it has written, if that is known
 	reply   []byte         // that came, nil while there is none
+	ahead   []byte         // what has come of a long reply, ahead of the result, nil if nothing has,
+	size    int            // how long all of it is,
+	heard   time.Duration  // and when the last of it came, since the batch began
 	err     *ReplyError    // why it was not done, if it ends now
 }
 
 // done ends an operation with its reply.
 func (s *batchState) done(st *opState, reply []byte) {
-	st.reply = s.replies.add(reply)
+	st.reply = reply
 	s.close(st)
 }
 

@@ -89,8 +89,11 @@ func (c *Coordinator) vote(s *batchState, st *opState, value bool, r *protocol.R
 	var decision quorum.Decision
 	switch {
 	case r.Status == protocol.StatusValue && value:
-		st.reply = s.replies.add(r.Reply)
-		decision = st.votes.AddValue(r.Version)
+		if st.reply = s.replyOf(st, r); st.reply == nil {
+			decision = st.votes.Fail()
+		} else {
+			decision = st.votes.AddValue(r.Version)
+		}
 	case r.Status == protocol.StatusVersion && !value:
 		decision = st.votes.Add(r.Version)
 	case r.Status == protocol.StatusAskHome:

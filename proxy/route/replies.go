@@ -20,6 +20,13 @@ func (r *replies) add(reply []byte) []byte {
 	return r.last[start:len(r.last):len(r.last)]
 }
 
+// lend returns memory for a reply of n bytes.
+func (r *replies) lend(n int) []byte {
+	piece := buffer.Get(n)
+	r.full = append(r.full, piece)
+	return piece[:0:n]
+}
+
 // fail builds the reply that tells of an error.
 func (r *replies) fail(err error) []byte {
 	start := len(r.last)

@@ -24,7 +24,7 @@ func (c *Coordinator) results(from uint16, body []byte) error {
 			current, b = id, c.batches.lock(r.ID)
 		}
 		if b != nil {
-			c.result(b, int(r.ID&(maxOpsRun-1)), from, &r)
+			c.result(b, from, &r)
 		}
 	}
 	if b != nil {
@@ -34,15 +34,11 @@ func (c *Coordinator) results(from uint16, body []byte) error {
 }
 
 // result handles one reply. The batch is locked.
-func (c *Coordinator) result(b *Batch, i int, from uint16, r *protocol.Result) {
+func (c *Coordinator) result(b *Batch, from uint16, r *protocol.Result) {
 	s := &b.state
-	if i >= len(s.ops) {
+	st, k := s.asked(r.ID, from)
+	if st == nil {
 		return
-	}
-	st := &s.ops[i]
-	k := st.target(from)
-	if k < 0 || st.attempt != r.ID>>opBits {
-		return // from an earlier attempt
 	}
 	st.waiting &^= 1 << k
 	if r.Status == protocol.StatusNotDone && r.Reason == answer.EpochChanged {
@@ -56,6 +52,19 @@ func (c *Coordinator) result(b *Batch, i int, from uint16, r *protocol.Result) {
 	}
 }
 
+// asked returns the operation that an answer is to, and which of its targets the node is; nil if that was not asked, or it is an answer to an earlier attempt.
+func (s *batchState) asked(id uint64, from uint16) (st *opState, k int) {
+	i := int(id & (maxOpsRun - 1))
+	if i >= len(s.ops) {
+		return nil, -1
+	}
+	st = &s.ops[i]
+	if k = st.target(from); k < 0 || st.attempt != id>>opBits {
+		return nil, -1
+	}
+	return st, k
+}
+
 // answer handles what a home says.
 func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protocol.Result) {
 	write := st.mayWrite()
@@ -65,7 +74,7 @@ func (c *Coordinator) answer(s *batchState, st *opState, from uint16, r *protoco
 			c.stats.HomeReads.Add(1)
 		}
 		st.err, st.version = nil, r.Version
-		s.done(st, r.Reply)
+		s.done(st, s.replies.add(r.Reply))
 	case protocol.StatusUnknown:
 		if write {
 			s.fail(st, ErrUnknownOutcome)

@@ -51,7 +51,7 @@ func (s *batchState) reopen(st *opState) {
 		if x.phase != opDone || x.reply == nil || x.write {
 			continue
 		}
-		x.phase, x.reply = opReady, nil
+		x.phase, x.reply, x.ahead = opReady, nil, nil
 		s.ready++
 		s.pending++
 		s.parts[x.part].pending++
@@ -60,7 +60,7 @@ func (s *batchState) reopen(st *opState) {
 
 func (s *batchState) retry(st *opState) {
 	s.left(st, false)
-	st.phase, st.waiting, st.reply = opReady, 0, nil
+	st.phase, st.waiting, st.reply, st.ahead = opReady, 0, nil, nil
 	if st.tries < 255 {
 		st.tries++
 	}

@@ -57,6 +57,9 @@ func (s *batchState) worthWaiting(view *ringView, st *opState, now time.Time) bo
 	if chain := s.chainOf(st); st.phase == opReady && chain != nil && chain.out > 0 && view.node(chain.home).link.Working() {
 		return true
 	}
+	if st.arrives(now.Sub(s.begun)) {
+		return true
+	}
 	if s.slow && st.phase != opReady && now.Sub(s.begun)-st.sent < s.grace {
 		return true
 	}
