@@ -43,7 +43,7 @@ var hashRules = []mutation{
 			{"node/datatype/hash_write.go", `patched(req, st, old.end-len(value), value)`, `patched(req, st, old.start, value)`},
 		}},
 	{name: "hash-patch-length", rule: "Patches", effect: "a field that gets shorter is patched",
-		caught: search("hashes", 300), edits: []edit{
+		caught: scenario(datatype, "TestWhatIsAPatch", `HSET k field004 w`), edits: []edit{
 			{"node/datatype/hash_write.go", `if old.found && len(old.value) == len(value) {`, `if old.found && len(old.value) >= len(value) {`},
 		}},
 	{name: "hash-patch-shared", rule: "Patches", effect: "a value that is shared is patched",
