@@ -24,7 +24,7 @@ OUT = bin/bench-compare
 RACED = TestGoRedis|TestScanWhileKeysAreWritten|TestHScanWhileHomesDie|TestOneNodeIsKilledUnderLoad|TestTwoOfThreeNodesHangAndGoOn|TestBackupsOfSeveralNodes|TestInterruptStopsEverythingInOrder|TestClientsThatDoNotWait
 
 .DEFAULT_GOAL := build
-.PHONY: compatibility redis-suite churn queue-chaos hostile replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-evict bench-compare bench-scale bench-hash bench-types bench-messages bench-guard bench-budget bench-cores bench-disk bench-repair bench-waiting bench-move bench-large-hash profile libraries cover clean
+.PHONY: compatibility redis-suite churn queue-chaos hostile replan help build image release up down grow shrink logs status env dev cluster test test-all race lint fuzz sim world mutants differential chaos crash converge powercut e2e soak bench bench-exec bench-evict bench-compare bench-scale bench-hash bench-types bench-messages bench-guard bench-budget bench-cores bench-disk bench-repair bench-waiting bench-long-replies bench-move bench-large-hash profile libraries cover clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -149,6 +149,9 @@ bench-repair: ## measure what clients notice while N (100000) keys are repaired,
 
 bench-waiting: ## measure what WAITING (15000) clients cost that wait with BLPOP: memory, idle CPU, latency of others (a process may have as many files open: ulimit -n)
 	go test ./e2e -run '^TestManyClientsWait$$' -waiting $(or $(WAITING),15000) -timeout 0 -v | grep -v level=
+
+bench-long-replies: ## measure how long others wait while somebody reads a list of LENGTH (1000000) elements again and again, beside redis-server
+	go test ./e2e -run '^TestLongRepliesCost$$' -long-replies $(or $(LENGTH),1000000) -timeout 0 -v | grep -v level=
 
 bench-move: ## measure what clients notice while a node joins that holds N (100000) keys of 1 KiB, and how long that takes (PROFILES=dir: CPU profiles of the nodes, too)
 	go test ./e2e -run '^TestMoveCost$$' -move-cost $(N) $(if $(PROFILES),-move-profiles $(abspath $(PROFILES))) -timeout 0 -v
