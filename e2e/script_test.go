@@ -283,7 +283,10 @@ func TestScriptsAndFunctionsAreKilled(t *testing.T) {
 		endless     = "redis.call('SET', KEYS[1], 'half') while true do pcall(function() while true do end end) end"
 		endlessCall = "redis.register_function('endless', function(keys) redis.call('SET', keys[1], 1) while true do end end)"
 	)
-	require.Equal(t, []string{notBusy, notBusy}, other.do([]string{"SCRIPT|KILL", "FUNCTION|KILL"}))
+	cluster.Await(t, "all nodes answer the proxies", func() bool {
+		return client.do([]string{"SCRIPT|KILL"})[0] == notBusy && other.do([]string{"SCRIPT|KILL"})[0] == notBusy
+	})
+	require.Equal(t, []string{notBusy}, other.do([]string{"FUNCTION|KILL"}))
 	require.NotContains(t, client.do([]string{"FUNCTION|LOAD|" + functionLib("l", endlessCall)})[0], "-")
 	for _, test := range []struct {
 		name, kind, another string

@@ -58,6 +58,7 @@ func (s *batchState) reopen(st *opState) {
 	}
 }
 
+// retry is again for this operation alone.
 func (s *batchState) retry(st *opState) {
 	s.left(st, false)
 	st.phase, st.waiting, st.reply, st.ahead = opReady, 0, nil, nil

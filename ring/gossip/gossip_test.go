@@ -68,7 +68,7 @@ func requireState(t *testing.T, g *Gossip, name string, state State) Peer {
 		p, known := see(g, name)
 		last = p
 		return known && p.State == state
-	}, 10*time.Second, 5*time.Millisecond, "%s to be %v for %s", name, state, g.cfg.Name)
+	}, 30*time.Second, 5*time.Millisecond, "%s to be %v for %s", name, state, g.cfg.Name)
 	return last
 }
 
