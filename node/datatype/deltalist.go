@@ -45,6 +45,9 @@ func (h *holding) effect() record.Effect {
 
 // applySeveral applies the deltas of a list, one after the other.
 func applySeveral(st record.State, body []byte, s *space) (record.State, error) {
+	if len(body) == 0 {
+		return record.State{}, fmt.Errorf("%w: a list of no deltas", ErrDelta)
+	}
 	for len(body) > 0 {
 		n, size := binary.Uvarint(body)
 		if size <= 0 || n == 0 || n > uint64(len(body)-size) || body[size] == deltaSeveral {

@@ -27,6 +27,8 @@ func FuzzApply(f *testing.F) {
 	f.Add([]byte(""), int64(0), false, []byte{deltaSplice, 0, 0, 0})
 	f.Add([]byte("0123456789"), int64(7), true, record.Patch{At: 8, Bytes: []byte("ab")}.Append(nil))
 	f.Add([]byte("0123456789"), int64(7), true, record.Patch{At: 9, Bytes: []byte("ab")}.Append(nil))
+	f.Add([]byte("x"), int64(0), false, []byte{deltaSeveral})
+	f.Add([]byte("x"), int64(0), true, []byte{deltaSeveral, 2, deltaExpiry, 5, 2, deltaExpiry, 7})
 	f.Add([]byte("x"), int64(0), true, encodeSplice(1, MaxValueLen+1, 0, nil))
 	f.Add([]byte("x"), int64(0), true, binary.AppendUvarint([]byte{deltaSplice, 1}, math.MaxUint64))
 	f.Fuzz(func(t *testing.T, value []byte, at int64, live bool, delta []byte) {
@@ -57,6 +59,13 @@ func FuzzApply(f *testing.F) {
 		case deltaPatch:
 			at, size := binary.Uvarint(delta[1:])
 			want.Value = []byte(before[:at] + string(delta[1+size:]) + before[int(at)+len(delta)-1-size:])
+		case deltaSeveral:
+			for body := delta[1:]; len(body) > 0; {
+				n, size := binary.Uvarint(body)
+				want, err = Apply(want, body[size:size+int(n)])
+				require.NoError(t, err)
+				body = body[size+int(n):]
+			}
 		default:
 			deadline, _ := binary.Uvarint(delta[1:])
 			want.ExpireAt = int64(deadline)
